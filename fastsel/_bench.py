@@ -1,0 +1,402 @@
+"""What ``fastsel bench`` runs: operators beside NumPy, the check, the clock, the embedded set.
+
+An *operator* is one way to call a public function, a *workload* is an array with what selects
+from it; an operator that fits a workload is a *cell*, and a measured cell is a *row*.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from time import perf_counter_ns
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import fastsel
+
+# Long enough that the threads are awake and the caches hold this side's data for most calls of
+# a block, short enough that each side gets several blocks out of half a second.
+BLOCK_NANOSECONDS = 20_000_000
+
+# --- operators ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Workload:
+    """An array and what selects from it.
+
+    `mask` selects items (it has the array's shape) or rows (the shape of its leading axes),
+    `indices` are index rows for gather_nd, `only` has the labels or families of the
+    operators to run; empty stands for all.
+    """
+
+    name: str
+    array: np.ndarray
+    only: Collection[str] = ()
+    mask: np.ndarray | None = None
+    indices: np.ndarray | None = None
+
+    @cached_property
+    def rows(self) -> np.ndarray | None:
+        """The array, if it has rows of a kind that NumPy takes along an axis."""
+        return self.array if self.array.ndim > 1 and self.array.dtype.kind not in "OV" else None
+
+    @cached_property
+    def item_mask(self) -> np.ndarray | None:
+        """The mask, if it selects items."""
+        return self.mask if self.mask is not None and self.mask.ndim == self.array.ndim else None
+
+    @cached_property
+    def row_mask(self) -> np.ndarray | None:
+        """One bool per row of an array with rows: the first column of the mask."""
+        if self.mask is None or self.array.ndim < 2:
+            return None
+        return self.mask.reshape(len(self.mask), -1)[:, 0].copy()
+
+    @cached_property
+    def column_mask(self) -> np.ndarray | None:
+        """One bool per column of the array: the first row of the mask."""
+        if self.mask is None or self.mask.ndim < 2:
+            return None
+        return self.mask[0].reshape(self.array.shape[1], -1)[:, 0].copy()
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One way to call a public function.
+
+    `call` gets the functions (fastsel's or NUMPY) and a workload. `reads` is the field of the
+    workload that is read from end to end; a workload without it does not fit. `copies` says
+    that the result holds copies of items, equal to the last bit. `free_nan` are the dtype kinds
+    whose NaN or NaT NumPy puts in no definite place. `defined` keeps what is defined of a result.
+    """
+
+    family: str
+    label: str
+    call: Callable[[Any, Workload], Any]
+    reads: str = "array"
+    copies: bool = False
+    free_nan: str = ""
+    defined: Callable[[Any], Any] = lambda result: result
+    note: str = ""
+
+    @property
+    def function(self) -> str:
+        """The name of the public function."""
+        return self.label.partition("(")[0]
+
+    def fits(self, workload: Workload) -> bool:
+        """Whether the workload wants the operator and has one right answer to it."""
+        if workload.only and not {self.label, self.family} & set(workload.only):
+            return False
+        if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
+            return False
+        return getattr(workload, self.reads) is not None
+
+    def bytes_moved(self, workload: Workload, result: Any) -> int:
+        """Bytes read plus bytes written; kept or fetched items are read and written."""
+        written = sum(output.nbytes for output in outputs_of(result))
+        return getattr(workload, self.reads).nbytes + written * (2 if self.copies else 1)
+
+
+def numpy_unique(ar, *outputs, axis=None, sorted=True):
+    """numpy.unique; for sorted=False the way to first-occurrence order that NumPy offers."""
+    if sorted:
+        return np.unique(ar, *outputs, axis=axis)
+    values, index = np.unique(ar, return_index=True)
+    return values[np.argsort(index)]
+
+
+def numpy_nonzero_coordinates(x):
+    """The count and the rows that numpy.argwhere finds, as uint32."""
+    rows = np.argwhere(x).astype(np.uint32)
+    return np.uint32(len(rows)), rows
+
+
+def defined_coordinates(result):
+    """The count, the rows that hold coordinates, and whether any row beyond is not zero."""
+    count, rows = result
+    return count, rows[:count], rows[count:].any()
+
+
+# The functions of fastsel as a user of NumPy writes them.
+NUMPY = SimpleNamespace(
+    nonzero=np.nonzero,
+    flatnonzero=np.flatnonzero,
+    argwhere=np.argwhere,
+    count_nonzero=np.count_nonzero,
+    nonzero_coordinates=numpy_nonzero_coordinates,
+    compress=np.compress,
+    extract=np.extract,
+    boolean_mask=lambda a, mask: a[mask],
+    unique=numpy_unique,
+    unique_all=np.unique_all,
+    unique_counts=np.unique_counts,
+    unique_inverse=np.unique_inverse,
+    unique_values=np.unique_values,
+    gather_nd=lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
+)
+
+position = partial(Operator, "positions")
+selection = partial(Operator, "selection", copies=True)
+distinct = partial(Operator, "distinct")
+
+OPERATORS = (
+    position("nonzero", lambda f, w: f.nonzero(w.array)),
+    position("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
+    position("argwhere", lambda f, w: f.argwhere(w.array)),
+    position("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
+    position("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Operator(
+        "coordinates",
+        "nonzero_coordinates",
+        lambda f, w: f.nonzero_coordinates(w.array),
+        defined=defined_coordinates,
+        note="NumPy: argwhere(x).astype(uint32), which writes the rows found; fastsel writes "
+        "DirectML's full size, one row per input item, zeros at the end",
+    ),
+    selection("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
+    selection("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
+    selection(
+        "compress(axis=1)", lambda f, w: f.compress(w.column_mask, w.array, 1), "column_mask"
+    ),
+    selection("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
+    selection(
+        "boolean_mask",
+        lambda f, w: f.boolean_mask(w.array, w.mask),
+        "mask",
+        note="NumPy: a[mask]",
+    ),
+    distinct("unique", lambda f, w: f.unique(w.array)),
+    distinct(
+        "unique(sorted=False)",
+        lambda f, w: f.unique(w.array, sorted=False),
+        free_nan="c",
+        note="first-occurrence order; NumPy: unique(return_index=True), then argsort(index)",
+    ),
+    distinct("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
+    distinct("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
+    distinct("unique_all", lambda f, w: f.unique_all(w.array)),
+    distinct("unique_counts", lambda f, w: f.unique_counts(w.array)),
+    distinct("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
+    distinct(
+        "unique_values",
+        lambda f, w: f.unique_values(w.array),
+        free_nan="M",
+        defined=np.sort,
+        note="compared in any order, as the array API leaves it open",
+    ),
+    Operator(
+        "gather",
+        "gather_nd",
+        lambda f, w: f.gather_nd(w.array, w.indices),
+        "indices",
+        copies=True,
+        note="NumPy: data[tuple(np.moveaxis(indices, -1, 0))]",
+    ),
+)
+FUNCTIONS = tuple(dict.fromkeys(operator.function for operator in OPERATORS))
+
+
+def cells_of(
+    workloads: list[Workload], functions: Collection[str] = ()
+) -> list[tuple[Operator, Workload]]:
+    """Each operator (of these functions; empty: all) with each workload it fits."""
+    return [
+        (operator, workload)
+        for operator in OPERATORS
+        if not functions or operator.function in functions
+        for workload in workloads
+        if operator.fits(workload)
+    ]
+
+
+# --- check ----------------------------------------------------------------------------------
+
+
+def outputs_of(result: Any) -> list[np.ndarray]:
+    """The arrays of a result, be it one array, a scalar or a tuple of them."""
+    return [np.asarray(output) for output in (result if isinstance(result, tuple) else (result,))]
+
+
+def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
+    """Where arrays of one shape and dtype differ: in bits, or in values, NaN equal to NaN."""
+    if ours.dtype.names:
+        fields = [unequal(ours[name], theirs[name], bitwise) for name in ours.dtype.names]
+        return np.any([field.reshape(*ours.shape, -1).any(axis=-1) for field in fields], axis=0)
+    if bitwise and ours.dtype.kind in "fc":
+        ours, theirs = (x.reshape(*x.shape, 1).copy().view(np.uint8) for x in (ours, theirs))
+        return (ours != theirs).any(axis=-1)
+    differ = ours != theirs
+    if ours.dtype.kind in "fcmM":
+        differ &= ~(np.isnan(ours) & np.isnan(theirs))
+    return differ
+
+
+def difference(ours: Any, theirs: Any, bitwise: bool = False) -> str:
+    """The first difference between two results in words; empty if they are equal."""
+    ours, theirs = outputs_of(ours), outputs_of(theirs)
+    if len(ours) != len(theirs):
+        return f"{len(ours)} outputs, NumPy {len(theirs)}"
+    for number, (x, y) in enumerate(zip(ours, theirs, strict=True)):
+        if x.dtype != y.dtype:
+            return f"output {number}: dtype {x.dtype}, NumPy {y.dtype}"
+        if x.shape != y.shape:
+            return f"output {number}: shape {x.shape}, NumPy {y.shape}"
+        where = np.argwhere(unequal(x, y, bitwise)) if x.size else ()
+        if len(where):
+            at = tuple(map(int, where[0]))
+            return f"output {number} at {at}: {x[at]}, NumPy {y[at]}; {len(where)} items differ"
+    return ""
+
+
+# --- clock ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured cell; where the results differ it has the difference and no times."""
+
+    operator: str
+    family: str
+    workload: str
+    threads: int
+    difference: str = ""
+    numpy_seconds: float | None = None
+    fastsel_seconds: float | None = None
+    ratio: float | None = None
+    gigabytes_per_second: float | None = None
+    numpy_calls: int = 0
+    fastsel_calls: int = 0
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether NumPy was faster."""
+        return self.ratio is not None and self.ratio < 1
+
+
+def time_block(call: Callable[[], Any], times: list[int]) -> None:
+    """Call until the block is over, at least once; append the nanoseconds of each call."""
+    stop = perf_counter_ns() + BLOCK_NANOSECONDS
+    now = 0
+    while now < stop:
+        start = perf_counter_ns()
+        result = call()
+        now = perf_counter_ns()
+        times.append(now - start)
+        del result  # Outside the clock: no call pays for freeing the result of another.
+
+
+def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
+    """Run a cell on both sides, compare the results, then time both for about `seconds`."""
+    cell = (operator.label, operator.family, workload.name, fastsel.get_num_threads())
+    numpy_call = partial(operator.call, NUMPY, workload)
+    fastsel_call = partial(operator.call, fastsel, workload)
+
+    theirs = numpy_call()
+    try:
+        ours = fastsel_call()
+        differs = difference(operator.defined(ours), operator.defined(theirs), operator.copies)
+    except Exception as error:
+        differs = f"{type(error).__name__}: {error}"
+    if differs:
+        return Row(*cell, differs)
+    moved = operator.bytes_moved(workload, ours)
+    del ours, theirs
+
+    numpy_times: list[int] = []
+    fastsel_times: list[int] = []
+    stop = perf_counter_ns() + seconds * 1e9
+    while not fastsel_times or perf_counter_ns() < stop:
+        time_block(numpy_call, numpy_times)
+        time_block(fastsel_call, fastsel_times)
+    numpy_median, fastsel_median = statistics.median(numpy_times), statistics.median(fastsel_times)
+    return Row(
+        *cell,
+        numpy_seconds=numpy_median / 1e9,
+        fastsel_seconds=fastsel_median / 1e9,
+        ratio=numpy_median / fastsel_median,
+        gigabytes_per_second=moved / fastsel_median,
+        numpy_calls=len(numpy_times),
+        fastsel_calls=len(fastsel_times),
+    )
+
+
+def geometric_means(rows: Iterable[Row]) -> dict[str, float]:
+    """The geometric mean of the ratios in each family of operators."""
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        if row.ratio is not None:
+            ratios.setdefault(row.family, []).append(row.ratio)
+    return {family: statistics.geometric_mean(values) for family, values in ratios.items()}
+
+
+# --- the embedded set -----------------------------------------------------------------------
+
+
+def short(count: int) -> str:
+    """1e7 for 10_000_000; counts below 1e4, or with more than one digit, in full."""
+    text = f"{count:.0e}".replace("e+0", "e")
+    return text if count >= 10_000 and float(text) == count else str(count)
+
+
+def described(array: np.ndarray) -> str:
+    """The dtype and shape of an array, as in float32 1e6x8."""
+    kinds = {"O": "str objects", "U": f"U{array.itemsize // 4}"}
+    shape = "x".join(short(length) for length in array.shape)
+    return f"{kinds.get(array.dtype.kind, array.dtype)} {shape}"
+
+
+def embedded_workloads(size: int) -> list[Workload]:
+    """Seeded arrays of `size` items (at least 2000), or of a tenth where NumPy takes its time."""
+    rng = np.random.default_rng(13)
+    size = max(size, 2000)  # The images have rows of 1000 items, and two of them.
+    tenth = size // 10
+
+    def workload(text, array, labels, **selecting):
+        return Workload(f"{described(array)}, {text}", array, labels.split(), **selecting)
+
+    def chosen(density, *shape):
+        return rng.random(shape, dtype=np.float32) < density
+
+    def numbers(stop, *shape, dtype=np.int64):
+        return rng.integers(1, stop, shape, dtype)
+
+    floats = rng.standard_normal(size)
+    floats[chosen(0.01, size)] = np.nan
+    integers = numbers(1000, size, dtype=np.int32)
+    pixels = numbers(256, size // 1000, 1000, dtype=np.uint8) * chosen(0.05, size // 1000, 1000)
+    voxels = numbers(1000, tenth // 100, 10, 10) * chosen(0.3, tenth // 100, 10, 10)
+    table = rng.standard_normal((tenth, 8), dtype=np.float32)
+    words = numbers(1000, tenth).astype("U8")
+    names = words[: tenth // 2].astype(object)
+    addresses = [numbers(length, tenth) for length in pixels.shape]
+    forms = "unique unique(sorted=False) unique(return_*)"
+    api = "unique_all unique_counts unique_inverse unique_values"
+    return [
+        workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
+        workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
+        workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
+        workload("50 % set", floats * chosen(0.5, size), "nonzero"),
+        workload("5 % set", pixels, "nonzero argwhere count_nonzero(axis=-1) nonzero_coordinates"),
+        workload("30 % set", voxels, "argwhere nonzero_coordinates"),
+        workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
+        workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),
+        workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, tenth)),
+        workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, tenth, 8)),
+        workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, tenth)),
+        workload("1000 groups", numbers(1001, tenth), f"{forms} {api}"),
+        workload("4 decimals, NaN", np.round(floats[:tenth], 4), f"{forms} unique_counts"),
+        workload("all distinct", numbers(2**60, tenth), f"{forms} unique_values"),
+        workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
+        workload("1000 words", words, forms),
+        workload("1000 words", names, forms),
+        workload("100 x 100 pairs", numbers(101, tenth, 2, dtype=np.int32), "unique(axis=0)"),
+        workload("items", floats, "gather_nd", indices=numbers(size, tenth, 1)),
+        workload("rows", table, "gather_nd", indices=numbers(tenth, tenth, 1)),
+        workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
+    ]

@@ -1,0 +1,55 @@
+"""show_config: what this installation is, and what it decided."""
+
+import platform
+import sys
+
+import numpy as np
+
+from fastsel import _threads
+from fastsel._kernels import bitmask, slices
+from fastsel._version import __version__
+
+
+def show_config(mode="stdout"):
+    """Show how fastsel was built, which kernels it chose, and how many threads it uses and why.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}, optional
+        Print, or return a dict.
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ValueError
+        If `mode` is another one.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> sorted(fastsel.show_config(mode="dicts"))[:3]
+    ['compiler', 'fastsel', 'kernels']
+    """
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
+    openmp = slices.openmp_version()
+    config = {
+        "fastsel": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+        "compiler": slices.compiler(),
+        "openmp": str(openmp) if openmp else "none (serial build)",
+        "kernels": bitmask.level_name(),
+        "threads": _threads.get_num_threads(),
+        "threads because of": _threads.why(),
+    }
+    if mode == "dicts":
+        return config
+    width = max(map(len, config))
+    for name, value in config.items():
+        print(f"{name:{width}}  {value}")
+    return None

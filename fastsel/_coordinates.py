@@ -1,0 +1,233 @@
+"""nonzero_coordinates: DirectML's NONZERO_COORDINATES on NumPy arrays."""
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel import _gate, _threads
+from fastsel._kernels import bitmask, indices
+
+_STRICT_DTYPES = "float32 float16 int32 int16 int8 uint32 uint16 uint8".split()
+_COORDINATE_DTYPES = "uint32 int32 int64 uint64".split()
+
+
+class NonzeroCoordinates(NamedTuple):
+    """What `nonzero_coordinates` returns."""
+
+    count: np.integer
+    coordinates: np.ndarray
+
+
+def nonzero_coordinates(
+    x,
+    *,
+    n=None,
+    out=None,
+    count_out=None,
+    capacity=None,
+    truncate=False,
+    fill_value=0,
+    dtype=np.uint32,
+    dml_shape=False,
+    strict=False,
+):
+    """Count and coordinates of the non-zero items in a buffer of fixed size; DirectML's rules.
+
+    Parameters
+    ----------
+    x : array_like, shape (d0, d1, ...)
+        Any dtype; read only, never modified. Its effective rank is its number of dimensions less
+        the leading ones of size 1.
+    n : int or "effective", optional
+        Coordinates per item: the last n of x.ndim. Between the effective rank and x.ndim, which
+        is the default; no less is needed, as the dropped ones are all 0.
+    out : ndarray, optional
+        Of `dtype` and of shape (capacity, n), or the same with leading ones. Rows from `count` on
+        are left as they are.
+    count_out : ndarray, optional
+        Of `dtype` and with one item; receives the count.
+    capacity : int, optional
+        Rows of the buffer, x.size by default, as DirectML requires.
+    truncate : bool, optional
+        Allow a capacity below the count: the coordinates that fit are returned.
+    fill_value : int, optional
+        Value of the rows from `count` on, unless `out` is given.
+    dtype : dtype, optional
+        uint32 (DirectML's), int32, int64 or uint64.
+    dml_shape : bool, optional
+        Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
+    strict : bool, optional
+        Refuse what DirectML refuses: other than 4 or 5 dimensions, dtypes other than float32,
+        float16 and the integers of up to 32 bits, a capacity other than x.size.
+
+    Returns
+    -------
+    NonzeroCoordinates
+        Named tuple of ``count``, a scalar of `dtype`, the true number of non-zero items whatever
+        the capacity; and ``coordinates``, shape (capacity, n), rows in C order of the items.
+
+    Raises
+    ------
+    ValueError
+        If n, capacity, the shape of `out` or (strict) the number of dimensions does not fit, or
+        if the count exceeds the capacity and `truncate` is False.
+    TypeError
+        If `out`, `count_out`, `dtype` or (strict) the dtype of x is not one of those above.
+    OverflowError
+        If a dimension or the size of x does not fit `dtype`; raised before anything is allocated.
+
+    Notes
+    -----
+    -0.0 is zero, NaN is not. One pass over `x` and a bitmask of an eighth of a byte per item, as
+    `nonzero`. Nothing is written if an error is raised. Specification:
+    DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> count, coordinates = fastsel.nonzero_coordinates([[1.0, 0.0], [-0.0, 3.5]])
+    >>> int(count)
+    2
+    >>> coordinates[:count]
+    array([[0, 0],
+           [1, 1]], dtype=uint32)
+    """
+    array = np.asarray(x)
+    dtype = _checked_dtype(dtype)
+    if strict:
+        _check_strict(array, capacity)
+    n = _checked_n(n, array)
+    capacity = array.size if capacity is None else _index("capacity", capacity)
+    if capacity < 0:
+        raise ValueError(f"capacity must be at least 0, got {capacity}")
+    _check_range(array, dtype)
+    rows = None if out is None else _rows_of(out, (capacity, n), array.ndim, dtype)
+    if count_out is not None:
+        _check_count_out(count_out, dtype)
+
+    threads = _threads.for_bytes(array.nbytes)
+    bits, offsets = _bitmask(array, threads)
+    count = int(offsets[-1])
+    if count > capacity and not truncate:
+        raise ValueError(
+            f"capacity must be at least the count of non-zero items, {count}, got {capacity} "
+            "(truncate=True keeps those that fit)"
+        )
+    if rows is None:
+        out = rows = np.empty((capacity, n), dtype)
+        rows[count:] = fill_value
+    _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
+    if count_out is not None:
+        count_out[...] = count
+    if dml_shape:
+        out = out.reshape((1,) * (array.ndim - 2) + rows.shape)
+    return NonzeroCoordinates(dtype.type(count), out)
+
+
+def _bitmask(array, threads):
+    """Bits and offsets; NumPy judges the items of object and StringDType arrays."""
+    truth = _gate.truth(array.dtype)
+    if truth is None:
+        true = np.zeros(array.shape, bool)
+        if array.ndim:
+            true[array.nonzero()] = True
+        else:
+            true[...] = bool(array)
+        array, truth = true, _gate.truth(true.dtype)
+    return bitmask.pack(array, *truth, threads)
+
+
+def _write(bits, offsets, shape, rows, threads):
+    """The coordinates that fit into rows."""
+    count = int(offsets[-1])
+    if count <= len(rows):
+        indices.coordinates(bits, offsets, shape, rows, threads)
+    else:
+        every = np.empty((count, len(shape)), rows.dtype)
+        indices.coordinates(bits, offsets, shape, every, threads)
+        rows[...] = every[: len(rows)]
+
+
+def _checked_dtype(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.name not in _COORDINATE_DTYPES or not dtype.isnative:
+        raise TypeError(f"dtype must be one of {', '.join(_COORDINATE_DTYPES)}, got {dtype}")
+    return dtype
+
+
+def _check_strict(array, capacity):
+    if array.ndim not in (4, 5):
+        raise ValueError(f"x must have 4 or 5 dimensions (strict=True), got {array.ndim}")
+    if array.dtype.name not in _STRICT_DTYPES:
+        raise TypeError(
+            f"x must have one of the dtypes {', '.join(_STRICT_DTYPES)} (strict=True), "
+            f"got {array.dtype}"
+        )
+    if capacity is not None and capacity != array.size:
+        raise ValueError(
+            f"capacity must be the size of x, {array.size} (strict=True), got {capacity}"
+        )
+
+
+def _checked_n(n, array):
+    """How many of the last coordinates are wanted."""
+    leading = next((k for k, length in enumerate(array.shape) if length != 1), array.ndim)
+    effective = array.ndim - leading
+    if n is None:
+        return array.ndim
+    if isinstance(n, str):
+        if n != "effective":
+            raise ValueError(f"n must be an integer or 'effective', got {n!r}")
+        return effective
+    n = _index("n", n)
+    if not effective <= n <= array.ndim:
+        raise ValueError(
+            f"n must be between {effective} (the effective rank of x) and {array.ndim} (its "
+            f"number of dimensions), got {n}"
+        )
+    return n
+
+
+def _index(name, value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
+
+
+def _check_range(array, dtype):
+    most = np.iinfo(dtype).max
+    if array.size > most or any(length - 1 > most for length in array.shape):
+        raise OverflowError(
+            f"x with shape {array.shape} has coordinates or a count beyond {dtype.name}; "
+            "dtype=numpy.int64 holds them"
+        )
+
+
+def _rows_of(out, shape, ndim, dtype):
+    """`out` as (capacity, n); it may have leading ones, up to as many dimensions as x has."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
+    extra = out.ndim - 2
+    if not 0 <= extra <= max(0, ndim - 2) or out.shape != (1,) * extra + shape:
+        raise ValueError(
+            f"out must have shape {shape}, or the same with leading ones up to {ndim} "
+            f"dimensions, got {out.shape}"
+        )
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, got a read-only array")
+    return out[(0,) * extra]
+
+
+def _check_count_out(count_out, dtype):
+    if not isinstance(count_out, np.ndarray):
+        raise TypeError(f"count_out must be an ndarray, got {type(count_out).__name__}")
+    if count_out.dtype != dtype:
+        raise TypeError(f"count_out must have dtype {dtype}, got {count_out.dtype}")
+    if count_out.size != 1:
+        raise ValueError(f"count_out must have one item, got shape {count_out.shape}")
+    if not count_out.flags.writeable:
+        raise ValueError("count_out must be writeable, got a read-only array")

@@ -1,0 +1,414 @@
+"""unique and its array-API kin: signature, docstring, and how the outputs are put together.
+
+The engines (_engines) find the first occurrences; here they become values, index, inverse and
+counts, in order of first occurrence or sorted.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel import _engines, _gate, _objects, _threads
+from fastsel._kernels import gather, indices, items
+
+# Up to so many integers NumPy has sorted them before an engine has started
+# (benchmarks/bench_tiny.py).
+TINY_ITEMS = 300
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    inverse_indices: np.ndarray
+    counts: np.ndarray
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: np.ndarray
+    counts: np.ndarray
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: np.ndarray
+    inverse_indices: np.ndarray
+
+
+class Wanted(NamedTuple):
+    """The outputs beside the values."""
+
+    index: bool
+    inverse: bool
+    counts: bool
+
+
+def unique(
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
+):
+    """The distinct items, or slices, of an array; equals ``numpy.unique(...)``.
+
+    Parameters
+    ----------
+    ar : array_like, any shape
+        Any dtype; read only, never modified.
+    return_index, return_inverse, return_counts : bool, optional
+        Also return the index of each value's first occurrence, the values' numbers that rebuild
+        `ar`, and how often each value occurs.
+    axis : int, optional
+        Compare the slices along this axis instead of the items of the flattened array.
+    equal_nan : bool, optional
+        Count all NaN (NaT) as one value. Slices and structured items with NaN are never equal.
+    sorted : bool, optional
+        False returns the values in order of first occurrence, for every dtype, axis and extra
+        output, and takes objects that cannot be ordered, as long as they can be hashed.
+
+    Returns
+    -------
+    values : ndarray of ar's dtype, shape (groups,), or that of `ar` with `axis` shortened
+        Of equal items, the first one's bits: ``values`` is ``ar.ravel()[index]``.
+    index : ndarray of intp, shape (groups,)
+    inverse : ndarray of intp, shape of `ar`, or (length of the axis,)
+    counts : ndarray of intp, shape (groups,)
+        One array if only the values are asked for, otherwise a tuple in this order.
+
+    Raises
+    ------
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, or given for an object dtype.
+    TypeError
+        If objects cannot be ordered (sorted) or neither ordered nor hashed.
+
+    Notes
+    -----
+    Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys made to
+    collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
+    needs too many probes gives way to sorting. Extra memory is at most 2.5 times `ar`. The result
+    is the same for every number of threads and every seed. Order is NumPy's: NaN and NaT last.
+    Objects other than all-str or all-bytes arrays, StringDType, structured dtypes and subclasses
+    go to NumPy.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.unique([3, 1, 3, 2])
+    array([1, 2, 3])
+    >>> fastsel.unique([3, 1, 3, 2], sorted=False)
+    array([3, 1, 2])
+    >>> fastsel.unique([[1, 0], [2, 5], [1, 0]], axis=0, return_counts=True)
+    (array([[1, 0],
+           [2, 5]]), array([2, 1]))
+    >>> fastsel.unique([])
+    array([], dtype=float64)
+    """
+    wanted = Wanted(return_index, return_inverse, return_counts)
+    array = _gate.plain(ar)
+    if array is None:
+        return _by_numpy(ar, wanted, axis, equal_nan, sorted)
+    rows = _rows(array, axis)
+    tiny = sorted and array.dtype.kind in "iu" and array.size <= TINY_ITEMS
+    if rows is None or tiny:
+        return _by_numpy(array, wanted, axis, equal_nan, sorted)
+    found = _of_rows(rows, wanted, equal_nan, sorted)
+    if found is None:
+        return _by_numpy(array, wanted, axis, equal_nan, sorted)
+    if axis is not None:
+        found = found._replace(values=np.moveaxis(found.values, 0, axis))
+    return _outputs(found, ar, wanted, array.shape if axis is None else (len(rows),))
+
+
+def unique_all(x, /):
+    """Distinct values, first indices, inverse and counts; equals ``numpy.unique_all(x)``.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+        Read only, never modified.
+
+    Returns
+    -------
+    UniqueAllResult
+        Named tuple (values, indices, inverse_indices, counts) as from `unique`, sorted, each NaN
+        a value of its own.
+
+    Notes
+    -----
+    As `unique`. Specification: the Python array API standard.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.unique_all([2, 1, 2]).counts
+    array([1, 2])
+    """
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x, /):
+    """Distinct values and counts; equals ``numpy.unique_counts(x)``.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+        Read only, never modified.
+
+    Returns
+    -------
+    UniqueCountsResult
+        Named tuple (values, counts) as from `unique`, sorted, each NaN a value of its own.
+
+    Notes
+    -----
+    As `unique`. Specification: the Python array API standard.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.unique_counts([2, 1, 2]).values
+    array([1, 2])
+    """
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x, /):
+    """Distinct values and the inverse; equals ``numpy.unique_inverse(x)``.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+        Read only, never modified.
+
+    Returns
+    -------
+    UniqueInverseResult
+        Named tuple (values, inverse_indices) as from `unique`, sorted, each NaN a value of its
+        own; ``values[inverse_indices]`` rebuilds `x`.
+
+    Notes
+    -----
+    As `unique`. Specification: the Python array API standard.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.unique_inverse([[2, 1], [2, 2]]).inverse_indices
+    array([[1, 0],
+           [1, 1]])
+    """
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x, /):
+    """Distinct values in order of first occurrence; ``numpy.unique_values(x)`` in any order.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+        Read only, never modified.
+
+    Returns
+    -------
+    ndarray of x's dtype, shape (groups,)
+        Each NaN is a value of its own. NumPy's order is unspecified.
+
+    Notes
+    -----
+    As `unique`. Specification: the Python array API standard.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.unique_values([2, 1, 2])
+    array([2, 1])
+    """
+    return unique(x, equal_nan=False, sorted=False)
+
+
+class Found(NamedTuple):
+    """All four outputs, None where not wanted; the inverse is flat."""
+
+    values: np.ndarray
+    index: np.ndarray | None
+    inverse: np.ndarray | None
+    counts: np.ndarray | None
+
+
+def _outputs(found, ar, wanted, inverse_shape):
+    """What the caller gets of them."""
+    values = _gate.like(found.values, ar) if found.values.ndim == 1 else found.values
+    extras = []
+    if wanted.index:
+        extras.append(found.index)
+    if wanted.inverse:
+        extras.append(found.inverse.reshape(inverse_shape))
+    if wanted.counts:
+        extras.append(found.counts)
+    return (values, *extras) if extras else values
+
+
+def _rows(array, axis):
+    """What is compared, along axis 0: the items, flat, or the slices; None if NumPy has to see it.
+
+    That is: an axis that is not a plain integer in range, and empty slices.
+    """
+    if axis is None:
+        return array.ravel()
+    if type(axis) is not int or not -array.ndim <= axis < array.ndim or array.size == 0:
+        return None
+    return np.moveaxis(array, axis, 0)
+
+
+def _of_rows(rows, wanted, equal_nan, sorted):
+    """All outputs for items (1-d) or slices along axis 0; None if NumPy has to do it."""
+    if len(rows) == 0:
+        return None
+    if rows.dtype.kind in "OT":
+        firsts = _objects.first_occurrences(rows, equal_nan, sorted) if rows.ndim == 1 else None
+    else:
+        keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
+        if keys is None:
+            return None
+        if sorted and not any(wanted) and keys.sortable and _engines.nearly_distinct(keys):
+            return Found(_sorted_values(rows, equal_nan), None, None, None)
+        firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts)
+    if firsts is None:
+        return None
+    found = _gathered(rows, firsts, wanted)
+    if sorted:
+        found = _sorted(found, wanted, equal_nan)
+        if rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
+            found = _with_smallest_nan(found, rows)
+    return found
+
+
+def _gathered(rows, firsts, wanted):
+    """All outputs in order of first occurrence."""
+    threads = _threads.for_bytes(rows.nbytes)
+    index = values = None
+    if wanted.index or not _gate.movable(rows.dtype):
+        index = indices.flat(firsts.bits, firsts.offsets, threads)
+    if _gate.movable(rows.dtype):
+        values = np.empty((int(firsts.offsets[-1]), *rows.shape[1:]), rows.dtype)
+        items.keep(rows, 0, 1, firsts.bits, firsts.offsets, values, threads)
+    else:
+        values = rows[index]
+    return Found(values, index, firsts.inverse, firsts.counts)
+
+
+def _sorted(found, wanted, equal_nan):
+    """From order of first occurrence to ascending order."""
+    if not any(wanted) and found.values.ndim == 1 and found.values.dtype.kind in "iufmMb":
+        return found._replace(values=_sort_keeping_nan_bits(found.values))
+    order = _ascending(found.values, "quicksort" if equal_nan else "stable")
+    inverse = found.inverse
+    if wanted.inverse:
+        place = np.empty(len(order), np.intp)
+        place[order] = np.arange(len(order))
+        threads = _threads.for_bytes(inverse.nbytes)
+        gather.gather(place, inverse[:, np.newaxis], 0, inverse, threads)  # in place, row by row
+    return Found(
+        found.values[order],
+        found.index[order] if wanted.index else None,
+        inverse,
+        found.counts[order] if wanted.counts else None,
+    )
+
+
+def _ascending(values, kind):
+    """The order that sorts distinct values, NaN last; `kind` matters only for several NaN."""
+    if _gate.small_foreign(values.dtype):
+        values = _gate.as_float32(values)
+    if values.ndim == 1:
+        return np.argsort(values, kind=kind)
+    columns = values.reshape(len(values), -1)
+    if columns.dtype.kind in "VSU":
+        return np.argsort(_as_records(columns), kind="stable")
+    return np.lexsort(columns.T[::-1])
+
+
+def _as_records(columns):
+    """Each row as one structured item, which NumPy compares field by field."""
+    fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
+    return np.ascontiguousarray(columns).view(fields).ravel()
+
+
+def _sort_keeping_nan_bits(values):
+    """Sorted; NumPy's vectorised sort rewrites the payloads of NaN, so they are put back."""
+    result = np.sort(values)
+    if values.dtype.kind == "f" and len(result) and np.isnan(result[-1]):
+        nans = values[np.isnan(values)]
+        result[len(result) - len(nans) :] = nans
+    return result
+
+
+def _sorted_values(flat, equal_nan):
+    """Distinct values by sorting first, for data that is nearly all distinct."""
+    ordered = np.sort(flat)
+    if flat.dtype.kind == "f":
+        return _distinct_floats(ordered, flat, equal_nan)
+    different = np.empty(len(ordered), bool)
+    different[0] = True
+    words = ordered.view(f"i{ordered.itemsize}")  # NaT equals NaT here
+    np.not_equal(words[1:], words[:-1], out=different[1:])
+    return ordered[different]
+
+
+def _distinct_floats(ordered, flat, equal_nan):
+    """Of sorted floats; zeros and NaN get the bits of their first occurrence in `flat`."""
+    numbers = int(np.searchsorted(ordered, np.nan))
+    different = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:numbers], ordered[: max(0, numbers - 1)], out=different[1:numbers])
+    if equal_nan:
+        different[numbers + 1 :] = False
+    result = ordered[different]
+    zero = int(np.searchsorted(result, 0.0))
+    if zero < len(result) and result[zero] == 0:
+        result[zero] = flat[np.argmax(flat == 0)]
+    if numbers < len(ordered):
+        nans = flat[np.isnan(flat)]
+        kept = nans[:1] if equal_nan else nans
+        result[len(result) - len(kept) :] = kept
+    return result
+
+
+def _with_smallest_nan(found, flat):
+    """Sorted complex numbers: NumPy's NaN is the smallest of all, not the first."""
+    if not np.isnan(found.values[-1]):
+        return found
+    places = np.flatnonzero(np.isnan(flat))
+    smallest = places[np.argsort(flat[places], kind="stable")[0]]
+    found.values[-1] = flat[smallest]
+    if found.index is not None:
+        found.index[-1] = smallest
+    return found
+
+
+def _by_numpy(ar, wanted, axis, equal_nan, sorted):
+    """NumPy's own answer, put into order of first occurrence if that is wanted."""
+    if sorted:
+        return np.unique(ar, *wanted, axis=axis, equal_nan=equal_nan)
+    if _gate.is_duck(ar):
+        return np.unique(ar, *wanted, axis=axis, equal_nan=equal_nan, sorted=False)
+    values, index, *extras = np.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
+    order = np.argsort(index)
+    outputs = [values.take(order, axis=0 if axis is None else axis)]
+    if wanted.index:
+        outputs.append(index[order])
+    if wanted.inverse:
+        place = np.empty(len(order), np.intp)
+        place[order] = np.arange(len(order))
+        outputs.append(place[extras.pop(0)])
+    if wanted.counts:
+        outputs.append(extras.pop()[order])
+    return tuple(outputs) if any(wanted) else outputs[0]

@@ -1,0 +1,215 @@
+"""Which engine finds the first occurrences, and what it is given: keys and a guess.
+
+One table per thread serves few groups, partitions serve many; both give up on a table that takes
+too many probes, and sorting is what is left then. All give the same answer.
+"""
+
+import math
+import os
+import random
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel import _gate, _threads
+from fastsel._kernels import bitmask, distinct, keys, partitions
+
+# Beyond so many groups a table leaves the cache and partitions are faster: at 1e7 int64 on two
+# threads 1e4 groups take 30 ms by tables and 63 by partitions, 1e6 take 160 and 78
+# (benchmarks/compare.py --op unique_first --size 1e7).
+TABLE_GROUPS = 1 << 16
+
+# Keys looked at to guess the number of groups; fewer keys than this are not worth guessing.
+SAMPLE_KEYS = 1 << 12
+
+# A sample of nearly distinct data holds at most so many repeated keys: at 1e7 items, n / 10
+# groups show about 8, n groups none.
+SAMPLE_REPEATS = 2
+
+# Tests set this to "tables", "partitions" or "sort".
+FORCE_ENGINE = None
+
+_RAW_RULE = _gate.KeyRule(_gate.RAW, 8).part_rule(False)
+_BYTE = np.array([0xFF], np.uint64)
+
+
+def _seeds():
+    """Seed and odd factor of the hash: new in every process, or made from FASTSEL_HASH_SEED."""
+    source = random.SystemRandom()
+    if "FASTSEL_HASH_SEED" in os.environ:
+        source = random.Random(int(os.environ["FASTSEL_HASH_SEED"]))
+    return source.getrandbits(64), source.getrandbits(64) | 1
+
+
+SEEDS = _seeds()
+
+
+class Keys(NamedTuple):
+    """Canonical keys, or items that become canonical as they are loaded."""
+
+    data: np.ndarray  # C-contiguous
+    size: int
+    rule: tuple
+    loners: np.ndarray | None  # bitmask of keys that equal no other
+    sortable: bool  # NumPy's sort puts the items themselves into order
+
+
+class Firsts(NamedTuple):
+    """The bitmask of first occurrences, and by rank what else was wanted."""
+
+    bits: np.ndarray
+    offsets: np.ndarray
+    inverse: np.ndarray | None
+    counts: np.ndarray | None
+
+
+def keys_of(rows, equal_nan):
+    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides what is equal."""
+    if _gate.small_foreign(rows.dtype):
+        rows = _gate.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
+    if not rows.dtype.isnative and rows.dtype.kind in "fc":
+        rows = rows.astype(rows.dtype.newbyteorder("="))
+    rule = _gate.key_rule(rows.dtype)
+    if rule is None:
+        return None
+    width = rows.nbytes // len(rows)
+    one_word = rows.ndim == 1 and rule.width == width and width in (1, 2, 4, 8)
+    raw = rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8))
+    if one_word or raw:
+        part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
+        sortable = one_word and rows.dtype.kind in "iufmM" and rows.dtype.isnative
+        return Keys(np.ascontiguousarray(rows), len(rows), part_rule, None, sortable)
+    return _canonical(rows, rule, width, equal_nan)
+
+
+def _canonical(rows, rule, width, equal_nan):
+    """Keys written out: several parts to a key, or a width that is no word's."""
+    padded = width if width > 8 else 1 << (width - 1).bit_length()
+    out = np.empty((len(rows), padded), np.uint8)
+    loners = None
+    if rule.has_nan and not equal_nan:
+        loners = np.empty((len(rows) + 63) // 64, np.uint64)
+    threads = _threads.for_bytes(rows.nbytes)
+    part_rule = rule.part_rule(not equal_nan)
+    keys.canonical_keys(
+        rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, loners, threads
+    )
+    return Keys(out, len(rows), _RAW_RULE, loners, False)
+
+
+def nearly_distinct(keys_):
+    """Does a sample suggest that sorting all keys is cheaper than finding the distinct ones?"""
+    if FORCE_ENGINE is not None or keys_.size < SAMPLE_KEYS * 4:
+        return FORCE_ENGINE == "sort"
+    return SAMPLE_KEYS - _distinct_in_sample(keys_) <= SAMPLE_REPEATS
+
+
+def first_occurrences(keys, inverse, counts):
+    """The Firsts of at least one key."""
+    threads = _threads.for_bytes(keys.data.nbytes)
+    for engine in _engines(keys):
+        firsts = engine(keys, inverse, counts, threads)
+        if firsts is not None:
+            return firsts
+    raise AssertionError("sorting serves all keys")
+
+
+def _engines(keys):
+    """The engines to try, in turn."""
+    engines = {"tables": _by_tables, "partitions": _by_partitions, "sort": _by_sorting}
+    if FORCE_ENGINE in engines:
+        return [engines[FORCE_ENGINE], _by_sorting]
+    if _expected_groups(keys) <= TABLE_GROUPS // 2:
+        return [_by_tables, _by_partitions, _by_sorting]
+    return [_by_partitions, _by_sorting]
+
+
+def _expected_groups(keys):
+    """A guess from a sample: d distinct among s drawn suggest g groups, d = g (1 - exp(-s / g))."""
+    if keys.size <= TABLE_GROUPS // 2 or keys.data.nbytes // keys.size <= 2:
+        return 0
+    drawn, distinct_drawn = SAMPLE_KEYS, _distinct_in_sample(keys)
+    low, high = distinct_drawn, keys.size
+    while high - low > low // 8 + 1:
+        middle = (low + high) // 2
+        if -middle * math.expm1(-drawn / middle) < distinct_drawn:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _distinct_in_sample(keys):
+    """Distinct keys among SAMPLE_KEYS that are spread evenly."""
+    step = keys.size // SAMPLE_KEYS
+    rows = keys.data.reshape(keys.size, -1)[: step * SAMPLE_KEYS : step]
+    sample = keys._replace(data=np.ascontiguousarray(rows), size=len(rows), loners=None)
+    firsts = _by_tables(sample, False, False, 1)
+    return SAMPLE_KEYS if firsts is None else int(firsts.offsets[-1])
+
+
+def _by_tables(keys, inverse, counts, threads):
+    found = distinct.by_tables(
+        keys.data, keys.size, keys.rule, keys.loners, SEEDS, TABLE_GROUPS, inverse, counts, threads
+    )
+    if found is None:
+        return None
+    bits, inverse, counts = found
+    return Firsts(bits, bitmask.offsets_of(bits, threads), inverse, counts)
+
+
+def _by_partitions(keys, inverse, counts, threads):
+    job = partitions.Partitions(
+        keys.data, keys.size, keys.rule, keys.loners, SEEDS, 0, inverse, counts, threads
+    )
+    if not job.find():
+        return None
+    bits, offsets = bitmask.pack(job.marks, 1, _BYTE, threads)
+    return Firsts(bits, offsets, *job.finish(bits))
+
+
+def _by_sorting(keys, inverse, counts, threads):
+    """By a stable argsort of the canonical keys: no hash that anybody could flood."""
+    words = _written_out(keys, threads)
+    loners = _loners_of(keys, words)
+    order = np.argsort(words, kind="stable")
+    bytes_in_order = words[order].view(np.uint8).reshape(keys.size, -1)
+    starts = np.empty(keys.size, bool)
+    starts[0] = True
+    starts[1:] = (bytes_in_order[1:] != bytes_in_order[:-1]).any(axis=1)
+    starts |= loners[order]
+    starts[1:] |= loners[order][:-1]
+    firsts_of_groups = order[starts]
+    marks = np.zeros(keys.size, np.uint8)
+    marks[firsts_of_groups] = 1
+    bits, offsets = bitmask.pack(marks, 1, _BYTE, threads)
+    rank_of_group = np.argsort(np.argsort(firsts_of_groups))
+    ranks = inverses = None
+    if inverse:
+        inverses = np.empty(keys.size, np.intp)
+        inverses[order] = rank_of_group[np.cumsum(starts) - 1]
+    if counts:
+        ranks = np.empty(len(firsts_of_groups), np.intp)
+        ranks[rank_of_group] = np.diff(np.append(np.flatnonzero(starts), keys.size))
+    return Firsts(bits, offsets, inverses, ranks)
+
+
+def _written_out(keys_, threads):
+    """The canonical keys themselves: unsigned words, or void items that compare as bytes."""
+    width = keys_.data.nbytes // keys_.size
+    out = np.empty(keys_.size, f"u{width}" if width in (1, 2, 4, 8) else f"V{width}")
+    if width in (1, 2, 4, 8):
+        source = keys_.data.reshape(keys_.size, -1).view(out.dtype)
+        keys.canonical_keys(source, keys_.size, _gate.WORD, width, keys_.rule, False, out, None, 1)
+    else:
+        out[:] = keys_.data.reshape(keys_.size, -1).view(out.dtype).ravel()
+    return out
+
+
+def _loners_of(keys, words):
+    """Which keys equal no other, as booleans."""
+    if keys.loners is not None:
+        bits = keys.loners.view(np.uint8)
+        return np.unpackbits(bits, bitorder="little", count=keys.size).astype(bool)
+    nan, lonely = keys.rule[2:]
+    return words == nan if lonely else np.zeros(keys.size, bool)

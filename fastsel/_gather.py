@@ -1,0 +1,190 @@
+"""gather_nd: ONNX GatherND-13 on NumPy arrays, every index checked."""
+
+import operator
+
+import numpy as np
+
+from fastsel import _gate, _threads
+from fastsel._kernels import gather
+
+# Unlike the selections there is no NumPy form that is right for tiny inputs and faster.
+TINY_ITEMS = 0
+
+
+def gather_nd(data, indices, batch_dims=0, *, out=None):
+    """The slices of `data` that rows of indices address; ONNX GatherND-13.
+
+    Parameters
+    ----------
+    data : array_like, shape (b..., d0, d1, ...), at least 1-d
+        Any dtype, any layout; read only, never modified.
+    indices : array_like of integers, shape (b..., n, m, ..., k), at least 1-d
+        The last axis holds index rows of 1 <= k <= data.ndim - batch_dims integers of any width,
+        signed or not. Negative ones count from the end. Read only, never modified.
+    batch_dims : int, optional
+        Number of leading axes, equal in `data` and `indices`, that are matched up, not indexed.
+        0 <= batch_dims < min(data.ndim, indices.ndim).
+    out : ndarray, optional
+        Of the result's shape and of data's dtype; receives the result. May overlap the inputs.
+
+    Returns
+    -------
+    ndarray of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
+        C-contiguous; or `out`. With ``batch_dims=0`` and all axes indexed it equals
+        ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of bounds, even where the slice is empty: names the first such index
+        in C order, its position, and the axis of `data`.
+    ValueError
+        If the shapes do not fit, `batch_dims` is out of range, or `out` has another shape or is
+        read-only.
+    TypeError
+        If `indices` is not of an integer dtype, `batch_dims` is not an integer, or `out` is not
+        an array of data's dtype.
+
+    Notes
+    -----
+    One pass over `indices`; each index is loaded once, checked and then used, so that another
+    thread's writes to `indices` cannot cause a read outside of `data`. With `out`, all are checked
+    first (8 bytes per index row), and `out` is untouched if an error is raised. The result, and
+    the error, are the same for every number of threads.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.gather_nd([[0, 1], [2, 3]], [[0, 0], [1, 1]])
+    array([0, 3])
+    >>> fastsel.gather_nd([[0, 1], [2, 3]], [[1], [-2]])
+    array([[2, 3],
+           [0, 1]])
+    >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
+    array([11, 20])
+    """
+    data = np.asarray(data)
+    indices = _integer_rows(indices)
+    batch_dims = _checked_batch_dims(batch_dims, data, indices)
+    depth = _checked_depth(data, indices, batch_dims)
+    shape = indices.shape[:-1] + data.shape[batch_dims + depth :]
+    if out is not None:
+        _check_out(out, shape, data.dtype)
+    if not _gate.movable(data.dtype):
+        return _gather_objects(data, indices, batch_dims, depth, shape, out)
+    if out is None:
+        return _gather_new(data, indices, batch_dims, shape)
+    return _gather_into(out, data, indices, batch_dims, depth)
+
+
+def _gather_new(data, indices, batch_dims, shape):
+    """Check and copy in one pass: nobody sees the result if a check fails."""
+    result = np.empty(shape, data.dtype)
+    threads = _threads.for_bytes(result.nbytes + indices.nbytes)
+    fault = gather.gather(data, indices, batch_dims, result, threads)
+    if fault is not None:
+        raise _out_of_bounds(fault, data, indices, batch_dims)
+    return result
+
+
+def _gather_into(out, data, indices, batch_dims, depth):
+    """Check everything, then write; by way of a new array where out cannot be written as it is."""
+    offsets = _checked_offsets(data, indices, batch_dims)
+    as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
+    result = out if as_is else np.empty(out.shape, out.dtype)
+    threads = _threads.for_bytes(result.nbytes + offsets.nbytes)
+    gather.copy(data, batch_dims + depth, offsets, result, threads)
+    if not as_is:
+        out[...] = result
+    return out
+
+
+def _gather_objects(data, indices, batch_dims, depth, shape, out):
+    """Items that hold references, or nothing: checked here, copied by NumPy, which counts them."""
+    data = np.ascontiguousarray(data)
+    offsets = _checked_offsets(data, indices, batch_dims)
+    result = np.empty(shape, data.dtype)
+    if result.nbytes:
+        slices = data.reshape(-1, *data.shape[batch_dims + depth :])
+        result = slices[offsets // slices.strides[0]].reshape(shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _checked_offsets(data, indices, batch_dims):
+    threads = _threads.for_bytes(indices.nbytes)
+    offsets, fault = gather.offsets(data, indices, batch_dims, threads)
+    if fault is not None:
+        raise _out_of_bounds(fault, data, indices, batch_dims)
+    return offsets
+
+
+def _integer_rows(indices):
+    """The indices as an aligned array in native byte order; an empty list is one of integers."""
+    array = np.asarray(indices)
+    if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
+        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype}")
+    if array.ndim == 0:
+        raise ValueError("indices must be at least 1-d, got a 0-d array")
+    if array.dtype.kind not in "iu":
+        return array.astype(np.intp)
+    if not (array.flags.aligned and array.dtype.isnative):
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def _checked_batch_dims(batch_dims, data, indices):
+    try:
+        count = operator.index(batch_dims)
+    except TypeError:
+        raise TypeError(
+            f"batch_dims must be an integer, got {type(batch_dims).__name__}"
+        ) from None
+    if data.ndim == 0:
+        raise ValueError("data must be at least 1-d, got a 0-d array")
+    most = min(data.ndim, indices.ndim) - 1
+    if not 0 <= count <= most:
+        raise ValueError(
+            f"batch_dims must be between 0 and {most} for data with {data.ndim} dimensions and "
+            f"indices with {indices.ndim}, got {count}"
+        )
+    if data.shape[:count] != indices.shape[:count]:
+        raise ValueError(
+            f"the first {count} dimensions (batch_dims) of data and indices must be equal, got "
+            f"data with shape {data.shape} and indices with shape {indices.shape}"
+        )
+    return count
+
+
+def _checked_depth(data, indices, batch_dims):
+    depth = indices.shape[-1]
+    most = data.ndim - batch_dims
+    if not 1 <= depth <= most:
+        raise ValueError(
+            f"the last dimension of indices must be between 1 and {most} (data.ndim - "
+            f"batch_dims), got {depth}: indices has shape {indices.shape}"
+        )
+    return depth
+
+
+def _check_out(out, shape, dtype):
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have data's dtype {dtype}, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, got a read-only array")
+
+
+def _out_of_bounds(fault, data, indices, batch_dims):
+    row, place, value = fault
+    position = (*map(int, np.unravel_index(row, indices.shape[:-1])), place)
+    axis = batch_dims + place
+    return IndexError(
+        f"index {value} at position {position} of indices is out of bounds for axis {axis} of "
+        f"data with size {data.shape[axis]}"
+    )

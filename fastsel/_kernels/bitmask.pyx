@@ -1,0 +1,270 @@
+"""Pass 1 of every selection: each item is loaded once and becomes one bit.
+
+A dtype is seen here as `words` words of `width` bytes per item and, for each word, the bits of it
+that matter (`care`): an item is selected if any word has a bit in common with its care.
+This is the pattern for the other kernels: a task struct, a slice function that handles slice k of
+it, and one Python function that cuts, runs, scans and allocates. Nothing is validated here.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
+from fastsel._kernels.strided cimport (
+    MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    FLAG_ITEMS = 1024     # items tested before they are packed; the buffer fits L1 and any stack
+    SCRATCH_BLOCKS = 64   # blocks counted at a time where the bitmask itself is not wanted
+
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+ctypedef struct truth_t:
+    Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
+    Py_ssize_t words              # words of an item
+    const uint64_t *care          # words of them
+
+ctypedef struct pack_task:
+    strided_t items
+    truth_t truth
+    Py_ssize_t blocks
+    Py_ssize_t slices
+    uint64_t *bits                # NULL: only count
+    Py_ssize_t *counts            # one per slice
+
+ctypedef struct axes_task:
+    strided_t items               # axes by falling stride, the last one is the inner row
+    truth_t truth
+    Py_ssize_t[MAX_DIMS] steps    # of the output along each axis: 0 where it is reduced
+    Py_ssize_t *out
+    int cut_axis                  # a kept axis, so that no two slices share an output item
+    Py_ssize_t slices
+
+
+def level_name():
+    """The CPU level whose block loops are in use: base, v3 (AVX2) or v4 (AVX-512 with VBMI2)."""
+    return level.name.decode()
+
+
+def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care not None,
+         int threads):
+    """The bitmask of all items, in C order, and the offsets of its slices.
+
+    Returns (bits, offsets): one uint64 word per block of 64 items, the unused bits of the last
+    one 0; and the exclusive scan of the number of set bits in each slice, the total last.
+    """
+    cdef pack_task task
+    set_up(&task, items, width, care, threads)
+    cdef cnp.npy_intp length = task.blocks
+    bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
+    offsets = run(&task, <uint64_t *>cnp.PyArray_DATA(bits), threads)
+    return bits, offsets
+
+
+def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care not None,
+          int threads):
+    """How many items are selected; no bitmask is kept."""
+    cdef pack_task task
+    set_up(&task, items, width, care, threads)
+    offsets = run(&task, NULL, threads)
+    return (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[task.slices]
+
+
+def offsets_of(const uint64_t[::1] bits not None, int threads):
+    """The offsets of the slices of a bitmask that was made elsewhere."""
+    cdef Py_ssize_t blocks = bits.shape[0], k, start
+    cdef Py_ssize_t slices = slice_count(blocks, threads)
+    cdef cnp.npy_intp length = slices + 1
+    cdef cnp.ndarray offsets = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *counts = <Py_ssize_t *>cnp.PyArray_DATA(offsets)
+    for k in range(slices):
+        start = slice_start(blocks, slices, k)
+        counts[k] = level.count(&bits[start], slice_start(blocks, slices, k + 1) - start) \
+            if blocks else 0
+    scan(counts, slices)
+    return offsets
+
+
+def count_axes(cnp.ndarray items not None, Py_ssize_t width,
+               const uint64_t[::1] care not None, cnp.ndarray out not None,
+               const Py_ssize_t[::1] order not None, const Py_ssize_t[::1] steps not None,
+               Py_ssize_t cut_axis, int threads):
+    """Count along axes: item (i, j, ...) adds to out at i * steps[0] + j * steps[1] + ...
+
+    order lists the axes of items by falling stride (the last one becomes the inner row), steps
+    has one number per listed axis, 0 where the axis is reduced; cut_axis is the place in order of
+    a kept axis. out is zeroed, contiguous intp.
+    """
+    cdef axes_task task
+    cdef int place, axis
+    task.truth.width, task.truth.words = width, care.shape[0]
+    task.truth.care = &care[0]
+    task.out = <Py_ssize_t *>cnp.PyArray_DATA(out)
+    task.items.data = <char *>cnp.PyArray_DATA(items)
+    task.items.ndim = <int>order.shape[0]
+    task.items.size = cnp.PyArray_SIZE(items)
+    for place in range(task.items.ndim):
+        axis = <int>order[place]
+        task.items.shape[place] = cnp.PyArray_DIM(items, axis)
+        task.items.strides[place] = cnp.PyArray_STRIDE(items, axis)
+        task.steps[place] = steps[place]
+    task.cut_axis = <int>cut_axis
+    task.slices = slice_count(task.items.shape[cut_axis], threads)
+    with nogil:
+        for_slices(count_axes_slice, &task, task.slices, threads)
+
+
+cdef void set_up(pack_task *task, cnp.ndarray items, Py_ssize_t width,
+                 const uint64_t[::1] care, int threads) noexcept:
+    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
+    task.truth.width, task.truth.words = width, care.shape[0]
+    task.truth.care = &care[0]
+    task.blocks = blocks_of(task.items.size)
+    task.slices = slice_count(task.blocks, threads)
+
+
+cdef cnp.ndarray run(pack_task *task, uint64_t *bits, int threads):
+    """Run the slices of a task that is set up; returns their offsets."""
+    cdef cnp.npy_intp length = task.slices + 1
+    cdef cnp.ndarray offsets = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+    task.bits = bits
+    task.counts = <Py_ssize_t *>cnp.PyArray_DATA(offsets)
+    with nogil:
+        for_slices(pack_slice, task, task.slices, threads)
+        scan(task.counts, task.slices)
+    return offsets
+
+
+cdef void pack_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef pack_task *task = <pack_task *>context
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
+    cdef Py_ssize_t stop_block = slice_start(task.blocks, task.slices, k + 1)
+    cdef Py_ssize_t whole = 0, itemsize = task.truth.width * task.truth.words
+    cdef uint64_t[SCRATCH_BLOCKS] scratch
+    cdef Py_ssize_t total = 0, step
+    if task.truth.words == 1 and is_run(&task.items, itemsize):
+        # Whole blocks as they lie; the items of a last, partial one go through flags below.
+        whole = min(stop_block, task.items.size >> 6)
+        while block < whole:
+            step = whole - block if task.bits else min(whole - block, SCRATCH_BLOCKS)
+            total += level.pack[log2_width(itemsize)](
+                task.items.data + block * 64 * itemsize, task.truth.care[0],
+                task.bits + block if task.bits else scratch, step)
+            block += step
+    if block < stop_block:
+        total += pack_flags(task, block, stop_block, scratch)
+    task.counts[k] = total
+
+
+cdef Py_ssize_t pack_flags(pack_task *task, Py_ssize_t block, Py_ssize_t stop_block,
+                           uint64_t *scratch) noexcept nogil:
+    """Blocks of items of any layout and size, by way of one byte per item."""
+    cdef uint8_t[FLAG_ITEMS] flags
+    cdef cursor_t cursor
+    cdef Py_ssize_t left = min(stop_block * 64, task.items.size) - block * 64
+    cdef Py_ssize_t filled, wanted, length, total = 0
+    seek(&cursor, &task.items, block * 64)
+    while left:
+        wanted = min(left, FLAG_ITEMS)
+        filled = 0
+        while filled < wanted:
+            length = run_length(&cursor, &task.items, wanted - filled)
+            test_run(&task.truth, item(&cursor, &task.items),
+                     task.items.strides[task.items.ndim - 1], length, flags + filled)
+            advance(&cursor, &task.items, length)
+            filled += length
+        length = blocks_of(wanted)
+        memset(flags + wanted, 0, length * 64 - wanted)
+        total += level.pack[0](<char *>flags, 0xff, task.bits + block if task.bits else scratch,
+                               length)
+        block += length
+        left -= wanted
+    return total
+
+
+cdef void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
+                   Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    """One flag for each of `length` items that lie `stride` bytes apart."""
+    cdef Py_ssize_t k
+    if truth.words > 1:
+        for k in range(length):
+            flags[k] = test_words(truth, items + k * stride)
+    elif truth.width == 1:
+        test_word(items, stride, <uint8_t>truth.care[0], length, flags)
+    elif truth.width == 2:
+        test_word(items, stride, <uint16_t>truth.care[0], length, flags)
+    elif truth.width == 4:
+        test_word(items, stride, <uint32_t>truth.care[0], length, flags)
+    else:
+        test_word(items, stride, <uint64_t>truth.care[0], length, flags)
+
+
+cdef inline void test_word(const char *items, Py_ssize_t stride, word_t care,
+                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef word_t word
+    for k in range(length):
+        memcpy(&word, items + k * stride, sizeof(word_t))   # items may be unaligned
+        flags[k] = (word & care) != 0
+
+
+cdef inline bint test_words(const truth_t *truth, const char *words) noexcept nogil:
+    """Does any word of the item have a bit in common with its care?"""
+    cdef Py_ssize_t j
+    cdef uint64_t word
+    for j in range(truth.words):
+        word = 0
+        memcpy(&word, words + j * truth.width, truth.width)
+        if word & truth.care[j]:
+            return True
+    return False
+
+
+cdef void count_axes_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """Items whose coordinate on the cut axis lies in slice k."""
+    cdef axes_task *task = <axes_task *>context
+    cdef strided_t part = task.items
+    cdef int inner = part.ndim - 1, cut = task.cut_axis, axis
+    cdef Py_ssize_t start = slice_start(part.shape[cut], task.slices, k)
+    cdef Py_ssize_t length, j
+    cdef Py_ssize_t *out = task.out + start * task.steps[cut]
+    cdef Py_ssize_t *row
+    cdef uint8_t[FLAG_ITEMS] flags
+    cdef cursor_t cursor
+    part.size = part.size // part.shape[cut]
+    part.data += start * part.strides[cut]
+    part.shape[cut] = slice_start(part.shape[cut], task.slices, k + 1) - start
+    part.size *= part.shape[cut]
+    if part.size == 0:
+        return
+    seek(&cursor, &part, 0)
+    while part.size:
+        length = run_length(&cursor, &part, FLAG_ITEMS)
+        test_run(&task.truth, item(&cursor, &part), part.strides[inner], length, flags)
+        row = out + cursor.inner * task.steps[inner]
+        for axis in range(inner):
+            row += cursor.coords[axis] * task.steps[axis]
+        if task.steps[inner]:
+            for j in range(length):
+                row[j * task.steps[inner]] += flags[j]
+        else:
+            row[0] += sum_flags(flags, length)
+        advance(&cursor, &part, length)
+        part.size -= length
+
+
+cdef inline Py_ssize_t sum_flags(const uint8_t *flags, Py_ssize_t length) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef uint32_t total = 0   # at most FLAG_ITEMS; 32 bits so that the compiler sums vectors
+    for j in range(length):
+        total += flags[j]
+    return total

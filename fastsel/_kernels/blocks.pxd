@@ -1,0 +1,33 @@
+"""A block is 64 items, one word of the bitmask: pack items, count bits, decode positions.
+
+The loops over blocks are C, once per CPU level (levels.h); `fs_level()` is the level in use.
+"""
+from libc.stdint cimport intptr_t, uint8_t, uint64_t
+
+cdef extern from "levels.h" nogil:
+    ctypedef struct fs_level_t:
+        const char *name
+        Py_ssize_t (*pack[4])(
+            const char *items, uint64_t care, uint64_t *bits, Py_ssize_t blocks) noexcept nogil
+        void (*write)(
+            const uint64_t *bits, Py_ssize_t blocks, intptr_t first, intptr_t *out,
+            Py_ssize_t room) noexcept nogil
+        void (*keep[4])(
+            const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
+            Py_ssize_t room) noexcept nogil
+        int (*decode)(uint64_t word, uint8_t *out) noexcept nogil
+        Py_ssize_t (*count)(const uint64_t *bits, Py_ssize_t blocks) noexcept nogil
+
+    const fs_level_t *fs_level() noexcept
+    int fs_ctz(uint64_t word) noexcept
+    int fs_popcount(uint64_t word) noexcept
+
+
+cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
+    """How many blocks hold that many items."""
+    return (items >> 6) + ((items & 63) != 0)
+
+
+cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
+    """Row of a level's table for items of 1, 2, 4 or 8 bytes."""
+    return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3

@@ -1,0 +1,120 @@
+"""A chunk is what one hit, or one index row, moves: the trailing axes of an array."""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from fastsel._kernels.strided cimport (
+    advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
+
+ctypedef struct bytes16_t:
+    uint64_t[2] words
+
+ctypedef struct bytes32_t:
+    uint64_t[4] words
+
+ctypedef struct bytes64_t:
+    uint64_t[8] words
+
+# Widths whose copy is a few instructions instead of a call.
+ctypedef fused fixed_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    bytes16_t
+    bytes32_t
+    bytes64_t
+
+ctypedef struct chunk_t:
+    strided_t items
+    Py_ssize_t itemsize
+    Py_ssize_t width      # bytes of all its items
+    bint run              # they lie side by side
+
+
+cdef inline void describe_chunk(chunk_t *chunk, cnp.ndarray a, int first_axis) noexcept:
+    """The axes of a from first_axis on."""
+    describe(&chunk.items, a, first_axis, cnp.PyArray_NDIM(a))
+    chunk.itemsize = cnp.PyArray_ITEMSIZE(a)
+    chunk.width = chunk.items.size * chunk.itemsize
+    chunk.run = is_run(&chunk.items, chunk.itemsize)
+
+
+cdef inline void copy_chunks(const chunk_t *chunk, const char *base, const Py_ssize_t *offsets,
+                             Py_ssize_t n, char *out) noexcept nogil:
+    """Chunk j comes from base + offsets[j]; out has room for n of them, side by side."""
+    cdef Py_ssize_t j
+    if not chunk.run:
+        for j in range(n):
+            copy_strided(chunk, base + offsets[j], out + j * chunk.width)
+    elif chunk.width == 1:
+        copy_fixed[uint8_t](base, offsets, n, <uint8_t *>out)
+    elif chunk.width == 2:
+        copy_fixed[uint16_t](base, offsets, n, <uint16_t *>out)
+    elif chunk.width == 4:
+        copy_fixed[uint32_t](base, offsets, n, <uint32_t *>out)
+    elif chunk.width == 8:
+        copy_fixed[uint64_t](base, offsets, n, <uint64_t *>out)
+    elif chunk.width == 16:
+        copy_fixed[bytes16_t](base, offsets, n, <bytes16_t *>out)
+    elif chunk.width == 32:
+        copy_fixed[bytes32_t](base, offsets, n, <bytes32_t *>out)
+    elif chunk.width == 64:
+        copy_fixed[bytes64_t](base, offsets, n, <bytes64_t *>out)
+    else:
+        for j in range(n):
+            memcpy(out + j * chunk.width, base + offsets[j], chunk.width)
+
+
+cdef inline void copy_fixed(const char *base, const Py_ssize_t *offsets, Py_ssize_t n,
+                            fixed_t *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        memcpy(<char *>out + j * sizeof(fixed_t), base + offsets[j], sizeof(fixed_t))
+
+
+cdef inline void copy_strided(const chunk_t *chunk, const char *source,
+                              char *out) noexcept nogil:
+    """One chunk whose items do not lie side by side; out gets them in C order."""
+    cdef strided_t items = chunk.items
+    cdef cursor_t cursor
+    cdef Py_ssize_t left = items.size, length
+    items.data = <char *>source
+    if left == 0:
+        return
+    seek(&cursor, &items, 0)
+    while left:
+        length = run_length(&cursor, &items, left)
+        copy_run(item(&cursor, &items), items.strides[items.ndim - 1], length,
+                 chunk.itemsize, out)
+        advance(&cursor, &items, length)
+        out += length * chunk.itemsize
+        left -= length
+
+
+cdef inline void copy_run(const char *source, Py_ssize_t stride, Py_ssize_t length,
+                          Py_ssize_t itemsize, char *out) noexcept nogil:
+    """`length` items that lie `stride` bytes apart."""
+    cdef Py_ssize_t j
+    if stride == itemsize:
+        memcpy(out, source, length * itemsize)
+    elif itemsize == 1:
+        copy_spaced[uint8_t](source, stride, length, <uint8_t *>out)
+    elif itemsize == 2:
+        copy_spaced[uint16_t](source, stride, length, <uint16_t *>out)
+    elif itemsize == 4:
+        copy_spaced[uint32_t](source, stride, length, <uint32_t *>out)
+    elif itemsize == 8:
+        copy_spaced[uint64_t](source, stride, length, <uint64_t *>out)
+    elif itemsize == 16:
+        copy_spaced[bytes16_t](source, stride, length, <bytes16_t *>out)
+    else:
+        for j in range(length):
+            memcpy(out + j * itemsize, source + j * stride, itemsize)
+
+
+cdef inline void copy_spaced(const char *source, Py_ssize_t stride, Py_ssize_t length,
+                             fixed_t *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(length):
+        memcpy(<char *>out + j * sizeof(fixed_t), source + j * stride, sizeof(fixed_t))

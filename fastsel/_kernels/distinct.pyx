@@ -1,0 +1,201 @@
+"""First occurrences by one table per slice: for keys with few groups.
+
+Every engine of fastsel.unique (this file and partitions.pyx) answers in the same way: a bitmask
+with a bit at each first occurrence, so that a group's number in order of first occurrence is the
+rank of its bit; the inverse as ranks; and the counts by rank.
+
+The slices' tables are merged in slice order. Until then the inverse holds each item's group in
+its own slice's table, or LONER.
+"""
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from fastsel._kernels.blocks cimport blocks_of
+from fastsel._kernels.keys cimport describe_keys, is_loner, key_at, keys_t
+from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
+from fastsel._kernels.slices cimport for_slices, slice_start
+from fastsel._kernels.table cimport (
+    NO_MEMORY, find_direct, find_or_add, table_free, table_start, table_start_direct, table_t)
+
+cnp.import_array()
+
+cdef enum:
+    LONER = -1
+
+ctypedef struct part_t:
+    table_t table
+    Py_ssize_t status             # 0, or why find_or_add gave up
+    Py_ssize_t length             # groups of this slice
+    Py_ssize_t *ranks             # of them
+
+ctypedef struct tables_task:
+    keys_t keys
+    Py_ssize_t most               # groups per table
+    bint direct                   # tables have a place for every word
+    bint counted
+    Py_ssize_t blocks
+    Py_ssize_t slices
+    part_t *parts                 # one per slice
+    uint64_t *bits
+    Py_ssize_t *inverse           # or NULL
+    ranks_t ranks
+
+
+def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+              const uint64_t[::1] loners, tuple seeds not None, Py_ssize_t most,
+              bint inverse, bint counts, int threads):
+    """(bits, inverse or None, counts or None) of `size` > 0 keys.
+
+    None if a slice has more than `most` groups or its table takes too many probes. Keys of 1 and
+    2 bytes have a place each in the table, so most does not matter.
+    """
+    cdef tables_task task
+    describe_keys(&task.keys, data, size, rule, loners, seeds)
+    task.most = most
+    task.direct = task.keys.width <= 2
+    task.counted = counts
+    task.blocks = blocks_of(size)
+    task.slices = min(task.blocks, max(1, threads))
+    task.parts = <part_t *>PyMem_RawCalloc(task.slices, sizeof(part_t))
+    if task.parts == NULL:
+        raise MemoryError()
+    try:
+        return answer(&task, inverse, counts, threads)
+    finally:
+        for k in range(task.slices):
+            table_free(&task.parts[k].table)
+            PyMem_RawFree(task.parts[k].ranks)
+        PyMem_RawFree(task.parts)
+
+
+cdef answer(tables_task *task, bint inverse, bint counts, int threads):
+    cdef cnp.npy_intp length = task.blocks
+    cdef cnp.ndarray bits_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
+    cdef cnp.ndarray inverse_out = None, counts_out = None
+    cdef Py_ssize_t k, status = 0
+    task.bits = <uint64_t *>cnp.PyArray_DATA(bits_out)
+    task.inverse = NULL
+    if inverse:
+        length = task.keys.size
+        inverse_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
+    with nogil:
+        for_slices(fill_slice, task, task.slices, threads)
+        for k in range(task.slices):
+            status = min(status, task.parts[k].status)
+        if status == 0:
+            status = merge(task)
+    if status == NO_MEMORY:
+        raise MemoryError()
+    if status:
+        return None
+    before = rank_blocks(&task.ranks, bits_out)
+    if counts:
+        length = before[task.blocks]
+        counts_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+        write_counts(&task.parts[0].table, &task.ranks,
+                     <Py_ssize_t *>cnp.PyArray_DATA(counts_out), length)
+    if inverse:
+        with nogil:
+            for k in range(task.slices):
+                to_ranks(task, &task.parts[k])
+            for_slices(relabel_slice, task, task.slices, threads)
+    return bits_out, inverse_out, counts_out
+
+
+cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """The table of slice k, its loners' bits, and its part of the inverse."""
+    cdef tables_task *task = <tables_task *>context
+    cdef part_t *part = &task.parts[k]
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
+    cdef Py_ssize_t stop_block = slice_start(task.blocks, task.slices, k + 1)
+    cdef Py_ssize_t i, group = LONER
+    cdef uint64_t word, last = 0
+    memset(task.bits + block, 0, (stop_block - block) * sizeof(uint64_t))
+    if task.direct:
+        part.status = table_start_direct(&part.table, <int>(8 * task.keys.width))
+    else:
+        part.status = table_start(&part.table, task.most, 0, 0)
+    if part.status:
+        return
+    for i in range(block * 64, min(stop_block * 64, task.keys.size)):
+        word = key_at(&task.keys, i)
+        if is_loner(&task.keys, i, word):
+            task.bits[i >> 6] |= <uint64_t>1 << (i & 63)
+            if task.inverse != NULL:
+                task.inverse[i] = LONER
+            continue
+        if group == LONER or word != last or not task.keys.is_word:   # else: the same run
+            if task.direct:
+                group = find_direct(&part.table, i, word)
+            else:
+                group = find_or_add(&part.table, &task.keys, i, word)
+            if group < 0:
+                part.status = group
+                return
+            last = word
+        if task.counted:
+            part.table.groups[group].count += 1
+        if task.inverse != NULL:
+            task.inverse[i] = group
+
+
+cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
+    """All groups into the table of slice 0, in slice order; their bits; each part's ranks become
+    the numbers of its groups in that table. Returns 0 or a status."""
+    cdef table_t *whole = &task.parts[0].table
+    cdef part_t *part
+    cdef Py_ssize_t k, g, group
+    whole.most = task.slices * task.most
+    for k in range(task.slices):
+        part = &task.parts[k]
+        part.length = part.table.length
+        part.ranks = <Py_ssize_t *>PyMem_RawCalloc(part.length + 1, sizeof(Py_ssize_t))
+        if part.ranks == NULL:
+            return NO_MEMORY
+        for g in range(part.length):
+            if k == 0:
+                part.ranks[g] = g
+                continue
+            if task.direct:
+                group = find_direct(whole, part.table.groups[g].first, part.table.groups[g].word)
+            else:
+                group = find_or_add(whole, &task.keys, part.table.groups[g].first,
+                                    part.table.groups[g].word)
+            if group < 0:
+                return group
+            whole.groups[group].count += part.table.groups[g].count
+            part.ranks[g] = group
+    for g in range(whole.length):
+        task.bits[whole.groups[g].first >> 6] |= <uint64_t>1 << (whole.groups[g].first & 63)
+    return 0
+
+
+cdef void write_counts(const table_t *table, const ranks_t *ranks, Py_ssize_t *out,
+                       Py_ssize_t length) noexcept nogil:
+    cdef Py_ssize_t g
+    for g in range(length):
+        out[g] = 1                # a loner, unless a group says otherwise
+    for g in range(table.length):
+        out[rank(ranks, table.groups[g].first)] = table.groups[g].count
+
+
+cdef void to_ranks(const tables_task *task, part_t *part) noexcept nogil:
+    """From numbers of groups in the table of slice 0 to ranks."""
+    cdef Py_ssize_t g
+    for g in range(part.length):
+        part.ranks[g] = rank(&task.ranks, task.parts[0].table.groups[part.ranks[g]].first)
+
+
+cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef tables_task *task = <tables_task *>context
+    cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
+    cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        if task.inverse[i] == LONER:
+            task.inverse[i] = rank(&task.ranks, i)
+        else:
+            task.inverse[i] = task.parts[k].ranks[task.inverse[i]]

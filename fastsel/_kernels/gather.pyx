@@ -1,0 +1,251 @@
+"""gather_nd: index rows -> checked byte offsets -> chunks.
+
+An index is loaded once, into a buffer of this thread; what is checked is what is used, so that no
+other thread's change of the indices can move a read out of the data.
+"""
+cimport numpy as cnp
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t)
+
+from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
+from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
+from fastsel._kernels.strided cimport (
+    MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)
+
+cnp.import_array()
+
+ctypedef fused index_t:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef enum:
+    ROWS = 128   # index rows at a time; their offsets and values fit L1 and any stack
+
+ctypedef struct gather_task:
+    strided_t batch                   # leading axes of data
+    Py_ssize_t axes                   # indexed axes, K
+    Py_ssize_t[MAX_DIMS] lengths      # of the indexed axes
+    Py_ssize_t[MAX_DIMS] strides
+    chunk_t chunk                     # trailing axes of data
+    strided_t rows                    # of indices
+    Py_ssize_t index_stride           # within a row
+    Py_ssize_t index_width
+    bint signed
+    Py_ssize_t rows_per_batch
+    Py_ssize_t slices
+    Py_ssize_t *offsets               # NULL: copy at once
+    char *out                         # NULL: only offsets
+    fault_t *faults                   # one per slice
+
+ctypedef struct fault_t:
+    Py_ssize_t row                    # of indices, or -1
+    Py_ssize_t axis                   # within the row
+    int64_t value                     # its bits
+
+
+def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
+           cnp.ndarray out not None, int threads):
+    """Check and copy in one pass into a new array; out is C-contiguous.
+
+    indices is aligned, native and of an integer type. Returns None, or (row, axis, value) of the
+    first index that is out of bounds, in which case out is partly written.
+    """
+    cdef gather_task task
+    describe_data(&task, data, batch_dims, cnp.PyArray_DIM(indices, cnp.PyArray_NDIM(indices) - 1))
+    task.offsets = NULL
+    task.out = <char *>cnp.PyArray_DATA(out)
+    return run(&task, indices, batch_dims, threads)
+
+
+def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
+            int threads):
+    """Check only: returns (offsets, fault), the byte offset in data of each row's chunk."""
+    cdef gather_task task
+    cdef cnp.npy_intp length
+    describe_data(&task, data, batch_dims, cnp.PyArray_DIM(indices, cnp.PyArray_NDIM(indices) - 1))
+    length = cnp.PyArray_SIZE(indices) // task.axes
+    cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+    task.offsets = <Py_ssize_t *>cnp.PyArray_DATA(result)
+    task.out = NULL
+    return result, run(&task, indices, batch_dims, threads)
+
+
+def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offsets not None,
+         cnp.ndarray out not None, int threads):
+    """Copy the chunks (axes first_axis ... of data) at those offsets to out, C-contiguous."""
+    cdef copy_task task
+    describe_chunk(&task.chunk, data, first_axis)
+    task.data = <char *>cnp.PyArray_DATA(data)
+    task.rows = offsets.shape[0]
+    task.slices = slice_count(task.rows, threads)
+    task.out = <char *>cnp.PyArray_DATA(out)
+    if task.rows == 0:
+        return
+    task.offsets = &offsets[0]
+    with nogil:
+        for_slices(copy_slice, &task, task.slices, threads)
+
+
+ctypedef struct copy_task:
+    chunk_t chunk
+    const char *data
+    const Py_ssize_t *offsets
+    Py_ssize_t rows
+    Py_ssize_t slices
+    char *out
+
+
+cdef void copy_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef copy_task *task = <copy_task *>context
+    cdef Py_ssize_t start = slice_start(task.rows, task.slices, k)
+    copy_chunks(&task.chunk, task.data, task.offsets + start,
+                slice_start(task.rows, task.slices, k + 1) - start,
+                task.out + start * task.chunk.width)
+
+
+cdef void describe_data(gather_task *task, cnp.ndarray data, int batch_dims,
+                        Py_ssize_t axes) noexcept:
+    cdef int axis
+    describe(&task.batch, data, 0, batch_dims)
+    task.axes = axes
+    for axis in range(<int>axes):
+        task.lengths[axis] = cnp.PyArray_DIM(data, batch_dims + axis)
+        task.strides[axis] = cnp.PyArray_STRIDE(data, batch_dims + axis)
+    describe_chunk(&task.chunk, data, batch_dims + <int>axes)
+
+
+cdef run(gather_task *task, cnp.ndarray indices, int batch_dims, int threads):
+    """Run the slices of a task whose data is described; returns the first fault or None."""
+    cdef int last = cnp.PyArray_NDIM(indices) - 1
+    cdef cnp.npy_intp[2] shape
+    cdef Py_ssize_t k
+    describe(&task.rows, indices, 0, last)
+    task.index_stride = cnp.PyArray_STRIDE(indices, last)
+    task.index_width = cnp.PyArray_ITEMSIZE(indices)
+    task.signed = cnp.PyArray_ISSIGNED(indices)
+    if task.rows.size == 0:
+        return None
+    task.rows_per_batch = task.rows.size // task.batch.size
+    task.slices = slice_count(task.rows.size, threads)
+    shape[0], shape[1] = task.slices, 3
+    cdef cnp.ndarray faults = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
+    task.faults = <fault_t *>cnp.PyArray_DATA(faults)
+    with nogil:
+        for_slices(gather_slice, task, task.slices, threads)
+    for k in range(task.slices):
+        if task.faults[k].row >= 0:
+            return (task.faults[k].row, task.faults[k].axis,
+                    task.faults[k].value if task.signed else <uint64_t>task.faults[k].value)
+    return None
+
+
+cdef void gather_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """Rows of slice k, ROWS at a time, up to the first block with a fault."""
+    cdef gather_task *task = <gather_task *>context
+    cdef Py_ssize_t row = slice_start(task.rows.size, task.slices, k)
+    cdef Py_ssize_t stop = slice_start(task.rows.size, task.slices, k + 1)
+    cdef Py_ssize_t in_batch = row % task.rows_per_batch, n
+    cdef Py_ssize_t[ROWS] local
+    cdef Py_ssize_t *found
+    cdef cursor_t batch, rows
+    task.faults[k].row = -1
+    seek(&batch, &task.batch, row // task.rows_per_batch)
+    seek(&rows, &task.rows, row)
+    while row < stop:
+        n = run_length(&rows, &task.rows, min(stop - row, ROWS))
+        found = &local[0] if task.offsets == NULL else &task.offsets[row]
+        in_batch = start_offsets(task, &batch, in_batch, found, n)
+        if not add_indices(task, item(&rows, &task.rows), row, found, n, &task.faults[k]):
+            return
+        if task.out != NULL:
+            copy_chunks(&task.chunk, task.batch.data, found, n,
+                        task.out + row * task.chunk.width)
+        advance(&rows, &task.rows, n)
+        row += n
+
+
+cdef Py_ssize_t start_offsets(const gather_task *task, cursor_t *batch, Py_ssize_t in_batch,
+                              Py_ssize_t *found, Py_ssize_t n) noexcept nogil:
+    """Where the batch of each of n rows starts in data; returns the position in the last one."""
+    cdef Py_ssize_t j = 0, length, i, start
+    while j < n:
+        length = min(n - j, task.rows_per_batch - in_batch)
+        start = item(batch, &task.batch) - task.batch.data
+        for i in range(j, j + length):
+            found[i] = start
+        j += length
+        in_batch += length
+        if in_batch == task.rows_per_batch:
+            in_batch = 0
+            advance(batch, &task.batch, 1)
+    return in_batch
+
+
+cdef bint add_indices(const gather_task *task, const char *indices, Py_ssize_t row,
+                      Py_ssize_t *found, Py_ssize_t n, fault_t *fault) noexcept nogil:
+    """Add the offset of each index to found; False, and the first fault, if one is too large.
+
+    A fault's offset is never used: the caller stops at this block.
+    """
+    cdef Py_ssize_t[ROWS] values
+    cdef Py_ssize_t axis, j, length, wrap, value
+    cdef size_t bad
+    for axis in range(task.axes):
+        load_indices(task, indices + axis * task.index_stride, values, n)
+        length = task.lengths[axis]
+        wrap = length if task.signed else 0
+        bad = 0
+        for j in range(n):
+            value = values[j] + (wrap if values[j] < 0 else 0)
+            bad |= <size_t>value >= <size_t>length
+            found[j] += <Py_ssize_t>(<size_t>value * <size_t>task.strides[axis])
+        if bad:
+            note_fault(values, n, length, wrap, row, axis, fault)
+    return fault.row < 0
+
+
+cdef void note_fault(const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t length, Py_ssize_t wrap,
+                     Py_ssize_t row, Py_ssize_t axis, fault_t *fault) noexcept nogil:
+    """Keep the smallest position: rows first, then axes, which come in ascending order."""
+    cdef Py_ssize_t j, value
+    for j in range(n):
+        value = values[j] + (wrap if values[j] < 0 else 0)
+        if <size_t>value >= <size_t>length:
+            if fault.row < 0 or row + j < fault.row:
+                fault.row, fault.axis, fault.value = row + j, axis, values[j]
+            return
+
+
+cdef void load_indices(const gather_task *task, const char *indices, Py_ssize_t *values,
+                       Py_ssize_t n) noexcept nogil:
+    """One index of each of n rows, sign- or zero-extended."""
+    cdef Py_ssize_t step = task.rows.strides[task.rows.ndim - 1]
+    if task.index_width == 8:      # uint64 keeps its bits: beyond any length, as it should be
+        load(<const int64_t *>indices, step, values, n)
+    elif task.index_width == 4:
+        if task.signed:
+            load(<const int32_t *>indices, step, values, n)
+        else:
+            load(<const uint32_t *>indices, step, values, n)
+    elif task.index_width == 2:
+        if task.signed:
+            load(<const int16_t *>indices, step, values, n)
+        else:
+            load(<const uint16_t *>indices, step, values, n)
+    elif task.signed:
+        load(<const int8_t *>indices, step, values, n)
+    else:
+        load(<const uint8_t *>indices, step, values, n)
+
+
+cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
+                      Py_ssize_t n) noexcept nogil:
+    """volatile: one load each, whatever an optimiser thinks of loading twice."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        values[j] = <Py_ssize_t>(<const volatile index_t *>(<const char *>indices + j * step))[0]

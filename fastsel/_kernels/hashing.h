@@ -1,0 +1,43 @@
+/* The hash of fastsel.unique: a seeded multiply whose halves are folded together. */
+#ifndef FASTSEL_HASHING_H
+#define FASTSEL_HASHING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+static inline uint64_t fs_fold(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    uint64_t high, low = _umul128(a, b, &high);
+    return low ^ high;
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+    return (a * b) ^ __umulh(a, b);
+#else
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t low = al * bl, mid = ah * bl + (low >> 32), mid2 = al * bh + (uint32_t)mid;
+    return (a * b) ^ (ah * bh + (mid >> 32) + (mid2 >> 32));
+#endif
+}
+
+/* Hash of size bytes. */
+static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
+{
+    uint64_t word, h = seed ^ (uint64_t)size;
+    for (; size >= 8; p += 8, size -= 8) {
+        memcpy(&word, p, 8);
+        h = fs_fold(h ^ word, factor);
+    }
+    word = 0;
+    memcpy(&word, p, (size_t)size);
+    return fs_fold(h ^ word, factor);
+}
+
+#endif

@@ -1,0 +1,174 @@
+"""Pass 2 of nonzero: bitmask -> flat indices, or one coordinate per axis.
+
+Each slice writes into its own cut of the output, from offsets[k] to offsets[k + 1].
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+
+from fastsel._kernels.blocks cimport fs_level, fs_level_t
+from fastsel._kernels.slices cimport for_slices, slice_start
+from fastsel._kernels.strided cimport MAX_DIMS
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+ctypedef fused coordinate_t:
+    uint32_t
+    uint64_t
+
+ctypedef struct write_task:
+    const uint64_t *bits
+    const Py_ssize_t *offsets
+    Py_ssize_t blocks
+    Py_ssize_t slices
+    char *out
+    # Only for coordinates:
+    Py_ssize_t width              # bytes of a coordinate, 4 or 8
+    Py_ssize_t hit_step           # of the output, in coordinates, from hit to hit
+    Py_ssize_t axis_step          # ... and from axis to axis
+    int ndim
+    Py_ssize_t[MAX_DIMS] shape
+
+
+def flat(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None, int threads):
+    """Indices of the set bits, ascending, as a new intp array."""
+    cdef write_task task
+    cdef cnp.npy_intp total = offsets[offsets.shape[0] - 1]
+    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &total, cnp.NPY_INTP, 0)
+    if total:
+        set_up(&task, bits, offsets, out)
+        with nogil:
+            for_slices(flat_slice, &task, task.slices, threads)
+    return out
+
+
+def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
+                tuple shape not None, cnp.ndarray out not None, int threads):
+    """Coordinates of the set bits in an array of that shape, into rows 0 ... total - 1 of out.
+
+    out is 2-D with one column per axis of shape, of any layout, its items 4 or 8 bytes wide;
+    only the first total rows are written.
+    """
+    cdef write_task task
+    cdef int axis
+    if offsets[offsets.shape[0] - 1] == 0 or len(shape) == 0:
+        return
+    set_up(&task, bits, offsets, out)
+    task.width = cnp.PyArray_ITEMSIZE(out)
+    task.hit_step = cnp.PyArray_STRIDE(out, 0) // task.width
+    task.axis_step = cnp.PyArray_STRIDE(out, 1) // task.width
+    task.ndim = <int>len(shape)
+    for axis in range(task.ndim):
+        task.shape[axis] = shape[axis]
+    with nogil:
+        if task.ndim == 1 and task.width == sizeof(intptr_t) and task.hit_step == 1:
+            for_slices(flat_slice, &task, task.slices, threads)
+        else:
+            for_slices(coordinates_slice, &task, task.slices, threads)
+
+
+cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets,
+                 cnp.ndarray out) noexcept:
+    task.bits = &bits[0]
+    task.blocks = bits.shape[0]
+    task.offsets = &offsets[0]
+    task.slices = offsets.shape[0] - 1
+    task.out = <char *>cnp.PyArray_DATA(out)
+
+
+cdef void flat_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef write_task *task = <write_task *>context
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
+    level.write(task.bits + block, slice_start(task.blocks, task.slices, k + 1) - block,
+                block * 64, <intptr_t *>task.out + task.offsets[k],
+                task.offsets[k + 1] - task.offsets[k])
+
+
+cdef void coordinates_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef write_task *task = <write_task *>context
+    if task.width == 4:
+        write_coordinates(task, k, <uint32_t *>task.out)
+    else:
+        write_coordinates(task, k, <uint64_t *>task.out)
+
+
+cdef void write_coordinates(const write_task *task, Py_ssize_t k,
+                            coordinate_t *out) noexcept nogil:
+    """All hits of a block that share an inner row are written at once, axis by axis."""
+    cdef Py_ssize_t block, stop_block = slice_start(task.blocks, task.slices, k + 1)
+    cdef Py_ssize_t inner = task.shape[task.ndim - 1]
+    cdef Py_ssize_t row_start, hit
+    cdef Py_ssize_t[MAX_DIMS] coords     # of the current row, on the outer axes
+    cdef uint8_t[64] at                  # positions of the hits within the block
+    cdef int n, first, stop, axis
+    out += task.offsets[k] * task.hit_step
+    row_start = -inner                   # no row yet: the first hit finds its own
+    for block in range(slice_start(task.blocks, task.slices, k), stop_block):
+        if task.bits[block] == 0:
+            continue
+        n = level.decode(task.bits[block], at)
+        first = 0
+        while first < n:
+            hit = block * 64 + at[first]
+            if hit - row_start >= inner:
+                row_start = find_row(task, hit, row_start, coords)
+            if block * 64 + at[n - 1] < row_start + inner:
+                stop = n
+            else:
+                stop = first + 1
+                while block * 64 + at[stop] < row_start + inner:
+                    stop += 1
+            for axis in range(task.ndim - 1):
+                write_same(out + axis * task.axis_step, task.hit_step,
+                           <coordinate_t>coords[axis], stop - first)
+            write_sum(out + (task.ndim - 1) * task.axis_step, task.hit_step,
+                      <coordinate_t>(block * 64 - row_start), at + first, stop - first)
+            out += (stop - first) * task.hit_step
+            first = stop
+
+
+cdef Py_ssize_t find_row(const write_task *task, Py_ssize_t hit, Py_ssize_t row_start,
+                         Py_ssize_t *coords) noexcept nogil:
+    """Coordinates of the inner row that holds a hit; returns the index at which it starts."""
+    cdef int axis
+    cdef Py_ssize_t inner = task.shape[task.ndim - 1], row
+    if row_start >= 0 and hit - row_start < 2 * inner:
+        # The next row, as always where hits are dense: count up instead of dividing.
+        for axis in range(task.ndim - 2, -1, -1):
+            coords[axis] += 1
+            if coords[axis] < task.shape[axis]:
+                break
+            coords[axis] = 0
+        return row_start + inner
+    row = hit // inner
+    row_start = row * inner
+    for axis in range(task.ndim - 2, 0, -1):
+        coords[axis] = row % task.shape[axis]
+        row = row // task.shape[axis]
+    if task.ndim > 1:
+        coords[0] = row
+    return row_start
+
+
+cdef inline void write_same(coordinate_t *out, Py_ssize_t step, coordinate_t value,
+                            int n) noexcept nogil:
+    cdef int j
+    if step == 1:
+        for j in range(n):
+            out[j] = value
+    else:
+        for j in range(n):
+            out[j * step] = value
+
+
+cdef inline void write_sum(coordinate_t *out, Py_ssize_t step, coordinate_t base,
+                           const uint8_t *at, int n) noexcept nogil:
+    """base wraps around where the row starts within the block; base + at does not."""
+    cdef int j
+    if step == 1:
+        for j in range(n):
+            out[j] = base + at[j]
+    else:
+        for j in range(n):
+            out[j * step] = base + at[j]

@@ -1,0 +1,152 @@
+"""Pass 2 of compress and masks: bitmask + items -> kept items, kept rows.
+
+The axes of the source fall into three groups: outer axes (each index has its own kept rows),
+selected axes (one bit per index, in C order) and the chunk that a bit keeps or drops.
+Only the bitmask decides what is read and written, so no other thread's change of the source can
+move a write.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, log2_width
+from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
+from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
+from fastsel._kernels.strided cimport (
+    advance, cursor_t, describe, is_run, next_row, seek, strided_t)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+ctypedef struct keep_task:
+    const uint64_t *bits
+    const Py_ssize_t *offsets
+    Py_ssize_t blocks
+    Py_ssize_t slices             # of the bitmask
+    strided_t outer
+    strided_t selected
+    chunk_t chunk
+    Py_ssize_t total              # chunks kept per outer index
+    Py_ssize_t units              # outer index x slice of the bitmask
+    Py_ssize_t cuts               # slices of the units
+    char *out
+
+
+def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
+         const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
+         cnp.ndarray out not None, int threads):
+    """Write what bits keep of axes first_axis ... stop_axis - 1 to out, a contiguous array.
+
+    bits has at most one bit per index of the selected axes; missing ones drop. out has the shape
+    (outer axes ..., total, chunk axes ...), of which only the size matters here.
+    """
+    cdef keep_task task
+    task.bits = &bits[0]
+    task.blocks = bits.shape[0]
+    task.offsets = &offsets[0]
+    task.slices = offsets.shape[0] - 1
+    task.total = offsets[task.slices]
+    describe(&task.outer, source, 0, first_axis)
+    describe(&task.selected, source, first_axis, stop_axis)
+    describe_chunk(&task.chunk, source, stop_axis)
+    task.out = <char *>cnp.PyArray_DATA(out)
+    task.units = task.outer.size * task.slices
+    if task.total * task.outer.size * task.chunk.width == 0:
+        return
+    # Few outer indices: a unit is a slice of pass 1. Many: each cut takes a range of them.
+    task.cuts = slice_count(task.units, threads)
+    with nogil:
+        for_slices(keep_slice, &task, task.cuts, threads)
+
+
+cdef void keep_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef keep_task *task = <keep_task *>context
+    cdef Py_ssize_t unit = slice_start(task.units, task.cuts, k)
+    cdef Py_ssize_t stop = slice_start(task.units, task.cuts, k + 1)
+    cdef Py_ssize_t outer = unit // task.slices, s = unit % task.slices
+    cdef strided_t selected = task.selected
+    cdef cursor_t cursor
+    cdef Py_ssize_t outer_step = task.outer.strides[task.outer.ndim - 1]
+    seek(&cursor, &task.outer, outer)
+    while unit < stop:
+        selected.data = cursor.row + cursor.inner * outer_step
+        keep_unit(task, &selected, s,
+                  task.out + (outer * task.total + task.offsets[s]) * task.chunk.width)
+        unit += 1
+        s += 1
+        if s == task.slices:
+            s = 0
+            outer += 1
+            advance(&cursor, &task.outer, 1)
+
+
+cdef void keep_unit(const keep_task *task, const strided_t *selected, Py_ssize_t s,
+                    char *out) noexcept nogil:
+    """One slice of the bitmask at one outer index; out has room for what the slice keeps."""
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, s)
+    cdef Py_ssize_t stop = slice_start(task.blocks, task.slices, s + 1)
+    cdef Py_ssize_t width = task.chunk.width, whole, room
+    if not (task.chunk.run and is_run(selected, width)):
+        keep_scattered(task, selected, block, stop, out)
+        return
+    if width == 1 or width == 2 or width == 4 or width == 8:
+        whole = min(stop, selected.size >> 6)   # blocks whose 64 items may all be read
+        if block < whole:
+            room = task.offsets[s + 1] - task.offsets[s]
+            if whole < stop:
+                room -= level.count(task.bits + whole, stop - whole)
+            level.keep[log2_width(width)](
+                task.bits + block, whole - block, selected.data + block * 64 * width, out, room)
+            out += room * width
+            block = whole
+    keep_runs(task.bits, block, stop, selected.data, width, out)
+
+
+cdef void keep_runs(const uint64_t *bits, Py_ssize_t block, Py_ssize_t stop, const char *rows,
+                    Py_ssize_t width, char *out) noexcept nogil:
+    """Rows that lie side by side: neighbouring kept rows are one copy."""
+    cdef uint64_t word
+    cdef int first, length
+    while block < stop:
+        word = bits[block]
+        while word:
+            first = fs_ctz(word)
+            word = ~(word >> first)             # the run ends at the lowest set bit
+            length = fs_ctz(word) if word else 64
+            if length > 64 - first:
+                length = 64 - first
+            memcpy(out, rows + (block * 64 + first) * width, length * width)
+            out += length * width
+            word = 0 if first + length == 64 else (
+                bits[block] >> (first + length) << (first + length))
+        block += 1
+
+
+cdef void keep_scattered(const keep_task *task, const strided_t *selected, Py_ssize_t block,
+                         Py_ssize_t stop, char *out) noexcept nogil:
+    """Rows of any layout: the hits of a block become offsets, inner row by inner row."""
+    cdef uint8_t[64] at
+    cdef Py_ssize_t[64] offsets
+    cdef cursor_t cursor
+    cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]
+    cdef Py_ssize_t stride = selected.strides[selected.ndim - 1]
+    cdef Py_ssize_t row_start = -2 * inner, hit      # no row yet: the first hit seeks its own
+    cdef int n, j
+    cursor.row = selected.data
+    for block in range(block, stop):
+        if task.bits[block] == 0:
+            continue
+        n = level.decode(task.bits[block], at)
+        for j in range(n):
+            hit = block * 64 + at[j]
+            if hit - row_start >= inner:
+                if row_start >= 0 and hit - row_start < 2 * inner:
+                    next_row(&cursor, selected)
+                    row_start += inner
+                else:
+                    seek(&cursor, selected, hit)
+                    row_start = hit - cursor.inner
+            offsets[j] = (cursor.row - selected.data) + (hit - row_start) * stride
+        copy_chunks(&task.chunk, selected.data, offsets, n, out)
+        out += n * task.chunk.width

@@ -1,0 +1,93 @@
+"""A key is the canonical form of an item: equal items have equal keys, whatever their bits.
+
+Keys of 1, 2, 4 and 8 bytes are words that are made canonical as they are loaded. Longer ones (16
+byte items, strings, rows) are compared as bytes and must lie there in canonical form already
+(keys.pyx); their word is a hash.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+
+cdef extern from "hashing.h" nogil:
+    uint64_t fs_fold(uint64_t a, uint64_t b)
+    uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
+
+ctypedef struct rule_t:
+    # word & care is the magnitude: 0 makes the word 0, more than limit makes it nan. Integers
+    # have care and limit all ones, so that nothing changes.
+    uint64_t care
+    uint64_t limit
+    uint64_t nan
+    bint lonely             # an item that is nan equals no other, not even itself
+
+ctypedef struct keys_t:
+    const char *data
+    Py_ssize_t size         # number of keys
+    Py_ssize_t width        # bytes of a key
+    bint is_word            # width is 1, 2, 4 or 8
+    rule_t rule
+    const uint64_t *loners  # bitmask of keys that equal no other, or NULL
+    uint64_t seed
+    uint64_t factor
+
+
+cdef inline void describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
+                               const uint64_t[::1] loners, tuple seeds):
+    """data is C-contiguous and holds `size` keys of equal width; rule is (care, limit, nan,
+    lonely), seeds is (seed, factor)."""
+    keys.data = <const char *>cnp.PyArray_DATA(data)
+    keys.size = size
+    keys.width = cnp.PyArray_NBYTES(data) // size
+    keys.is_word = keys.width in (1, 2, 4, 8)
+    keys.rule.care, keys.rule.limit, keys.rule.nan, keys.rule.lonely = rule
+    keys.loners = &loners[0] if loners is not None else NULL
+    keys.seed, keys.factor = seeds
+
+
+cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:
+    cdef uint64_t magnitude = word & rule.care
+    word = word if magnitude else 0
+    return word if magnitude <= rule.limit else rule.nan
+
+
+cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
+    """The word at p, zero-extended; p may be unaligned."""
+    cdef uint8_t w1
+    cdef uint16_t w2
+    cdef uint32_t w4
+    cdef uint64_t w8
+    if width == 8:
+        memcpy(&w8, p, 8)
+        return w8
+    if width == 4:
+        memcpy(&w4, p, 4)
+        return w4
+    if width == 2:
+        memcpy(&w2, p, 2)
+        return w2
+    memcpy(&w1, p, 1)
+    return w1
+
+
+cdef inline uint64_t key_at(const keys_t *keys, Py_ssize_t i) noexcept nogil:
+    """The word of key i: the key itself, or the hash of a longer one. One load."""
+    if keys.is_word:
+        return canonical(&keys.rule, load_word(keys.data + i * keys.width, keys.width))
+    return fs_hash_bytes(keys.data + i * keys.width, keys.width, keys.seed, keys.factor)
+
+
+cdef inline uint64_t mix(const keys_t *keys, uint64_t word) noexcept nogil:
+    """Hash of a word: partitions take its top bits, slots the next ones."""
+    return fs_fold(word ^ keys.seed, keys.factor)
+
+
+cdef inline bint is_loner(const keys_t *keys, Py_ssize_t i, uint64_t word) noexcept nogil:
+    if keys.rule.lonely and word == keys.rule.nan and keys.is_word:
+        return True
+    return keys.loners != NULL and (keys.loners[i >> 6] >> (i & 63)) & 1
+
+
+cdef inline bint same_key(const keys_t *keys, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    """Are keys i and j, whose words are equal, equal?"""
+    return keys.is_word or memcmp(keys.data + i * keys.width, keys.data + j * keys.width,
+                                  keys.width) == 0

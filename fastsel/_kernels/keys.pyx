@@ -1,0 +1,155 @@
+"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded.
+
+A key is made of parts: the halves of a complex number, the items of a row. Each part follows the
+one rule of its dtype.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._kernels.blocks cimport blocks_of
+from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
+from fastsel._kernels.strided cimport (
+    advance, cursor_t, describe, item, run_length, seek, strided_t)
+
+cnp.import_array()
+
+ctypedef enum part_kind:
+    RAW = 0       # bytes as they are
+    WORD = 1      # 1, 2, 4 or 8 bytes under a rule
+    EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
+
+ctypedef struct canonical_task:
+    strided_t items               # n * items_per_key of them, in C order
+    Py_ssize_t itemsize
+    part_kind kind
+    Py_ssize_t width              # bytes of a part
+    rule_t rule
+    Py_ssize_t keys
+    Py_ssize_t items_per_key
+    Py_ssize_t key_width          # bytes of a key, at least its items; the rest is 0
+    bint collapse                 # a key with a nan part is nan in all parts
+    Py_ssize_t blocks
+    Py_ssize_t slices
+    char *out
+    uint64_t *loners              # bitmask of the keys with a nan part, or NULL
+
+
+def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
+                   tuple rule not None, bint collapse, cnp.ndarray out not None,
+                   uint64_t[::1] loners, int threads):
+    """Write the canonical form of items, in C order, to out: `keys` keys of equal width.
+
+    kind and width describe a part, rule is (care, limit, nan,
+    lonely). With collapse a key that has a nan
+    part becomes nan throughout; loners, if given, gets a bit for each such key.
+    """
+    cdef canonical_task task
+    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
+    task.itemsize = cnp.PyArray_ITEMSIZE(items)
+    task.kind = <part_kind>kind
+    task.width = width
+    task.rule.care, task.rule.limit, task.rule.nan, task.rule.lonely = rule
+    task.keys = keys
+    task.items_per_key = task.items.size // keys
+    task.key_width = cnp.PyArray_NBYTES(out) // keys
+    task.collapse = collapse
+    task.blocks = blocks_of(keys)
+    task.slices = slice_count(task.blocks, threads)
+    task.out = <char *>cnp.PyArray_DATA(out)
+    task.loners = &loners[0] if loners is not None else NULL
+    with nogil:
+        for_slices(canonical_slice, &task, task.slices, threads)
+
+
+cdef void canonical_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef canonical_task *task = <canonical_task *>context
+    cdef Py_ssize_t key = slice_start(task.blocks, task.slices, k) * 64
+    cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys)
+    cdef Py_ssize_t used = task.items_per_key * task.itemsize
+    cdef char *out
+    cdef bint has_nan
+    cdef uint64_t word = 0
+    cdef cursor_t cursor
+    if key == stop or task.items.size == 0:
+        return
+    seek(&cursor, &task.items, key * task.items_per_key)
+    while key < stop:
+        out = task.out + key * task.key_width
+        has_nan = write_items(task, &cursor, out)
+        memset(out + used, 0, task.key_width - used)
+        if has_nan:
+            word |= <uint64_t>1 << (key & 63)
+            if task.collapse:
+                write_nan(task, out, used)
+        key += 1
+        if task.loners != NULL and ((key & 63) == 0 or key == stop):
+            task.loners[(key - 1) >> 6] = word
+            word = 0
+
+
+cdef bint write_items(const canonical_task *task, cursor_t *cursor, char *out) noexcept nogil:
+    """The items of one key; returns whether a part is nan."""
+    cdef Py_ssize_t left = task.items_per_key, length, j
+    cdef Py_ssize_t stride = task.items.strides[task.items.ndim - 1]
+    cdef const char *source
+    cdef bint has_nan = False
+    while left:
+        length = run_length(cursor, &task.items, left)
+        source = item(cursor, &task.items)
+        for j in range(length):
+            has_nan |= write_parts(task, source + j * stride, out)
+            out += task.itemsize
+        advance(cursor, &task.items, length)
+        left -= length
+    return has_nan
+
+
+cdef inline bint write_parts(const canonical_task *task, const char *source,
+                             char *out) noexcept nogil:
+    cdef Py_ssize_t part, at
+    cdef bint has_nan = False
+    if task.kind == RAW:
+        memcpy(out, source, task.itemsize)
+        return False
+    for part in range(task.itemsize // task.width):
+        at = part * task.width
+        if task.kind == WORD:
+            has_nan |= write_word(&task.rule, source + at, out + at, task.width)
+        else:
+            has_nan |= write_extended(source + at, out + at, task.width)
+    return has_nan
+
+
+cdef inline bint write_word(const rule_t *rule, const char *source, char *out,
+                            Py_ssize_t width) noexcept nogil:
+    cdef uint64_t word = load_word(source, width)
+    cdef uint64_t key = canonical(rule, word)
+    memcpy(out, &key, width)
+    return (word & rule.care) > rule.limit or (rule.lonely and word == rule.nan)
+
+
+cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width) noexcept nogil:
+    cdef uint64_t mantissa
+    cdef uint64_t exponent = 0
+    memcpy(&mantissa, source, 8)
+    memcpy(&exponent, source + 8, 2)
+    cdef bint is_nan = (exponent & 0x7fff) == 0x7fff and (mantissa << 1) != 0
+    if is_nan:
+        mantissa, exponent = <uint64_t>3 << 62, 0x7fff
+    elif mantissa == 0 and (exponent & 0x7fff) == 0:
+        exponent = 0
+    memset(out, 0, width)
+    memcpy(out, &mantissa, 8)
+    memcpy(out + 8, &exponent, 2)
+    return is_nan
+
+
+cdef void write_nan(const canonical_task *task, char *out, Py_ssize_t used) noexcept nogil:
+    """The one key of all that have a nan part."""
+    cdef Py_ssize_t part
+    if task.kind == WORD:
+        for part in range(used // task.width):
+            memcpy(out + part * task.width, &task.rule.nan, task.width)
+    else:
+        memset(out, 0xff, used)

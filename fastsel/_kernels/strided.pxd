@@ -1,0 +1,96 @@
+"""Items of a strided array in C order of their index: describe, seek, walk.
+
+Neighbouring axes that a single stride covers are merged, so that a C-contiguous array of any
+number of dimensions is one row, and every other layout has the longest inner rows it can have.
+"""
+cimport numpy as cnp
+
+cdef enum:
+    MAX_DIMS = 64  # NPY_MAXDIMS of NumPy 2
+
+ctypedef struct strided_t:
+    char *data
+    int ndim                       # at least 1
+    Py_ssize_t size                # items in all
+    Py_ssize_t[MAX_DIMS] shape
+    Py_ssize_t[MAX_DIMS] strides   # bytes
+
+ctypedef struct cursor_t:
+    char *row                      # first item of the inner row
+    Py_ssize_t inner               # position within the inner row
+    Py_ssize_t[MAX_DIMS] coords    # of the outer axes
+
+
+cdef inline void describe(
+        strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
+    """The axes first_axis ... stop_axis - 1 of a."""
+    cdef int axis
+    cdef Py_ssize_t length, stride
+    s.data = <char *>cnp.PyArray_DATA(a)
+    s.ndim = 0
+    s.size = 1
+    for axis in range(first_axis, stop_axis):
+        length = cnp.PyArray_DIM(a, axis)
+        stride = cnp.PyArray_STRIDE(a, axis)
+        s.size *= length
+        if length == 1:
+            continue
+        if s.ndim and s.strides[s.ndim - 1] == length * stride:
+            s.shape[s.ndim - 1] *= length
+            s.strides[s.ndim - 1] = stride
+        else:
+            s.shape[s.ndim] = length
+            s.strides[s.ndim] = stride
+            s.ndim += 1
+    if s.ndim == 0:
+        s.shape[0] = 1
+        s.strides[0] = 0
+        s.ndim = 1
+
+
+cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
+    """Are the items, each of that many bytes, side by side?"""
+    return s.size <= 1 or (s.ndim == 1 and s.strides[0] == width)
+
+
+cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
+    """Put the cursor on item `index`; the array is not empty."""
+    cdef int axis
+    c.inner = index % s.shape[s.ndim - 1]
+    index = index // s.shape[s.ndim - 1]
+    c.row = s.data
+    for axis in range(s.ndim - 2, -1, -1):
+        c.coords[axis] = index % s.shape[axis]
+        index = index // s.shape[axis]
+        c.row += c.coords[axis] * s.strides[axis]
+
+
+cdef inline char *item(const cursor_t *c, const strided_t *s) noexcept nogil:
+    """Address of the item under the cursor."""
+    return c.row + c.inner * s.strides[s.ndim - 1]
+
+
+cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
+    """Go to the start of the next inner row (after the last one: to the first)."""
+    cdef int axis
+    c.inner = 0
+    for axis in range(s.ndim - 2, -1, -1):
+        c.coords[axis] += 1
+        c.row += s.strides[axis]
+        if c.coords[axis] < s.shape[axis]:
+            return
+        c.row -= s.strides[axis] * s.shape[axis]
+        c.coords[axis] = 0
+
+
+cdef inline Py_ssize_t run_length(
+        const cursor_t *c, const strided_t *s, Py_ssize_t most) noexcept nogil:
+    """Items from the cursor to the end of its inner row, at most `most`."""
+    return min(most, s.shape[s.ndim - 1] - c.inner)
+
+
+cdef inline void advance(cursor_t *c, const strided_t *s, Py_ssize_t run) noexcept nogil:
+    """Move on by a run that stays within the inner row."""
+    c.inner += run
+    if c.inner == s.shape[s.ndim - 1]:
+        next_row(c, s)

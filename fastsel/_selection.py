@@ -1,0 +1,423 @@
+"""nonzero, flatnonzero, argwhere, count_nonzero, compress, extract, boolean_mask.
+
+Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
+function, which also raises NumPy's errors. Then one pass makes the bitmask, and one writes.
+"""
+
+import math
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from fastsel import _gate, _threads
+from fastsel._kernels import bitmask, indices, items
+
+# Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py).
+TINY_ITEMS = 1000
+
+
+def nonzero(a):
+    """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
+
+    Parameters
+    ----------
+    a : array_like, shape (n, m, ...)
+        Any dtype, at least 1-d; read only, never modified.
+
+    Returns
+    -------
+    tuple of ndarray of intp, each of shape (number of non-zero items,)
+        Coordinate along each axis, items in C order of their index, whatever the layout of `a`.
+
+    Raises
+    ------
+    ValueError
+        If `a` is 0-d.
+
+    Notes
+    -----
+    Zero is what NumPy calls zero: -0.0 and empty strings are, NaN and NaT are not.
+    `a` is read once, into a bitmask of an eighth of a byte per item, the only temporary; the rest
+    depends on the bitmask alone, so that another thread's writes to `a` during the call cannot
+    yield an index that is out of range or out of order. The result is the same for every number
+    of threads. Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
+    NumPy.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.nonzero([[3, 0, 0], [0, 4, 0], [5, 6, 0]])
+    (array([0, 1, 2, 2]), array([0, 1, 0, 1]))
+    >>> fastsel.nonzero([0.0, -0.0])
+    (array([], dtype=int64),)
+    """
+    array = _gate.plain(a)
+    if array is None:
+        return np.nonzero(a)
+    if array.size <= TINY_ITEMS or (truth := _gate.truth(array.dtype)) is None:
+        return array.nonzero()
+    return tuple(_coordinates(array, truth))
+
+
+def flatnonzero(a):
+    """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of intp, shape (number of non-zero items,)
+        Ascending indices into ``a.ravel()`` (C order).
+
+    Notes
+    -----
+    As `nonzero`; a strided or transposed array is read where it lies, no flat copy is made.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.flatnonzero([[0, 7], [8, 0]])
+    array([1, 2])
+    """
+    array = _gate.plain(a)
+    if array is None:
+        return np.flatnonzero(a)
+    if array.size <= TINY_ITEMS or (truth := _gate.truth(array.dtype)) is None:
+        return array.ravel().nonzero()[0]
+    threads = _threads.for_bytes(array.nbytes)
+    bits, offsets = bitmask.pack(array, *truth, threads)
+    return indices.flat(bits, offsets, threads)
+
+
+def argwhere(a):
+    """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of intp, shape (number of non-zero items, a.ndim)
+        Rows in C order of their index. As NumPy's, the array is F-contiguous.
+
+    Notes
+    -----
+    As `nonzero`. A 0-d array gives shape (1, 0) or (0, 0).
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.argwhere([[3, 0], [0, 4]])
+    array([[0, 0],
+           [1, 1]])
+    """
+    array = _gate.plain(a)
+    if (
+        array is None
+        or array.size <= TINY_ITEMS
+        or (truth := _gate.truth(array.dtype)) is None
+    ):
+        return np.argwhere(a)
+    return _coordinates(array, truth).T
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    """Number of non-zero items, in all or along axes; equals ``numpy.count_nonzero(...)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+    axis : int or tuple of int, optional
+        Axes to count along; None counts all items.
+    keepdims : bool, optional
+        Keep the counted axes, with length 1.
+
+    Returns
+    -------
+    intp scalar, or ndarray of intp
+        The shape of `a` without the axes that were counted along.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of range.
+    TypeError
+        If an axis is not an integer, or if `axis` is given for a structured dtype.
+
+    Notes
+    -----
+    One pass over `a`, without the boolean copy that NumPy makes for `axis`; no temporaries.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.count_nonzero([[0, 1, 7], [3, 0, 0]], axis=1)
+    array([2, 1])
+    >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
+    1
+    """
+    array = _gate.plain(a)
+    if (
+        array is None
+        or array.size <= TINY_ITEMS
+        or (truth := _gate.truth(array.dtype)) is None
+    ):
+        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+    if axis is None and not keepdims:
+        return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
+    try:
+        axes = range(array.ndim) if axis is None else normalize_axis_tuple(axis, array.ndim)
+    except (TypeError, ValueError):
+        axes = None
+    if axes is None or array.dtype.fields is not None:
+        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+    return _count_along(array, truth, axes, keepdims)
+
+
+def compress(condition, a, axis=None, out=None):
+    """The slices of `a` along an axis that a condition selects; equals ``numpy.compress(...)``.
+
+    Parameters
+    ----------
+    condition : array_like, shape (k,)
+        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if what is
+        beyond is zero.
+    a : array_like, shape (n, m, ...)
+        Any dtype; read only, never modified.
+    axis : int, optional
+        None selects items of the flattened array.
+    out : ndarray, optional
+        Of the result's shape; receives the result. May overlap `a`.
+
+    Returns
+    -------
+    ndarray of a's dtype, C-contiguous
+        Shape of `a` with the axis shortened to the number of selected slices; or `out`.
+
+    Raises
+    ------
+    ValueError
+        If `condition` is not 1-d, or `out` has another shape or is read-only.
+    IndexError
+        If `condition` selects beyond the end of the axis.
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, or `out` has a dtype that cannot take a's.
+
+    Notes
+    -----
+    Condition and items are read once; the only temporary is a bitmask of an eighth of a byte per
+    item of `condition` (no index array is built). The result is the same for every number of
+    threads. Object and StringDType arrays, subclasses, and an `out` of another dtype or layout go
+    to NumPy. When an error is raised, `out` is untouched.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.compress([0, 1, 1], [[1, 2, 3], [4, 5, 6]], axis=1)
+    array([[2, 3],
+           [5, 6]])
+    >>> fastsel.compress([True, False, True], [1, 2, 3])
+    array([1, 3])
+    """
+    array = _gate.plain(a)
+    mask = _condition(condition)
+    if array is None or mask is None or array.size <= TINY_ITEMS:
+        return np.compress(condition, a, axis=axis, out=out)
+    if axis is None:
+        first, stop = 0, array.ndim
+    elif isinstance(axis, int | np.integer) and not isinstance(axis, bool) and (
+        -array.ndim <= axis < array.ndim
+    ):
+        first = normalize_axis_index(axis, array.ndim)
+        stop = first + 1
+    else:
+        return np.compress(condition, a, axis=axis, out=out)
+    kept = _keep(mask, array, first, stop, out)
+    return np.compress(condition, a, axis=axis, out=out) if kept is None else _gate.like(kept, a)
+
+
+def extract(condition, arr):
+    """The items of `arr` where a condition of any shape is non-zero; equals ``numpy.extract``.
+
+    Parameters
+    ----------
+    condition : array_like, any shape
+        Non-zero selects; condition and `arr` are both taken in C order.
+    arr : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of arr's dtype, shape (number of selected items,)
+
+    Raises
+    ------
+    IndexError
+        If `condition` selects beyond the last item of `arr`.
+
+    Notes
+    -----
+    As `compress`; neither array is copied to be flattened.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
+    array([1, 4])
+    """
+    array, mask = _gate.plain(arr), _gate.plain(condition)
+    if array is None or mask is None or array.size <= TINY_ITEMS:
+        return np.extract(condition, arr)
+    kept = _keep(mask, array, 0, array.ndim, None)
+    return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
+
+
+def boolean_mask(a, mask):
+    """The items, or rows, of `a` where a boolean mask is True; equals ``a[mask]``.
+
+    Parameters
+    ----------
+    a : array_like, shape (n, m, ...)
+        Any dtype; read only, never modified.
+    mask : array_like of bool, shape of the leading axes of `a`
+
+    Returns
+    -------
+    ndarray of a's dtype, shape (number of True items, remaining axes of `a` ...)
+        In C order of the mask's index; a copy.
+
+    Raises
+    ------
+    IndexError
+        If `mask` is not boolean, or its shape differs from that of a's leading axes.
+
+    Notes
+    -----
+    As `compress`. Non-boolean masks are refused, because ``a[mask]`` would mean something else.
+
+    Examples
+    --------
+    >>> import fastsel, numpy as np
+    >>> a = np.array([[1, 2], [3, 4], [5, 6]])
+    >>> fastsel.boolean_mask(a, a > 2)
+    array([3, 4, 5, 6])
+    >>> fastsel.boolean_mask(a, [True, False, True])
+    array([[1, 2],
+           [5, 6]])
+    """
+    selects = _boolean(mask)
+    array = _gate.plain(a)
+    if (
+        array is None
+        or type(selects) is not np.ndarray
+        or array.size <= TINY_ITEMS
+        or selects.ndim == 0
+        or selects.shape != array.shape[: selects.ndim]
+    ):
+        return (a if hasattr(a, "__array_function__") else np.asarray(a))[selects]
+    order = _memory_order(array, selects.ndim)
+    kept = _keep(selects, array.transpose(order), 0, selects.ndim, None)
+    if kept is None:
+        return array[selects]
+    if array.ndim > selects.ndim:
+        kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
+    return _gate.like(kept, a)
+
+
+def _coordinates(array, truth):
+    """(ndim, count) intp: one contiguous row per axis."""
+    threads = _threads.for_bytes(array.nbytes)
+    bits, offsets = bitmask.pack(array, *truth, threads)
+    out = np.empty((array.ndim, offsets[-1]), np.intp)
+    indices.coordinates(bits, offsets, array.shape, out.T, threads)
+    return out
+
+
+def _count_along(array, truth, axes, keepdims):
+    """Counts in the memory order of the input, as NumPy's sums are."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    kept = [axis for axis in order if axis not in axes]
+    if not kept:
+        total = np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
+        return np.full((1,) * array.ndim, total) if keepdims else total
+    counts = np.zeros([array.shape[axis] for axis in kept], np.intp)
+    step_of = dict(zip(kept, (s // counts.itemsize for s in counts.strides), strict=True))
+    steps = np.array([step_of.get(axis, 0) for axis in order], np.intp)
+    longest = max(kept, key=lambda axis: array.shape[axis])
+    bitmask.count_axes(
+        array, *truth, counts, np.array(order, np.intp), steps, order.index(longest),
+        _threads.for_bytes(array.nbytes),
+    )  # fmt: skip
+    counts = counts.transpose(np.argsort(kept))
+    return np.expand_dims(counts, tuple(axes)) if keepdims else counts
+
+
+def _condition(condition):
+    """What compress accepts as a 1-d condition, or None where NumPy has to judge it."""
+    if isinstance(condition, list | tuple):
+        try:
+            condition = np.array(condition, dtype=bool)
+        except (TypeError, ValueError):
+            return None
+    mask = _gate.plain(condition)
+    return mask if mask is not None and mask.ndim == 1 else None
+
+
+def _boolean(mask):
+    """The mask as a boolean array; an empty list is one."""
+    mask = np.asanyarray(mask)
+    if mask.dtype != bool:
+        if mask.size:
+            raise IndexError(f"mask must be a boolean array, got dtype {mask.dtype}")
+        mask = mask.astype(bool)
+    return mask
+
+
+def _memory_order(array, leading):
+    """Axes of `array`, the leading ones as they are, the others by falling stride."""
+    trailing = sorted(range(leading, array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    return [*range(leading), *trailing]
+
+
+def _keep(mask, array, first, stop, out):
+    """What `mask` selects of the axes first ... stop - 1, or None if NumPy has to do it.
+
+    That is: dtypes that are not moved as bytes, masks that reach beyond the axes, an `out` that
+    cannot be written as it is.
+    """
+    truth = _gate.truth(mask.dtype)
+    size = math.prod(array.shape[first:stop])
+    if truth is None or not _gate.movable(array.dtype) or array.size == 0 or mask.size == 0:
+        return None
+    if mask.size > size:
+        mask = mask.ravel()
+        if bitmask.count(mask[size:], *truth, 1):
+            return None
+        mask = mask[:size]
+    threads = _threads.for_bytes(mask.nbytes + array.nbytes)
+    bits, offsets = bitmask.pack(mask, *truth, threads)
+    shape = (*array.shape[:first], int(offsets[-1]), *array.shape[stop:])
+    if out is None:
+        out = np.empty(shape, array.dtype)
+    elif not _writable_as_is(out, shape, array, mask):
+        return None
+    items.keep(array, first, stop, bits, offsets, out, threads)
+    return out
+
+
+def _writable_as_is(out, shape, *inputs):
+    """Can a kernel write the result straight into `out`?"""
+    return (
+        type(out) is np.ndarray
+        and out.shape == shape
+        and out.dtype == inputs[0].dtype
+        and out.flags.c_contiguous
+        and out.flags.writeable
+        and not any(np.may_share_memory(out, a) for a in inputs)
+    )

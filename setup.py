@@ -1,0 +1,80 @@
+"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file.
+
+FASTSEL_NO_OPENMP=1   builds a serial version (one thread, same results)
+FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
+"""
+
+import os
+import sys
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+KERNELS = "fastsel/_kernels"
+NAMES = ("slices", "bitmask", "indices", "items", "keys", "distinct", "partitions", "gather")
+# What a change must rebuild; listed here, these files also reach the sdist.
+SHARED = [
+    f"{KERNELS}/{name}"
+    for name in (
+        *("levels.h", "level_body.h", "openmp.h", "hashing.h"),
+        *("blocks.pxd", "chunks.pxd", "keys.pxd", "ranks.pxd", "slices.pxd", "strided.pxd"),
+        "table.pxd",
+    )
+]
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "cdivision": True,
+    "embedsignature": True,
+}
+
+
+def requested(variable):
+    return os.environ.get(variable, "0") not in ("", "0")
+
+
+class BuildKernels(build_ext):
+    """Chooses the flags when the compiler is known."""
+
+    def build_extensions(self):
+        compile_args, link_args = self.flags()
+        for extension in self.extensions:
+            extension.extra_compile_args += compile_args
+            extension.extra_link_args += link_args
+            extension.cython_directives = DIRECTIVES
+        super().build_extensions()
+
+    def flags(self):
+        openmp = not requested("FASTSEL_NO_OPENMP")
+        if self.compiler.compiler_type == "msvc":
+            return ["/O2"] + ["/openmp"] * openmp, []
+        compile_args, link_args = ["-O3", "-fno-strict-aliasing"], []
+        if openmp and sys.platform == "darwin":  # Apple's clang: libomp is installed beside it
+            compile_args += ["-Xpreprocessor", "-fopenmp"]
+            link_args += ["-lomp"]
+        elif openmp:
+            compile_args += ["-fopenmp"]
+            link_args += ["-fopenmp"]
+        if requested("FASTSEL_SANITIZE"):
+            sanitize = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
+            compile_args += sanitize
+            link_args += sanitize
+        return compile_args, link_args
+
+
+setup(
+    cmdclass={"build_ext": BuildKernels},
+    ext_modules=[
+        Extension(
+            f"fastsel._kernels.{name}",
+            sources=[f"{KERNELS}/{name}.pyx"],
+            depends=SHARED,
+            include_dirs=[numpy.get_include(), KERNELS],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        )
+        for name in NAMES
+    ],
+)
