@@ -285,6 +285,7 @@ def environment() -> dict[str, Any]:
         "system": platform.platform(),
         "cpu": cpu or platform.machine(),
         "cpus": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
         "threads": fastsel.get_num_threads(),
         "config": fastsel.show_config(mode="dicts"),
     }
@@ -315,7 +316,10 @@ def bench(options: argparse.Namespace) -> int:
     if options.json:
         options.json.touch()  # What cannot be written is better known before the run.
     where = environment()
-    print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}\n".format(**where))
+    print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}".format(**where))
+    if where["load"] >= where["cpus"]:
+        print("other programs keep the CPUs busy (load {load:.1f}): threads wait".format(**where))
+    print()
 
     rows: list[Row] = []
     status = 0
@@ -372,7 +376,7 @@ def command_line() -> argparse.ArgumentParser:
     )
     run.add_argument("--threads", type=count, metavar="N", help="threads of fastsel")
     run.add_argument(
-        "--seconds", type=float, default=0.4, metavar="S", help="time per row (default: 0.4)"
+        "--seconds", type=float, default=0.3, metavar="S", help="time per row (default: 0.3)"
     )
     run.add_argument(
         "--size", type=count, default=10**7, metavar="N", help="largest embedded array (1e7 items)"

@@ -18,9 +18,12 @@ import numpy as np
 
 import fastsel
 
-# Long enough that the threads are awake and the caches hold this side's data for most calls of
-# a block, short enough that each side gets several blocks out of half a second.
+# A block is several calls, so that most of them find the threads awake and their own data in
+# the caches; it is short, so that the sides take turns often. Waking the threads took up to
+# 40 ms on a busy machine of 2 cores, hence a least number of calls; long calls need no company.
+BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
+LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
 
 # --- operators ------------------------------------------------------------------------------
 
@@ -281,14 +284,15 @@ class Row:
 
 def time_block(call: Callable[[], Any], times: list[int]) -> None:
     """Call until the block is over, at least once; append the nanoseconds of each call."""
-    stop = perf_counter_ns() + BLOCK_NANOSECONDS
-    now = 0
-    while now < stop:
+    calls = spent = 0
+    while spent < BLOCK_NANOSECONDS or (calls < BLOCK_CALLS and spent < LONG_BLOCK_NANOSECONDS):
         start = perf_counter_ns()
         result = call()
-        now = perf_counter_ns()
-        times.append(now - start)
+        time = perf_counter_ns() - start
         del result  # Outside the clock: no call pays for freeing the result of another.
+        times.append(time)
+        calls += 1
+        spent += time
 
 
 def measure(operator: Operator, workload: Workload, seconds: float) -> Row:

@@ -102,7 +102,7 @@ def nonzero_coordinates(
     if capacity < 0:
         raise ValueError(f"capacity must be at least 0, got {capacity}")
     _check_range(array, dtype)
-    rows = None if out is None else _rows_of(out, (capacity, n), array.ndim, dtype)
+    rows = None if out is None else _rows_of(out, (capacity, n), dtype)
     if count_out is not None:
         _check_count_out(count_out, dtype)
 
@@ -120,8 +120,8 @@ def nonzero_coordinates(
     _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
     if count_out is not None:
         count_out[...] = count
-    if dml_shape:
-        out = out.reshape((1,) * (array.ndim - 2) + rows.shape)
+    if dml_shape and out.ndim != array.ndim:
+        out = rows.reshape((1,) * (array.ndim - 2) + rows.shape)
     return NonzeroCoordinates(dtype.type(count), out)
 
 
@@ -205,18 +205,15 @@ def _check_range(array, dtype):
         )
 
 
-def _rows_of(out, shape, ndim, dtype):
-    """`out` as (capacity, n); it may have leading ones, up to as many dimensions as x has."""
+def _rows_of(out, shape, dtype):
+    """`out` as (capacity, n); it may have leading ones."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != dtype:
         raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
     extra = out.ndim - 2
-    if not 0 <= extra <= max(0, ndim - 2) or out.shape != (1,) * extra + shape:
-        raise ValueError(
-            f"out must have shape {shape}, or the same with leading ones up to {ndim} "
-            f"dimensions, got {out.shape}"
-        )
+    if extra < 0 or out.shape != (1,) * extra + shape:
+        raise ValueError(f"out must have shape {shape}, or leading ones and it, got {out.shape}")
     if not out.flags.writeable:
         raise ValueError("out must be writeable, got a read-only array")
     return out[(0,) * extra]

@@ -113,19 +113,20 @@ def unique(
     array([], dtype=float64)
     """
     wanted = Wanted(return_index, return_inverse, return_counts)
+    if _gate.overrides(ar):
+        return _by_override(ar, wanted, axis, equal_nan, sorted)
     array = _gate.plain(ar)
     if array is None:
         return _by_numpy(ar, wanted, axis, equal_nan, sorted)
     rows = _rows(array, axis)
-    tiny = sorted and array.dtype.kind in "iu" and array.size <= TINY_ITEMS
-    if rows is None or tiny:
-        return _by_numpy(array, wanted, axis, equal_nan, sorted)
-    found = _of_rows(rows, wanted, equal_nan, sorted)
+    if sorted and array.dtype.kind in "iu" and array.size <= TINY_ITEMS:
+        return np.unique(array, *wanted, axis=axis)
+    found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _by_numpy(array, wanted, axis, equal_nan, sorted)
     if axis is not None:
         found = found._replace(values=np.moveaxis(found.values, 0, axis))
-    return _outputs(found, ar, wanted, array.shape if axis is None else (len(rows),))
+    return _outputs(found, wanted, array.shape if axis is None else (len(rows),))
 
 
 def unique_all(x, /):
@@ -152,6 +153,8 @@ def unique_all(x, /):
     >>> fastsel.unique_all([2, 1, 2]).counts
     array([1, 2])
     """
+    if _gate.overrides(x):
+        return np.unique_all(x)
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
@@ -178,6 +181,8 @@ def unique_counts(x, /):
     >>> fastsel.unique_counts([2, 1, 2]).values
     array([1, 2])
     """
+    if _gate.overrides(x):
+        return np.unique_counts(x)
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
@@ -206,6 +211,8 @@ def unique_inverse(x, /):
     array([[1, 0],
            [1, 1]])
     """
+    if _gate.overrides(x):
+        return np.unique_inverse(x)
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
@@ -232,6 +239,8 @@ def unique_values(x, /):
     >>> fastsel.unique_values([2, 1, 2])
     array([2, 1])
     """
+    if _gate.overrides(x):
+        return np.unique_values(x)
     return unique(x, equal_nan=False, sorted=False)
 
 
@@ -244,9 +253,8 @@ class Found(NamedTuple):
     counts: np.ndarray | None
 
 
-def _outputs(found, ar, wanted, inverse_shape):
+def _outputs(found, wanted, inverse_shape):
     """What the caller gets of them."""
-    values = _gate.like(found.values, ar) if found.values.ndim == 1 else found.values
     extras = []
     if wanted.index:
         extras.append(found.index)
@@ -254,7 +262,7 @@ def _outputs(found, ar, wanted, inverse_shape):
         extras.append(found.inverse.reshape(inverse_shape))
     if wanted.counts:
         extras.append(found.counts)
-    return (values, *extras) if extras else values
+    return (found.values, *extras) if extras else found.values
 
 
 def _rows(array, axis):
@@ -274,7 +282,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if len(rows) == 0:
         return None
     if rows.dtype.kind in "OT":
-        firsts = _objects.first_occurrences(rows, equal_nan, sorted) if rows.ndim == 1 else None
+        firsts = _objects.of_strings(rows, equal_nan) if rows.ndim == 1 else None
     else:
         keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
         if keys is None:
@@ -308,21 +316,25 @@ def _gathered(rows, firsts, wanted):
 
 def _sorted(found, wanted, equal_nan):
     """From order of first occurrence to ascending order."""
-    if not any(wanted) and found.values.ndim == 1 and found.values.dtype.kind in "iufmMb":
+    if not any(wanted) and _sorts_alone(found.values):
         return found._replace(values=_sort_keeping_nan_bits(found.values))
     order = _ascending(found.values, "quicksort" if equal_nan else "stable")
     inverse = found.inverse
     if wanted.inverse:
-        place = np.empty(len(order), np.intp)
-        place[order] = np.arange(len(order))
         threads = _threads.for_bytes(inverse.nbytes)
-        gather.gather(place, inverse[:, np.newaxis], 0, inverse, threads)  # in place, row by row
+        gather.gather(_places(order), inverse[:, np.newaxis], 0, inverse, threads)  # in place, row by row
     return Found(
         found.values[order],
         found.index[order] if wanted.index else None,
         inverse,
         found.counts[order] if wanted.counts else None,
     )
+
+
+def _sorts_alone(values):
+    """Does NumPy's sort, which is much faster than its argsort, put these into order?"""
+    foreign = _gate.small_foreign(values.dtype)
+    return values.ndim == 1 and values.dtype.kind in "biufmM" and not foreign
 
 
 def _ascending(values, kind):
@@ -332,7 +344,7 @@ def _ascending(values, kind):
     if values.ndim == 1:
         return np.argsort(values, kind=kind)
     columns = values.reshape(len(values), -1)
-    if columns.dtype.kind in "VSU":
+    if columns.dtype.kind not in "biumM" and columns.dtype.char not in "fd":
         return np.argsort(_as_records(columns), kind="stable")
     return np.lexsort(columns.T[::-1])
 
@@ -394,21 +406,47 @@ def _with_smallest_nan(found, flat):
     return found
 
 
+def _by_override(ar, wanted, axis, equal_nan, sorted):
+    """The answer of an array class that answers NumPy's functions itself."""
+    names = ("return_index", "return_inverse", "return_counts")
+    arguments = _gate.given(**dict(zip(names, wanted, strict=True)), axis=axis)
+    if not equal_nan:
+        arguments["equal_nan"] = equal_nan
+    if not sorted:
+        arguments["sorted"] = sorted
+    return np.unique(ar, **arguments)
+
+
 def _by_numpy(ar, wanted, axis, equal_nan, sorted):
-    """NumPy's own answer, put into order of first occurrence if that is wanted."""
-    if sorted:
-        return np.unique(ar, *wanted, axis=axis, equal_nan=equal_nan)
-    if _gate.is_duck(ar):
-        return np.unique(ar, *wanted, axis=axis, equal_nan=equal_nan, sorted=False)
-    values, index, *extras = np.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
-    order = np.argsort(index)
-    outputs = [values.take(order, axis=0 if axis is None else axis)]
-    if wanted.index:
-        outputs.append(index[order])
-    if wanted.inverse:
-        place = np.empty(len(order), np.intp)
-        place[order] = np.arange(len(order))
-        outputs.append(place[extras.pop(0)])
-    if wanted.counts:
-        outputs.append(extras.pop()[order])
-    return tuple(outputs) if any(wanted) else outputs[0]
+    """NumPy's answer, put into order of first occurrence if that is wanted.
+
+    With the index NumPy sorts stably, so that the first of equal items stands for them.
+    """
+    try:
+        found = np.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
+    except (TypeError, ValueError):  # objects without an order, missing strings
+        rows = np.asanyarray(ar).ravel()
+        if sorted or axis is not None or rows.dtype.kind not in "OT":
+            raise
+        firsts = _objects.first_occurrences(rows)
+        if firsts is None:
+            raise
+        return _outputs(_gathered(rows, firsts, wanted), wanted, np.shape(ar))
+    values, index, *extras = found
+    if not sorted:
+        order = np.argsort(index)
+        values = values.take(order, axis=0 if axis is None else axis)
+        index = index[order]
+        if wanted.inverse:
+            extras[0] = np.asarray(_places(order)[extras[0]])  # of a 0-d array, 0-d
+        if wanted.counts:
+            extras[-1] = extras[-1][order]
+    outputs = [index, *extras] if wanted.index else extras
+    return (values, *outputs) if outputs else values
+
+
+def _places(order):
+    """Where each item of a permutation went."""
+    places = np.empty(len(order), np.intp)
+    places[order] = np.arange(len(order))
+    return places

@@ -65,9 +65,10 @@ class Firsts(NamedTuple):
 
 def keys_of(rows, equal_nan):
     """The keys of items (1-d) or of slices along axis 0; None if NumPy decides what is equal."""
-    if _gate.small_foreign(rows.dtype):
+    foreign = _gate.small_foreign(rows.dtype)
+    if foreign:
         rows = _gate.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
-    if not rows.dtype.isnative and rows.dtype.kind in "fc":
+    if not rows.dtype.isnative and rows.dtype.kind in "fcmM":
         rows = rows.astype(rows.dtype.newbyteorder("="))
     rule = _gate.key_rule(rows.dtype)
     if rule is None:
@@ -77,7 +78,7 @@ def keys_of(rows, equal_nan):
     raw = rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8))
     if one_word or raw:
         part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
-        sortable = one_word and rows.dtype.kind in "iufmM" and rows.dtype.isnative
+        sortable = one_word and rows.dtype.kind in "iufmM" and not foreign
         return Keys(np.ascontiguousarray(rows), len(rows), part_rule, None, sortable)
     return _canonical(rows, rule, width, equal_nan)
 

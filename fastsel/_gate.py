@@ -22,9 +22,21 @@ def plain(a):
     return None
 
 
-def is_duck(a):
-    """Does `a` answer NumPy's functions itself, by __array_function__?"""
-    return hasattr(type(a), "__array_function__") and not isinstance(a, np.ndarray)
+def overrides(a):
+    """Does `a` answer NumPy's functions itself, by an __array_function__ of its own?"""
+    method = getattr(type(a), "__array_function__", None)
+    return method is not None and method is not np.ndarray.__array_function__
+
+
+def given(**arguments):
+    """The arguments that are neither None nor False: what a NumPy function is handed."""
+    return {k: value for k, value in arguments.items() if value is not None and value is not False}
+
+
+def tiny(array, most):
+    """May NumPy's own loop serve this array? Small ones only, and not the 1-d ones with a stride
+    of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
+    return array.size <= most and (array.ndim != 1 or -(2**31) < array.strides[0] < 2**31)
 
 
 def like(result, a):
@@ -65,7 +77,9 @@ def _care_bytes(dtype):
     """One byte per byte of the item with the bits that count, or None."""
     if dtype.fields is not None:
         return _care_of_fields(dtype)
-    if dtype.kind in "?biumMSU" and dtype.isbuiltin != 2:
+    if dtype.isbuiltin == 2:  # their kinds and characters are not to be relied on
+        return _probed_care(dtype)
+    if dtype.kind in "biumMSU":
         return bytearray(b"\xff" * dtype.itemsize)
     if dtype.type is np.void:  # compared byte by byte, and so are the sub-arrays of a field
         return bytearray(b"\xff" * dtype.itemsize)
@@ -73,7 +87,7 @@ def _care_bytes(dtype):
         parts = 2 if dtype.kind == "c" else 1
         care = float_care(dtype.itemsize // parts, np.finfo(dtype).nmant)
         return None if care is None else _in_byte_order(care, dtype) * parts
-    return _probed_care(dtype)
+    return None
 
 
 def _care_of_fields(dtype):

@@ -10,36 +10,36 @@ import numpy as np
 from fastsel import _engines
 
 
-def first_occurrences(flat, equal_nan, sorted):
-    """The Firsts of a 1-d array, or None where NumPy's rules decide.
+def of_strings(flat, equal_nan):
+    """The Firsts of a 1-d array of str, bytes, or strings of which some are missing (NaN).
 
-    Sorted, these are the object arrays that are not all str or all bytes, which NumPy compares
-    with `<` and `==`; unsorted, only those with an item that has no hash.
+    None for other objects and other StringDTypes, where NumPy's rules decide.
     """
-    items = _items(flat, equal_nan, sorted)
-    if not items:
-        return None
-    ranks = {}
-    try:
-        numbers = (ranks.setdefault(item, len(ranks)) for item in items)
-        inverse = np.fromiter(numbers, np.intp, len(items))
-    except TypeError:
-        return None
-    firsts = _engines.first_occurrences(_engines.keys_of(inverse, False), False, True)
-    return firsts._replace(inverse=inverse)
-
-
-def _items(flat, equal_nan, sorted):
-    """The objects to compare, or None."""
     items = flat.tolist()
     if flat.dtype.kind == "T":
         if not _nan_is_missing(flat.dtype):
             return None
         nan = object()
-        return [x if isinstance(x, str) else nan if equal_nan else object() for x in items]
-    if sorted and set(map(type, items)) not in ({str}, {bytes}):
+        items = [x if isinstance(x, str) else nan if equal_nan else object() for x in items]
+    elif set(map(type, items)) not in ({str}, {bytes}):
         return None
-    return items
+    return _by_dict(items)
+
+
+def first_occurrences(flat):
+    """The Firsts of a 1-d array of objects by their hash; None if one of them has none."""
+    try:
+        return _by_dict(flat.tolist())
+    except TypeError:
+        return None
+
+
+def _by_dict(items):
+    ranks = {}
+    numbers = (ranks.setdefault(item, len(ranks)) for item in items)
+    inverse = np.fromiter(numbers, np.intp, len(items))
+    firsts = _engines.first_occurrences(_engines.keys_of(inverse, False), False, True)
+    return firsts._replace(inverse=inverse)
 
 
 def _nan_is_missing(dtype):

@@ -7,7 +7,6 @@ function, which also raises NumPy's errors. Then one pass makes the bitmask, and
 import math
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from fastsel import _gate, _threads
 from fastsel._kernels import bitmask, indices, items
@@ -54,7 +53,11 @@ def nonzero(a):
     array = _gate.plain(a)
     if array is None:
         return np.nonzero(a)
-    if array.size <= TINY_ITEMS or (truth := _gate.truth(array.dtype)) is None:
+    if (
+        _gate.tiny(array, TINY_ITEMS)
+        or array.ndim == 0
+        or (truth := _gate.truth(array.dtype)) is None
+    ):
         return array.nonzero()
     return tuple(_coordinates(array, truth))
 
@@ -85,7 +88,7 @@ def flatnonzero(a):
     array = _gate.plain(a)
     if array is None:
         return np.flatnonzero(a)
-    if array.size <= TINY_ITEMS or (truth := _gate.truth(array.dtype)) is None:
+    if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = bitmask.pack(array, *truth, threads)
@@ -119,7 +122,7 @@ def argwhere(a):
     array = _gate.plain(a)
     if (
         array is None
-        or array.size <= TINY_ITEMS
+        or _gate.tiny(array, TINY_ITEMS)
         or (truth := _gate.truth(array.dtype)) is None
     ):
         return np.argwhere(a)
@@ -165,17 +168,14 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     array = _gate.plain(a)
     if (
         array is None
-        or array.size <= TINY_ITEMS
+        or _gate.tiny(array, TINY_ITEMS)
         or (truth := _gate.truth(array.dtype)) is None
     ):
-        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+        return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
-    try:
-        axes = range(array.ndim) if axis is None else normalize_axis_tuple(axis, array.ndim)
-    except (TypeError, ValueError):
-        axes = None
-    if axes is None or array.dtype.fields is not None:
+    axes = _axes(axis, array.ndim)
+    if axes is None or array.ndim == 0 or array.dtype.fields is not None:
         return np.count_nonzero(a, axis=axis, keepdims=keepdims)
     return _count_along(array, truth, axes, keepdims)
 
@@ -225,21 +225,16 @@ def compress(condition, a, axis=None, out=None):
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    array = _gate.plain(a)
-    mask = _condition(condition)
-    if array is None or mask is None or array.size <= TINY_ITEMS:
-        return np.compress(condition, a, axis=axis, out=out)
-    if axis is None:
-        first, stop = 0, array.ndim
-    elif isinstance(axis, int | np.integer) and not isinstance(axis, bool) and (
-        -array.ndim <= axis < array.ndim
-    ):
-        first = normalize_axis_index(axis, array.ndim)
-        stop = first + 1
-    else:
-        return np.compress(condition, a, axis=axis, out=out)
-    kept = _keep(mask, array, first, stop, out)
-    return np.compress(condition, a, axis=axis, out=out) if kept is None else _gate.like(kept, a)
+    array, mask = _gate.plain(a), _condition(condition)
+    kept = None
+    if array is not None and mask is not None and not _tiny(array, mask):
+        if axis is None:
+            kept = _keep(mask, array, 0, array.ndim, out)
+        elif (axes := _axes(axis, array.ndim)) and type(axis) is not tuple:
+            kept = _keep(mask, array, axes[0], axes[0] + 1, out)
+    if kept is None:
+        return np.compress(condition, a, **_gate.given(axis=axis, out=out))
+    return _gate.like(kept, a) if out is None else out
 
 
 def extract(condition, arr):
@@ -272,7 +267,7 @@ def extract(condition, arr):
     array([1, 4])
     """
     array, mask = _gate.plain(arr), _gate.plain(condition)
-    if array is None or mask is None or array.size <= TINY_ITEMS:
+    if array is None or mask is None or _tiny(array, mask):
         return np.extract(condition, arr)
     kept = _keep(mask, array, 0, array.ndim, None)
     return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
@@ -317,6 +312,7 @@ def boolean_mask(a, mask):
         array is None
         or type(selects) is not np.ndarray
         or array.size <= TINY_ITEMS
+        or selects.dtype != bool
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
@@ -339,6 +335,19 @@ def _coordinates(array, truth):
     return out
 
 
+def _axes(axis, ndim):
+    """The axes to count along, or None if NumPy has to say what is wrong with them."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if type(axis) is tuple else (axis,)
+    if any(isinstance(k, bool) or not isinstance(k, int | np.integer) for k in axes):
+        return None
+    if any(not -ndim <= k < ndim for k in axes):
+        return None
+    axes = tuple(int(k) % ndim for k in axes)
+    return axes if len(set(axes)) == len(axes) else None
+
+
 def _count_along(array, truth, axes, keepdims):
     """Counts in the memory order of the input, as NumPy's sums are."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
@@ -358,25 +367,31 @@ def _count_along(array, truth, axes, keepdims):
     return np.expand_dims(counts, tuple(axes)) if keepdims else counts
 
 
+def _tiny(array, mask):
+    return _gate.tiny(array, TINY_ITEMS) and _gate.tiny(mask, TINY_ITEMS)
+
+
 def _condition(condition):
     """What compress accepts as a 1-d condition, or None where NumPy has to judge it."""
-    if isinstance(condition, list | tuple):
+    if isinstance(condition, np.ndarray):
+        mask = _gate.plain(condition)
+    elif isinstance(condition, list | tuple):
         try:
-            condition = np.array(condition, dtype=bool)
+            mask = np.array(condition, dtype=bool)
         except (TypeError, ValueError):
             return None
-    mask = _gate.plain(condition)
+    else:
+        return None
     return mask if mask is not None and mask.ndim == 1 else None
 
 
 def _boolean(mask):
-    """The mask as a boolean array; an empty list is one."""
-    mask = np.asanyarray(mask)
-    if mask.dtype != bool:
-        if mask.size:
-            raise IndexError(f"mask must be a boolean array, got dtype {mask.dtype}")
-        mask = mask.astype(bool)
-    return mask
+    """The mask as an array; an empty list is boolean. Other dtypes are left to a[mask] to refuse,
+    but for integers, which it would take as positions."""
+    selects = np.asanyarray(mask)
+    if selects.dtype.kind in "iu":
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}")
+    return selects.astype(bool) if isinstance(mask, list) and not selects.size else selects
 
 
 def _memory_order(array, leading):

@@ -1,0 +1,86 @@
+"""nonzero, flatnonzero, argwhere and count_nonzero beside NumPy's."""
+
+from implementations import IMPLEMENTATIONS, NUM_THREADS, implementation
+from inputs import items, keep, kept
+
+DTYPES = ("bool", "int32", "float64")
+SIZES = (10_000, 1_000_000)
+DENSITIES = (0.01, 0.5)
+SHAPES = ((1000, 1000), (100, 100, 100))
+LAYOUTS = ("C", "transposed", "strided")
+MEMORY_SIZE = 4_000_000
+
+
+class Flat:
+    """One-dimensional arrays of random items."""
+
+    params = (DTYPES, SIZES, DENSITIES, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "n", "density", "implementation", "num_threads")
+
+    def setup_cache(self):
+        keep(items, DTYPES, SIZES, DENSITIES)
+
+    def setup(self, dtype, n, density, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = kept(items, dtype, n, density)
+
+    def time_nonzero(self, *_):
+        self.side.nonzero(self.x)
+
+    def time_flatnonzero(self, *_):
+        self.side.flatnonzero(self.x)
+
+    def time_argwhere(self, *_):
+        self.side.argwhere(self.x)
+
+    def time_count_nonzero(self, *_):
+        self.side.count_nonzero(self.x)
+
+
+class Shaped:
+    """A million float64 items, one in ten non-zero, in every memory order."""
+
+    params = (SHAPES, LAYOUTS, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("shape", "layout", "implementation", "num_threads")
+
+    def setup_cache(self):
+        keep(items, ("float64",), SHAPES, (0.1,))
+
+    def setup(self, shape, layout, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = kept(items, "float64", shape, 0.1, layout=layout)
+
+    def time_nonzero(self, *_):
+        self.side.nonzero(self.x)
+
+    def time_argwhere(self, *_):
+        self.side.argwhere(self.x)
+
+    def time_count_nonzero_of_rows(self, *_):
+        self.side.count_nonzero(self.x, axis=-1)
+
+
+class Memory:
+    """Peak memory of the process, with the input of four million items and the outputs."""
+
+    params = (("bool", "float64"), DENSITIES, IMPLEMENTATIONS)
+    param_names = ("dtype", "density", "implementation")
+
+    def setup_cache(self):
+        keep(items, ("bool", "float64"), (MEMORY_SIZE,), DENSITIES)
+
+    def setup(self, dtype, density, name):
+        self.side = implementation(name)
+        self.x = kept(items, dtype, MEMORY_SIZE, density)
+
+    def peakmem_nonzero(self, *_):
+        self.side.nonzero(self.x)
+
+    def peakmem_flatnonzero(self, *_):
+        self.side.flatnonzero(self.x)
+
+    def peakmem_argwhere(self, *_):
+        self.side.argwhere(self.x)
+
+    def peakmem_count_nonzero(self, *_):
+        self.side.count_nonzero(self.x)

@@ -1,0 +1,124 @@
+"""From a cell to its arrays, to the call of the operator, and to the check of a result."""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+from cells import UNIQUE, Cell
+from inputs import index_rows, items, keys, mask, rows
+
+BATCHES = {0: (), 1: (16,), 2: (4, 4)}
+
+
+class Case(NamedTuple):
+    """A cell with its arrays; ``x`` is the data that is selected from."""
+
+    cell: Cell
+    x: np.ndarray
+    mask: np.ndarray | None = None
+    indices: np.ndarray | None = None
+
+    @property
+    def axis(self):
+        """The axis of compress: None for one-dimensional data."""
+        return None if self.x.ndim == 1 else self.cell.axis
+
+    @property
+    def sorted(self):
+        """Whether unique's result is sorted, not in first-occurrence order."""
+        return not self.cell.op.endswith("_first")
+
+    @property
+    def bytes_read(self):
+        """The memory that a single pass over every input reads."""
+        arrays = [a for a in (self.x, self.mask, self.indices) if a is not None]
+        return sum((a if a.flags.forc else a.base).nbytes for a in arrays)
+
+
+def build(cell):
+    """The arrays of the cell."""
+    if cell.op in UNIQUE:
+        return Case(cell, unique_input(cell))
+    if cell.op == "gather_nd":
+        return gather_case(cell)
+    if cell.op in ("compress", "extract", "boolean_mask"):
+        x = items(cell.dtype, row_shape(cell), 1.0)
+        return Case(cell, x, mask(x.shape[cell.axis], cell.density, cell.distribution))
+    side = round(cell.size ** (1 / cell.ndim))
+    shape = (cell.size // side ** (cell.ndim - 1), *[side] * (cell.ndim - 1))
+    return Case(cell, items(cell.dtype, shape, cell.density, cell.distribution, cell.layout))
+
+
+def row_shape(cell):
+    return (cell.size // cell.width, cell.width) if cell.width > 1 else (cell.size,)
+
+
+def unique_input(cell):
+    if "rows" in cell.op:
+        count = cell.size // cell.width
+        return rows(cell.dtype, count, cell.width, cell.groups, cell.distribution)
+    return keys(cell.dtype, cell.size, cell.groups, cell.distribution)
+
+
+def gather_case(cell):
+    """Two coordinates address a slice of ``width`` items; data and output are about as large."""
+    batch = BATCHES[cell.batch_dims]
+    count = cell.size // cell.width // math.prod(batch)
+    side = math.isqrt(count)
+    slice_shape = (cell.width,) if cell.width > 1 else ()
+    data = items(cell.dtype, (*batch, side, side, *slice_shape), 1.0)
+    indices = index_rows((side, side), (*batch, count), cell.index, cell.distribution)
+    return Case(cell, data, indices=indices)
+
+
+def operator_call(functions, case):
+    """The cell's operator as a call of fastsel's functions, or of their NumPy forms."""
+    x, op = case.x, case.cell.op
+    arguments = {
+        "compress": (case.mask, x, case.axis),
+        "extract": (case.mask, x),
+        "boolean_mask": (x, case.mask),
+        "unique_all": (x, True, True, True),
+        "gather_nd": (x, case.indices, case.cell.batch_dims),
+    }
+    keywords = {}
+    if op in UNIQUE:
+        keywords["sorted"] = case.sorted
+        keywords["axis"] = 0 if "rows" in op else None
+    function = getattr(functions, "unique" if op in UNIQUE else op)
+    return functools.partial(function, *arguments.get(op, (x,)), **keywords)
+
+
+def arrays(result):
+    """A result as a list of NumPy arrays; None stays where an opponent has no such output."""
+    if isinstance(result, (tuple, list)):
+        return [output for part in result for output in arrays(part)]
+    if result is None:
+        return [None]
+    if hasattr(result, "numpy"):  # tensors of torch and ONNX Runtime
+        return [result.numpy()]
+    return [np.asarray(result)]
+
+
+def agrees(result, reference, any_order):
+    """Whether an opponent's result is NumPy's, output by output; the outputs it lacks pass."""
+    found = arrays(result)
+    if len(found) != len(reference):
+        return False
+    pairs = zip(found, reference, strict=True)
+    return all(same(a, b, any_order) for a, b in pairs if a is not None)
+
+
+def same(found, expected, any_order):
+    """Equal shapes and values; ``any_order`` sorts both first."""
+    if found.shape != expected.shape:
+        return False
+    found = found.astype(expected.dtype, copy=False)
+    if any_order:
+        found, expected = in_order(found), in_order(expected)
+    return np.array_equal(found, expected)
+
+
+def in_order(a):
+    return np.sort(a) if a.ndim == 1 else a[np.lexsort(a.T[::-1])]

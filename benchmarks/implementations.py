@@ -1,0 +1,71 @@
+"""The two sides of every benchmark: what a NumPy user writes, and fastsel."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+import fastsel
+
+
+def boolean_mask(a, mask):
+    """The items or rows that the mask selects."""
+    return a[mask]
+
+
+def gather_nd(data, indices, batch_dims=0):
+    """Fancy indexing."""
+    return data[index_arrays(indices, batch_dims)]
+
+
+def index_arrays(indices, batch_dims):
+    """One index array per axis: positions in the batch, then the columns of the index rows."""
+    batch = np.ogrid[tuple(slice(n) for n in indices.shape[:-1])][:batch_dims]
+    return (*batch, *np.moveaxis(indices, -1, 0))
+
+
+def nonzero_coordinates(x):
+    """The count, and the coordinates at the head of an array with room for every item."""
+    found = np.argwhere(x)
+    coordinates = np.zeros((x.size, x.ndim), np.uint32)
+    coordinates[: len(found)] = found
+    return len(found), coordinates
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
+    """numpy.unique; ``sorted=False`` is first-occurrence order, made from the indices."""
+    if sorted:
+        return np.unique(ar, return_index, return_inverse, return_counts, **rest)
+    values, first = np.unique(ar, return_index=True, **rest)
+    return values[np.argsort(first)]
+
+
+NUMPY = SimpleNamespace(
+    nonzero=np.nonzero,
+    flatnonzero=np.flatnonzero,
+    argwhere=np.argwhere,
+    count_nonzero=np.count_nonzero,
+    compress=np.compress,
+    extract=np.extract,
+    boolean_mask=boolean_mask,
+    unique=unique,
+    gather_nd=gather_nd,
+    nonzero_coordinates=nonzero_coordinates,
+)
+
+IMPLEMENTATIONS = ("numpy", "fastsel")
+NUM_THREADS = (1, 2)
+
+
+def implementation(name, num_threads=None):
+    """The functions of one side. Called from asv's setup.
+
+    ``num_threads`` None leaves fastsel its own choice. Raises NotImplementedError for NumPy on
+    several threads, so that asv leaves the cell out.
+    """
+    if name == "fastsel":
+        if num_threads is not None:
+            fastsel.set_num_threads(num_threads)
+        return fastsel
+    if num_threads is not None and num_threads > 1:
+        raise NotImplementedError("NumPy selects on one thread")
+    return NUMPY

@@ -1,0 +1,104 @@
+"""What the opponents share: which packages and threads they have, and how they get their data."""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+
+PACKAGES = {
+    "numpy": ("numpy",),
+    "torch": ("torch",),
+    "onnxruntime": ("onnxruntime", "onnx"),
+    "polars": ("polars",),
+    "pyarrow": ("pyarrow",),
+    "pandas": ("pandas",),
+    "duckdb": ("duckdb",),
+    "fastremap": ("fastremap",),
+}
+
+
+class UnsupportedError(Exception):
+    """The peer has no such operation for this case."""
+
+
+def missing_packages(peer):
+    """The packages that would have to be installed for this peer."""
+    return [package for package in PACKAGES[peer] if find_spec(package) is None]
+
+
+def limit_threads(count):
+    """Give every peer this many threads. To be called before any of them is imported."""
+    os.environ["OMP_NUM_THREADS"] = os.environ["POLARS_MAX_THREADS"] = str(count)
+
+
+def thread_count():
+    return int(os.environ["OMP_NUM_THREADS"])
+
+
+def container(make, a, shared="iuf"):
+    """A function that gives the peer's container of an array.
+
+    Contiguous data of the ``shared`` kinds is wrapped beforehand, for that copies nothing. Any
+    other data is converted in every call: polars and pyarrow make a bitmap of bools.
+    """
+    if a.dtype.kind in shared and a.flags.c_contiguous:
+        return beforehand(make, a)
+    return lambda: make(a)
+
+
+def beforehand(make, a):
+    """A function that gives a container made once."""
+    ready = make(a)
+    return lambda: ready
+
+
+def vector(case):
+    """The data of a peer whose columns have one dimension."""
+    if case.x.ndim > 1:
+        raise UnsupportedError("one dimension only")
+    return case.x
+
+
+def tensor(a):
+    """A torch tensor that shares NumPy's memory."""
+    import torch
+
+    return torch.from_numpy(a)
+
+
+def onnx_call(op_type, inputs, rank, **attributes):
+    """A call of ONNX Runtime on a model of one node; its output stays in the runtime's memory."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = thread_count()
+    model = one_node_model(op_type, inputs, rank, attributes)
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    values = [container(ort_value, a, shared="biuf") for a in inputs]
+    return lambda: session.run_with_ort_values(
+        None, {f"x{k}": value() for k, value in enumerate(values)}
+    )[0]
+
+
+def ort_value(a):
+    import onnxruntime
+
+    return onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(a))
+
+
+def one_node_model(op_type, inputs, rank, attributes):
+    """The bytes of a model with inputs x0, x1, ... and an output of this rank."""
+    from onnx import TensorProto, helper
+
+    kinds = [helper.np_dtype_to_tensor_dtype(a.dtype) for a in inputs]
+    declare = helper.make_tensor_value_info
+    names = [f"x{k}" for k in range(len(inputs))]
+    shapes = [[None] * a.ndim for a in inputs]
+    graph = helper.make_graph(
+        [helper.make_node(op_type, names, ["y"], **attributes)],
+        op_type,
+        [declare(*each) for each in zip(names, kinds, shapes, strict=True)],
+        [declare("y", TensorProto.INT64 if op_type == "NonZero" else kinds[0], [None] * rank)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    return model.SerializeToString()

@@ -1,0 +1,228 @@
+"""The results as Markdown and as JSON. Losses are printed as plainly as wins."""
+
+import os
+import platform
+from collections import defaultdict
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
+
+import numpy as np
+from cells import Cell
+from opponents import OPPONENTS
+from peers import PACKAGES
+from timing import MemorySpeed, Timing
+
+FASTSEL = "fastsel"
+NONE = "-"
+
+
+@dataclass
+class Result:
+    """What became of one cell: the timings by name, and why other names have none."""
+
+    cell: Cell
+    timings: dict[str, Timing] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    limit_seconds: float | None = None
+
+    def fastest(self, admitted):
+        """The name of the fastest opponent among the admitted ones."""
+        names = [o.name for o in OPPONENTS[self.cell.op] if o.name in self.timings and admitted(o)]
+        return min(names, key=lambda name: self.timings[name].median, default=None)
+
+    def over(self, name):
+        """How many times faster than this opponent fastsel is; None if one of them has no time."""
+        if name is None or FASTSEL not in self.timings:
+            return None
+        return self.timings[name].median / self.timings[FASTSEL].median
+
+    @property
+    def best(self):
+        """The fastest opponent that counts."""
+        return self.fastest(lambda opponent: opponent.counts)
+
+    @property
+    def over_best(self):
+        return self.over(self.best)
+
+    @property
+    def over_numpy(self):
+        """The ratio over the fastest form that does the whole work with NumPy."""
+        return self.over(
+            self.fastest(lambda opponent: opponent.peer == "numpy" and not opponent.ready)
+        )
+
+    @property
+    def limit_share(self):
+        """The share of the memory's speed that fastsel reaches."""
+        if self.limit_seconds is None or FASTSEL not in self.timings:
+            return None
+        return self.limit_seconds / self.timings[FASTSEL].median
+
+
+@dataclass
+class Run:
+    """Everything that one run of compare.py found."""
+
+    threads: int
+    memory: MemorySpeed
+    missing: dict[str, list[str]]
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def wrong(self):
+        """Whether a result differs from NumPy's, or fastsel raised an error."""
+        return any(result.wrong or FASTSEL in result.refusals for result in self.results)
+
+
+def markdown(run):
+    """One table per operator, the geometric means, and all that was not measured."""
+    blocks = [heading(run)]
+    for op, results in groupby(run.results, key=lambda result: result.cell.op):
+        blocks.append(operator_block(op, list(results)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def heading(run):
+    memory = run.memory
+    lines = [
+        f"{machine()}; {run.threads} threads; memory: read {memory.read / 1e9:.1f} GB/s, "
+        f"fresh write {memory.fresh_write / 1e9:.1f} GB/s.",
+        ", ".join(f"{name} {found}" for name, found in versions().items()) + ".",
+    ]
+    for peer, packages in run.missing.items():
+        lines.append(f"Missing: {peer} (not installed: {', '.join(packages)}).")
+    lines.append(
+        "Milliseconds per call, median (minimum). Ratios of medians: above 1 fastsel is faster. "
+        "The limit is a parallel loop that reads the inputs and writes fresh outputs at the speed "
+        "of the memory; in the caches the share of it can pass 100%."
+    )
+    return "\n\n".join(lines)
+
+
+def operator_block(op, results):
+    names = [opponent.name for opponent in OPPONENTS[op]]
+    names = [FASTSEL, *(name for name in names if any(name in r.timings for r in results))]
+    head = ["cell", *names, "over NumPy", "over the best", "of the limit"]
+    lines = aligned([head, *(row(result, names) for result in results)])
+    lines += ["", means_line(results), *complaints(results)]
+    return "\n".join([f"## {op}", "", *lines])
+
+
+def row(result, names):
+    times = [timing_text(result.timings.get(name)) for name in names]
+    share = NONE if result.limit_share is None else f"{result.limit_share:.0%}"
+    over_best = ratio_text(result.over_best, f" {result.best}")
+    return [result.cell.label, *times, ratio_text(result.over_numpy), over_best, share]
+
+
+def timing_text(timing):
+    if timing is None:
+        return NONE
+    return f"{milliseconds(timing.median)} ({milliseconds(timing.minimum)})"
+
+
+def milliseconds(seconds):
+    return np.format_float_positional(seconds * 1e3, precision=3, fractional=False, trim="-")
+
+
+def ratio_text(ratio, suffix=""):
+    if ratio is None:
+        return NONE
+    text = f"{ratio:.2f}{suffix}"
+    return text if ratio >= 1 else f"**{text}, loss**"
+
+
+def aligned(rows):
+    """A Markdown table with columns of even width."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * width for width in widths])
+    return [
+        "| " + " | ".join(text.ljust(n) for text, n in zip(cells, widths, strict=True)) + " |"
+        for cells in rows
+    ]
+
+
+def means(results):
+    """Geometric means over NumPy's fastest form and over the best opponent, and the losses."""
+    over_numpy = [r.over_numpy for r in results if r.over_numpy is not None]
+    over_best = [r.over_best for r in results if r.over_best is not None]
+    return {
+        "over_numpy": geometric_mean(over_numpy),
+        "over_best": geometric_mean(over_best),
+        "losses": len([ratio for ratio in over_best if ratio < 1]),
+        "cells": len(results),
+    }
+
+
+def geometric_mean(ratios):
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else None
+
+
+def means_line(results):
+    found = means(results)
+    return (
+        f"Geometric mean: {ratio_text(found['over_numpy'])} over NumPy's fastest form, "
+        f"{ratio_text(found['over_best'])} over the best opponent; "
+        f"losses: {found['losses']} of {found['cells']} cells."
+    )
+
+
+def complaints(results):
+    """Wrong results first, then what refused to run, each reason once with its number of cells."""
+    reasons = defaultdict(int)
+    for result in results:
+        for name, reason in result.refusals.items():
+            reasons[f"- Not run: {name}: {reason}"] += 1
+    lines = [
+        f"- WRONG: {name} differs from NumPy in {result.cell.label}."
+        for result in results
+        for name in result.wrong
+    ]
+    lines += [f"{reason} (cells: {count})" for reason, count in reasons.items()]
+    return ["", *lines] if lines else []
+
+
+def as_json(run):
+    """All figures of the run as plain dictionaries and lists; seconds and bytes."""
+    groups = groupby(run.results, key=lambda result: result.cell.op)
+    return {
+        "machine": machine(),
+        "versions": versions(),
+        "threads": run.threads,
+        "memory_bytes_per_second": run.memory._asdict(),
+        "missing": run.missing,
+        "means": {op: means(list(results)) for op, results in groups},
+        "cells": [cell_json(result) for result in run.results],
+    }
+
+
+def cell_json(result):
+    return {
+        **asdict(result.cell),
+        "label": result.cell.label,
+        "seconds": {name: timing._asdict() for name, timing in result.timings.items()},
+        "best": result.best,
+        "over_numpy": result.over_numpy,
+        "over_best": result.over_best,
+        "limit_share": result.limit_share,
+        "not_run": result.refusals,
+        "wrong": result.wrong,
+    }
+
+
+def machine():
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs"
+
+
+def versions():
+    """fastsel, Python and the installed peers."""
+    found = {"Python": platform.python_version()}
+    for package in (FASTSEL, *PACKAGES):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,111 @@
+"""Interleaved timing, and what the memory of this machine can do."""
+
+import gc
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+ROUNDS = 5
+MAX_SAMPLES = 100  # of one block
+SAMPLE_SECONDS = 20e-6  # shorter calls are timed several at a time
+WARM_SECONDS = 0.01  # woken threads need some milliseconds until each has a core
+WARM_CALLS = 3
+SLOW_SECONDS = 0.1  # such calls need no warming
+MEMORY_BYTES = 1 << 27  # per thread: larger than any cache
+MEMORY_ROUNDS = 5
+
+
+class Timing(NamedTuple):
+    """Seconds per call."""
+
+    median: float
+    minimum: float
+    samples: int
+
+
+def race(calls, seconds):
+    """Time several calls (name -> function) in interleaved blocks: name -> Timing.
+
+    The order turns round after each round. A contender stops when its equal share of the seconds
+    is spent; each has one sample at least.
+    """
+    share = seconds / len(calls)
+    samples = {name: [] for name in calls}
+    spent = dict.fromkeys(calls, 0.0)
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for turn in range(ROUNDS):
+            for name in list(calls)[:: 1 if turn % 2 else -1]:
+                if spent[name] < share:
+                    start = time.perf_counter()
+                    samples[name] += block(calls[name], share / ROUNDS)
+                    spent[name] += time.perf_counter() - start
+    finally:
+        if enabled:
+            gc.enable()
+    return {name: summary(times) for name, times in samples.items()}
+
+
+def summary(times):
+    return Timing(statistics.median(times), min(times), len(times))
+
+
+def block(call, seconds):
+    """Samples of one contender running hot: some calls unrecorded, then calls for these seconds.
+
+    A slow call is recorded at once: a second one would tell nothing that the first does not.
+    """
+    stop = time.perf_counter() + seconds
+    fastest = first = seconds_of(call)
+    if first > SLOW_SECONDS:
+        return [first]
+    warm_stop = time.perf_counter() + WARM_SECONDS
+    warm_calls = 1
+    while warm_calls < WARM_CALLS or time.perf_counter() < warm_stop:
+        fastest = min(fastest, seconds_of(call))
+        warm_calls += 1
+    together = max(1, int(SAMPLE_SECONDS / fastest))
+    samples = [seconds_of(call, together)]
+    while len(samples) < MAX_SAMPLES and time.perf_counter() < stop:
+        samples.append(seconds_of(call, together))
+    return samples
+
+
+def seconds_of(call, together=1):
+    """The mean time of this many calls."""
+    start = time.perf_counter()
+    for _ in range(together):
+        call()
+    return (time.perf_counter() - start) / together
+
+
+class MemorySpeed(NamedTuple):
+    """Bytes per second of all threads together."""
+
+    read: float
+    fresh_write: float
+
+    def seconds(self, bytes_read, bytes_written):
+        """How long a perfect parallel loop with this traffic would take."""
+        return bytes_read / self.read + bytes_written / self.fresh_write
+
+
+def memory_speed(num_threads):
+    """Measured with NumPy in Python threads: sums read, filling new arrays writes fresh memory."""
+    arrays = [np.ones(MEMORY_BYTES // 8) for _ in range(num_threads)]
+    total = MEMORY_BYTES * num_threads
+    with ThreadPoolExecutor(num_threads) as pool:
+
+        def fastest(job):
+            runs = [seconds_of(lambda: list(pool.map(job, arrays))) for _ in range(MEMORY_ROUNDS)]
+            return total / min(runs)
+
+        return MemorySpeed(fastest(np.add.reduce), fastest(fill_fresh))
+
+
+def fill_fresh(like):
+    np.empty(like.size).fill(1.0)

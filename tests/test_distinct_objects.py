@@ -1,0 +1,199 @@
+"""unique of object arrays: the items' own `<` and `==` decide, as in NumPy; texts may be hashed."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import assert_same, outcome
+
+import fastsel
+
+
+def objects(*items):
+    return np.fromiter(items, object, len(items))
+
+
+TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001F600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
+CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
+
+
+class Item:
+    """Orderable by its number, not hashable."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __lt__(self, other):
+        return self.number < other.number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+class Backwards(str):
+    """A text that sorts the other way round."""
+
+    def __lt__(self, other):
+        return str.__gt__(self, other)
+
+    def __gt__(self, other):
+        return str.__lt__(self, other)
+
+
+class SameLetter(str):
+    """A text that equals each text with the same first letter."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return self[:1] == other[:1]
+
+
+@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+def test_texts_equal_numpy_in_every_output(items, few_threads):
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 9, 64, 65, 1000):
+        array = objects(*(items[k] for k in rng.integers(len(items), size=size)))
+        for equal_nan in (True, False):
+            assert_same(fastsel.unique(array, True, True, True, equal_nan=equal_nan),
+                        np.unique(array, True, True, True, equal_nan=equal_nan))
+        assert fastsel.unique(array).tolist() == np.unique(array).tolist()
+        reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+def test_equal_texts_may_be_different_objects(items, few_threads):
+    """The object shown is the first of its group."""
+    copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
+    reference.check_unique(fastsel.unique, objects(*copies))
+
+
+@pytest.mark.parametrize("layout", [np.s_[::2], np.s_[::-1], np.s_[3:]])
+def test_texts_in_strided_arrays(layout, few_threads):
+    for shape in ((60,), (4, 15), (3, 4, 5)):
+        array = objects(*(f"text {k % 7}" for k in range(60))).reshape(shape)[..., layout]
+        reference.check_unique(fastsel.unique, array)
+        reference.check_unique(fastsel.unique, array.T)
+
+
+@pytest.mark.parametrize("kind", [Backwards, SameLetter])
+def test_subclasses_of_str_decide_for_themselves(kind, few_threads):
+    array = objects(*(kind(text) for text in ("ab", "b", "ac", "c", "b", "ab")))
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+    assert_same(fastsel.unique(array), np.unique(array, return_index=True)[0])
+
+
+def test_one_item_of_another_type_is_seen_wherever_it_is(few_threads):
+    for place in (0, 1, 30, 59):
+        array = objects(*(Backwards("b") if k == place else "abc"[k % 3] for k in range(60)))
+        assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+        array[place] = 3
+        for in_order in (True, False):
+            ours = outcome(fastsel.unique, array, sorted=in_order)
+            assert ours[0] == ("raises" if in_order else "returns")
+        assert ours[1].tolist() == list(dict.fromkeys(array.tolist()))
+
+
+def test_numpy_strings_as_items(few_threads):
+    array = objects(*(np.str_(text) for text in ("b", "a", "b")))
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_threads):
+    for items in ((1.0, True, 1, 0, False), (True, 1, 1.0, 0), (0, False, 1, 1.0)):
+        array = objects(*items * 40)
+        reference.check_unique(fastsel.unique, array)
+        assert [type(item) for item in fastsel.unique(array, sorted=False)] == [
+            type(item) for item in dict.fromkeys(items)]
+
+
+@pytest.mark.parametrize("items", [(2**70, 1, -2**70, 2**70), ((1, 2), (1,), (1, 2), ()),
+                                   (2.5, 1, 2.5, -1), (frozenset(),) * 3])
+def test_other_items_with_an_order(items, few_threads):
+    reference.check_unique(fastsel.unique, objects(*items))
+
+
+def test_items_without_hash_are_compared(few_threads):
+    array = objects(*map(Item, (3, 1, 3, 2, 1)))
+    for in_order, order in ((True, [1, 3, 0]), (False, [0, 1, 3])):
+        values, *extras = fastsel.unique(array, True, True, True, sorted=in_order)
+        assert_same(values, array[order])
+        index, inverse, counts = (extra.tolist() for extra in extras)
+        assert index == order
+        assert inverse == ([2, 0, 2, 1, 0] if in_order else [0, 1, 0, 2, 1])
+        assert counts == [[2, 1, 2], [2, 2, 1]][not in_order]
+
+
+def test_hash_is_not_called_when_sorted(few_threads):
+    class Unhashable(Item):
+        def __hash__(self):
+            raise RuntimeError("hashed")
+
+    array = objects(*map(Unhashable, (3, 1, 3)))
+    assert_same(fastsel.unique(array), array[[1, 0]])
+
+
+def test_a_single_item_is_not_compared(few_threads):
+    class Incomparable:
+        __hash__ = None
+
+        def __lt__(self, other):
+            raise RuntimeError("compared")
+
+        __eq__ = __lt__
+
+    array = objects(Incomparable())
+    assert_same(fastsel.unique(array), array)
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+@pytest.mark.parametrize("method", ["__lt__", "__eq__"])
+def test_an_error_of_a_comparison_propagates(method, few_threads):
+    def fail(self, other):
+        raise ZeroDivisionError(method)
+
+    kind = type("Failing", (Item,), {method: fail})
+    array = objects(*map(kind, (2, 1, 2)))
+    for extras in ((), (True, True, True)):
+        with pytest.raises(ZeroDivisionError, match=method):
+            fastsel.unique(array, *extras)
+
+
+@pytest.mark.parametrize("items", [(1, "a", 1), (None, None), ("a", b"a"), ({}, {1: 2}), (1, None),
+                                   (1j, 2j), (object(), object())])
+def test_items_without_order_raise_as_numpy_does(items, few_threads):
+    array = objects(*items)
+    expected = outcome(np.unique, array, True, True, True)
+    assert expected[:2] == ("raises", TypeError)
+    assert outcome(fastsel.unique, array, True, True, True) == expected
+    # The text names the two items that the sort compares first; so it may differ here.
+    assert outcome(fastsel.unique, array)[:2] == expected[:2]
+
+
+@pytest.mark.parametrize("items", [(1, "a", 1), (None, None), ("a", b"a", "a"), (1, None, ...),
+                                   (2j, 1j, 2j), ("b", 3, ("b", 3), None, "b", 3.0)])
+def test_items_without_order_may_be_kept_as_met(items, few_threads):
+    array = objects(*items)
+    reference.check_unique(fastsel.unique, array, sorted=(False,))
+    assert fastsel.unique(array, sorted=False).tolist() == list(dict.fromkeys(items))
+
+
+def test_items_without_order_and_hash_raise(few_threads):
+    with pytest.raises(TypeError):
+        fastsel.unique(objects({}, {1: 2}, {}), sorted=False)
+
+
+def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
+    array = objects(*TEXTS)
+    for axis in (0, -1):
+        assert_same(fastsel.unique(array, True, True, True, axis=axis),
+                    reference.unique_outputs(array))
+
+
+def test_values_hold_references_of_their_own(few_threads):
+    """The items live as long as the result does."""
+    array = objects(*(f"text {k % 5}" for k in range(50)))
+    values = fastsel.unique(array)
+    array[:] = None
+    assert values.tolist() == [f"text {k}" for k in range(5)]

@@ -1,0 +1,140 @@
+"""References, leaks and impossible sizes."""
+
+import contextlib
+import gc
+import sys
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+from arrays import assert_same, make
+
+import fastsel
+
+pytestmark = pytest.mark.usefixtures("forced_kernels")
+
+RECORD = np.dtype([("number", "i4"), ("item", "O")])
+
+
+class Item:
+    """An object of its own, truthy."""
+
+
+def object_arrays():
+    """Arrays that hold references: of objects, and of structures around objects."""
+    items = [Item() for _ in range(300)]
+    plain = np.empty(300, object)
+    plain[:] = items
+    record = np.zeros(300, RECORD)
+    record["item"] = items
+    return items, {"object": plain, "struct": record}
+
+
+# Each picks items from the array it is given.
+PICKS = {
+    "compress": lambda a: fastsel.compress(np.arange(300) % 3, a),
+    "compress_axis": lambda a: fastsel.compress([1, 0, 1], a.reshape(100, 3), axis=1),
+    "compress_out": lambda a: fastsel.compress(np.arange(300) % 3, a, out=np.zeros(200, a.dtype)),
+    "extract": lambda a: fastsel.extract(np.arange(300) % 3, a),
+    "boolean_mask": lambda a: fastsel.boolean_mask(a, np.arange(300) % 3 != 0),
+    "gather_nd": lambda a: fastsel.gather_nd(a, np.arange(-300, 300)[:, None]),
+    "gather_nd_slices": lambda a: fastsel.gather_nd(a.reshape(100, 3), [[0], [-1], [0]]),
+    "gather_nd_out": lambda a: fastsel.gather_nd(a, [[0], [1]], out=np.zeros(2, a.dtype)),
+}
+
+
+@pytest.mark.parametrize("kind", ["object", "struct"])
+@pytest.mark.parametrize("pick", PICKS)
+def test_each_copy_of_an_object_is_a_reference(pick, kind):
+    items, arrays = object_arrays()
+    before = [sys.getrefcount(item) for item in items]
+    result = PICKS[pick](arrays[kind])
+    picked = (result if kind == "object" else result["item"]).ravel().tolist()
+    copies = Counter(id(item) for item in picked)
+    del picked
+    assert copies
+    assert [sys.getrefcount(item) for item in items] == [
+        count + copies[id(item)] for count, item in zip(before, items, strict=True)]
+    del result
+    gc.collect()
+    assert [sys.getrefcount(item) for item in items] == before
+
+
+@pytest.mark.parametrize("pick", PICKS)
+def test_objects_outlive_the_array_they_came_from(pick):
+    items, arrays = object_arrays()
+    result = PICKS[pick](arrays["object"])
+    del items, arrays
+    gc.collect()
+    assert all(type(item) is Item for item in result.ravel())
+
+
+def test_structures_around_objects_are_selected_by_any_field(few_threads):
+    records = np.array([(0, None), (1, None), (0, "a"), (0, "")], RECORD)
+    assert_same(fastsel.nonzero(records), np.nonzero(records))
+    assert fastsel.flatnonzero(records).tolist() == [1, 2]
+    assert fastsel.count_nonzero(records) == 2
+
+
+def calls():
+    """Calls that return and calls that raise, on small arrays."""
+    a = make("int32", (40, 5))
+    mask = make("bool", 40)
+    out = np.zeros((0, 5), np.int32)
+    return {
+        "nonzero": lambda: fastsel.nonzero(a),
+        "flatnonzero": lambda: fastsel.flatnonzero(a),
+        "argwhere": lambda: fastsel.argwhere(a),
+        "count_nonzero": lambda: fastsel.count_nonzero(a, axis=0),
+        "compress": lambda: fastsel.compress(mask, a, axis=0),
+        "extract": lambda: fastsel.extract(a, a),
+        "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
+        "gather_nd": lambda: fastsel.gather_nd(a, [[0], [1]]),
+        "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
+        "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
+        "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
+        "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),
+        "extract_beyond": lambda: fastsel.extract([1] * 500, a),
+        "boolean_mask_mismatch": lambda: fastsel.boolean_mask(a, mask[:-1]),
+        "gather_nd_beyond": lambda: fastsel.gather_nd(a, [[0], [40]]),
+        "gather_nd_wrong_out": lambda: fastsel.gather_nd(a, [[0]], out=out),
+        "nonzero_coordinates_capacity": lambda: fastsel.nonzero_coordinates(a, capacity=1),
+    }, (a, mask, out)
+
+
+@pytest.mark.parametrize("name", calls()[0])
+def test_nothing_is_kept(name):
+    """No reference to an argument stays, and memory does not grow, also when the call raises."""
+    functions, arguments = calls()
+    call = functions[name]
+
+    def call_often():
+        for _ in range(200):
+            with contextlib.suppress(IndexError, ValueError):
+                call()
+
+    call_often()
+    gc.collect()
+    before = [sys.getrefcount(argument) for argument in arguments]
+    tracemalloc.start()
+    call_often()
+    first = tracemalloc.get_traced_memory()[0]
+    call_often()
+    gc.collect()
+    second = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert [sys.getrefcount(argument) for argument in arguments] == before
+    assert second - first < 10_000
+
+
+@pytest.mark.parametrize("capacity", [2**58, 2**62])
+def test_capacity_beyond_memory(capacity):
+    with pytest.raises((MemoryError, ValueError)):
+        fastsel.nonzero_coordinates(np.ones((2, 3)), capacity=capacity)
+
+
+def test_gather_beyond_memory():
+    data = np.broadcast_to(np.float64(1), (2, 2**45))
+    with pytest.raises((MemoryError, ValueError)):
+        fastsel.gather_nd(data, np.zeros((1000, 1), np.int64))
