@@ -19,6 +19,7 @@ FOUR = {
     "unique_inverse": ("values", "inverse_indices"),
     "unique_values": None,
 }
+NUMPY = np.lib.NumpyVersion(np.__version__)
 nan = np.nan
 
 
@@ -29,8 +30,7 @@ def lists(outputs):
 
 # Signatures.
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0",
-                    reason="numpy.unique has the argument `sorted` since NumPy 2.3")
+@pytest.mark.skipif(NUMPY < "2.3.0", reason="the argument `sorted` came with NumPy 2.3")
 def test_signature_is_that_of_numpy():
     ours, theirs = (inspect.signature(module.unique).parameters for module in (fastsel, np))
     assert list(ours) == list(theirs)
@@ -86,7 +86,7 @@ def test_flags_are_read_by_their_truth():
 # Errors.
 
 AXES = (0, 1, 2, -1, -2, -3, True, False, 0.0, 1.0, "x", (0,), (1,), (0, 1), (), [0],
-        np.int64(1), np.int8(-1), np.array(0), np.True_, np.float64(0), 2**31, 2**40, -2**70)
+        np.int64(1), np.int8(-1), np.array(0), np.float64(0), 2**31, 2**40, -2**70)
 
 
 @pytest.mark.parametrize("axis", AXES, ids=repr)
@@ -181,6 +181,8 @@ RULES = {
 @pytest.mark.parametrize("rule", RULES)
 def test_rule(rule):
     """Literally, and as NumPy says itself."""
+    if rule == "objects_in_one_dimension_take_an_axis" and NUMPY < "2.4.0":
+        pytest.skip("NumPy takes no axis for objects before 2.4")
     array, keywords, *expected = RULES[rule]
     outputs = fastsel.unique(array, *ALL, **keywords)
     assert repr(lists(outputs)) == repr(expected)  # repr: NaN in the lists
@@ -318,6 +320,7 @@ def test_a_subclass_is_kept_in_the_order_of_first_occurrence():
     assert lists((values, counts)) == [[3, 1], [2, 1]]
 
 
+@pytest.mark.skipif(NUMPY < "2.3.0", reason="NumPy fails on a matrix itself before 2.3")
 def test_a_matrix_gives_one_dimension_and_plain_arrays():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[3, 1], [3, 1]])
@@ -371,13 +374,13 @@ class Overriding(np.ndarray):
 
 @pytest.mark.parametrize("duck", [Duck(), np.zeros(3).view(Overriding)], ids=["duck", "subclass"])
 def test_an_override_gets_the_numpy_function_and_the_arguments(duck):
-    for arguments in ({}, {"return_counts": True, "axis": 1}, {"sorted": False},
-                      {"equal_nan": False, "return_index": True}):
+    calls = [{}, {"return_counts": True, "axis": 1}, {"equal_nan": False, "return_index": True}]
+    for arguments in [*calls, {"sorted": False}] if NUMPY >= "2.3.0" else calls:
         function, types, args, kwargs = fastsel.unique(duck, **arguments)
         assert function is np.unique
         assert types == (type(duck),)
-        given = inspect.signature(np.unique).bind(*args, **kwargs)
-        expected = inspect.signature(np.unique).bind(duck, **arguments)
+        given = inspect.signature(fastsel.unique).bind(*args, **kwargs)
+        expected = inspect.signature(fastsel.unique).bind(duck, **arguments)
         given.apply_defaults()
         expected.apply_defaults()
         assert given.arguments == expected.arguments

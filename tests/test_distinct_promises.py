@@ -182,50 +182,53 @@ def test_concurrent_callers(forced_kernels, monkeypatch):
                 assert_same(output, expected[(step + 3 * (worker // 2)) % len(cases)])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_keys_changed_meanwhile(engine, forced_kernels, monkeypatch):
-    """Whatever another thread writes: no crash, and index and inverse stay in range."""
-    force(monkeypatch, engine)
+def write_until(stop, memory, contents):
+    for content in itertools.cycle(contents):
+        if stop.is_set():
+            return
+        memory[:] = content
+
+
+@pytest.mark.parametrize(("dtype", "width"), [
+    ("i8", None), ("i2", None), ("u1", None), ("f8", None), ("f2", None), ("c16", None),
+    ("m8[s]", None), ("S8", None), ("V16", None), ("i4", 6), ("f4", 2)])
+def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
+    """Whatever another thread writes: no crash, no error, and index and inverse in range."""
+    missing = -2**63 if dtype == "m8[s]" else -1  # NaT, or NaN as floats
     rng = np.random.default_rng(6)
-    size = 60_000
-    contents = [rng.integers(20, size=size),
-                rng.integers(-2**63, 2**63 - 1, size=size),
-                np.full(size, -1),
-                np.arange(size)]
-    memory = contents[0].copy()
-    views = [(memory, None), (memory.view(np.float64), None), (memory.view("V16"), None),
-             (memory.view(np.int16)[:size], None), (memory.view(np.uint8)[:size], None),
-             (memory.view("S8"), None), (memory.view(np.int32).reshape(-1, 6), 0)]
-    stop = threading.Event()
-
-    def write():
-        for content in itertools.cycle(contents):
-            if stop.is_set():
-                return
-            memory[:] = content
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    cases = list(itertools.product(views, (True, False)))
+    contents = [np.where(np.arange(12_000) % 1000, 7, missing), np.full(12_000, missing),
+                rng.integers(-2**63, 2**63 - 1, size=12_000), np.arange(12_000)]
+    memory = contents[-1].copy()
+    array, axis = memory.view(dtype)[:12_000], None
+    if width is not None:
+        array, axis = array.reshape(-1, width), 0
+    count, stop = len(array), threading.Event()
+    writer = threading.Thread(target=write_until, args=(stop, memory, contents))
+    patient = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
     deadline = time.monotonic() + 0.5
+    writer.start()
     try:
         with fastsel.threads(2):
-            for step, ((array, axis), in_order) in enumerate(itertools.cycle(cases)):
-                if step >= len(cases) and time.monotonic() > deadline:
+            for engine, in_order, equal_nan in itertools.cycle(
+                    itertools.product(ENGINES, (True, False), (True, False))):
+                if time.monotonic() > deadline:
                     break
-                count = len(array)
-                values, index, inverse, counts = fastsel.unique(
-                    array, True, True, True, axis, sorted=in_order)
+                force(monkeypatch, engine)
+                rules = {"axis": axis, "sorted": in_order, "equal_nan": equal_nan}
+                values, index, inverse, counts = fastsel.unique(array, True, True, True, **rules)
                 assert len(values) == len(index) == len(counts) <= count
                 assert inverse.shape == (count,)
                 assert (index >= 0).all()
                 assert (index < count).all()
                 assert (inverse >= 0).all()
                 assert (inverse < len(values)).all()
-                assert 0 < len(fastsel.unique(array, axis=axis, sorted=in_order)) <= count
+                for _ in range(8):
+                    assert 0 < len(fastsel.unique(array, **rules)) <= count
     finally:
         stop.set()
         writer.join()
+        sys.setswitchinterval(patient)
 
 
 # Hostile keys.

@@ -2,6 +2,8 @@
 #ifndef FASTSEL_OPENMP_H
 #define FASTSEL_OPENMP_H
 
+#include <stddef.h>
+
 #if defined(_MSC_VER)
 #define FS_TEXT_(x) #x
 #define FS_TEXT(x) FS_TEXT_(x)
@@ -21,26 +23,36 @@ static int fs_max_threads(void)
     return most < limit ? most : limit;
 }
 static int fs_in_parallel(void) { return omp_in_parallel(); }
+static int fs_team(void) { return omp_get_num_threads(); }
 #else
 #define FS_OPENMP 0
 static int fs_max_threads(void) { return 1; }
 static int fs_in_parallel(void) { return 0; }
+static int fs_team(void) { return 1; }
+#endif
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#include <windows.h>
+typedef volatile __int64 fs_counter;
+static ptrdiff_t fs_take(fs_counter *c) { return (ptrdiff_t)_InterlockedExchangeAdd64(c, 1); }
+static ptrdiff_t fs_read(fs_counter *c) { return (ptrdiff_t)_InterlockedExchangeAdd64(c, 0); }
+static int fs_set(fs_counter *c, ptrdiff_t v) { return (int)_InterlockedExchange64(c, v); }
+static void fs_yield(void) { SwitchToThread(); }
+#else
+#include <sched.h>
+typedef ptrdiff_t fs_counter;
+static ptrdiff_t fs_take(fs_counter *c) { return __atomic_fetch_add(c, 1, __ATOMIC_ACQ_REL); }
+static ptrdiff_t fs_read(fs_counter *c) { return __atomic_load_n(c, __ATOMIC_ACQUIRE); }
+static int fs_set(fs_counter *c, ptrdiff_t v) { return (int)__atomic_exchange_n(c, v, __ATOMIC_ACQ_REL); }
+static void fs_yield(void) { sched_yield(); }
 #endif
 
 /* One parallel call at a time per process: whoever does not get in works serially, so that many
    calling threads never become many teams. */
-#if defined(_MSC_VER)
-#include <intrin.h>
-static volatile long fs_busy;
-static int fs_enter(void) { return _InterlockedExchange(&fs_busy, 1) == 0; }
-static void fs_leave(void) { _InterlockedExchange(&fs_busy, 0); }
-static void fs_reset(void) { fs_leave(); }
-#else
-static int fs_busy;
-static int fs_enter(void) { return __atomic_exchange_n(&fs_busy, 1, __ATOMIC_ACQUIRE) == 0; }
-static void fs_leave(void) { __atomic_store_n(&fs_busy, 0, __ATOMIC_RELEASE); }
-static void fs_reset(void) { fs_leave(); }
-#endif
+static fs_counter fs_busy;
+static int fs_enter(void) { return fs_set(&fs_busy, 1) == 0; }
+static void fs_leave(void) { fs_set(&fs_busy, 0); }
 
 /* libgomp does not survive a fork: its worker threads are gone in the child, and the child's next
    region waits for them for ever. So the pool of the forking thread is torn down before each
@@ -61,16 +73,10 @@ static void fs_before_fork(void)
         fs_region_pid = 0;
     }
 }
-static int fs_install(void) { return pthread_atfork(fs_before_fork, NULL, fs_reset); }
+static int fs_install(void) { return pthread_atfork(fs_before_fork, NULL, fs_leave); }
 #else
 static void fs_mark_region(void) {}
-static int fs_install(void)
-{
-#if !defined(_MSC_VER) && defined(_OPENMP)
-    (void)fs_reset;
-#endif
-    return 0;
-}
+static int fs_install(void) { return 0; }
 #endif
 
 #endif
