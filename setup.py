@@ -1,6 +1,6 @@
 """Build the kernels: every compiler flag and Cython directive of fastsel lives in this file.
 
-FASTSEL_NO_OPENMP=1   builds a serial version (one thread, same results)
+FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results)
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 """
 
@@ -17,7 +17,7 @@ NAMES = ("slices", "bitmask", "indices", "items", "keys", "distinct", "partition
 SHARED = [
     f"{KERNELS}/{name}"
     for name in (
-        *("levels.h", "level_body.h", "openmp.h", "hashing.h"),
+        *("levels.h", "level_body.h", "team.h", "hashing.h"),
         *("blocks.pxd", "chunks.pxd", "keys.pxd", "ranks.pxd", "slices.pxd", "strided.pxd"),
         "table.pxd",
     )
@@ -36,6 +36,9 @@ def requested(variable):
     return os.environ.get(variable, "0") not in ("", "0")
 
 
+SERIAL = requested("FASTSEL_NO_OPENMP")
+
+
 class BuildKernels(build_ext):
     """Chooses the flags when the compiler is known."""
 
@@ -48,16 +51,12 @@ class BuildKernels(build_ext):
         super().build_extensions()
 
     def flags(self):
-        openmp = not requested("FASTSEL_NO_OPENMP")
         if self.compiler.compiler_type == "msvc":
-            return ["/O2"] + ["/openmp"] * openmp, []
+            return ["/O2"], []
         compile_args, link_args = ["-O3", "-fno-strict-aliasing"], []
-        if openmp and sys.platform == "darwin":  # Apple's clang: libomp is installed beside it
-            compile_args += ["-Xpreprocessor", "-fopenmp"]
-            link_args += ["-lomp"]
-        elif openmp:
-            compile_args += ["-fopenmp"]
-            link_args += ["-fopenmp"]
+        if not SERIAL:
+            compile_args += ["-pthread"]
+            link_args += ["-pthread"]
         if requested("FASTSEL_SANITIZE"):
             sanitize = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
             compile_args += sanitize
@@ -73,7 +72,10 @@ setup(
             sources=[f"{KERNELS}/{name}.pyx"],
             depends=SHARED,
             include_dirs=[numpy.get_include(), KERNELS],
-            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+            define_macros=[
+                ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
+                *([("FASTSEL_SERIAL", "1")] if SERIAL else []),
+            ],
         )
         for name in NAMES
     ],

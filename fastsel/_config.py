@@ -35,14 +35,12 @@ def show_config(mode="stdout"):
     """
     if mode not in ("stdout", "dicts"):
         raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
-    openmp = slices.openmp_version()
     config = {
         "fastsel": __version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
         "compiler": slices.compiler(),
-        "openmp": str(openmp) if openmp else "none (serial build)",
         "kernels": bitmask.level_name(),
         "threads": _threads.get_num_threads(),
         "threads because of": _threads.why(),

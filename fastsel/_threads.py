@@ -14,12 +14,12 @@ from fastsel._kernels import slices
 # cache in about 5 us (benchmarks/bench_tiny.py and bench_selection.py around 1e4 items).
 MIN_SLICE_BYTES = 1 << 16
 
-# More threads than this are never asked for: libgomp ends the process when it cannot make one.
+# More threads than this are never asked for.
 MOST_THREADS = max(64, os.cpu_count() or 1)
 
 _chosen = None  # set_num_threads
 _local = contextvars.ContextVar("fastsel_threads", default=None)  # with threads(n)
-_environment = None  # FASTSEL_NUM_THREADS
+_environment = None  # a count and the variable that asks for it
 _available = 1  # affinity and quota
 _forked = False
 
@@ -59,9 +59,9 @@ def get_num_threads():
     -------
     int
         The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, the
-        environment variable FASTSEL_NUM_THREADS, OpenMP's own setting (OMP_NUM_THREADS or
-        threadpoolctl), the CPUs that this process may use (affinity and cgroup quota). A child
-        made by fork starts with 1, or FASTSEL_FORK_THREADS.
+        environment variables FASTSEL_NUM_THREADS and OMP_NUM_THREADS (read at import), the CPUs
+        that this process may use (affinity and cgroup quota). A child made by fork starts with 1,
+        or FASTSEL_FORK_THREADS. A serial build always uses 1.
 
     Examples
     --------
@@ -114,6 +114,8 @@ def why():
 
 
 def _limit():
+    if not slices.is_threaded():
+        return 1, "a serial build"
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
     if _chosen is not None:
@@ -121,12 +123,7 @@ def _limit():
     if _forked:
         return _forked, "a child made by fork"
     if _environment is not None:
-        return _environment, "FASTSEL_NUM_THREADS"
-    most = slices.max_threads()
-    if "OMP_NUM_THREADS" in os.environ:
-        return min(most, MOST_THREADS), "OMP_NUM_THREADS or threadpoolctl"
-    if most < _available:
-        return most, "OpenMP (threadpoolctl, OMP_THREAD_LIMIT or affinity)"
+        return _environment
     return _available, "CPUs of this process (affinity, cgroup quota)"
 
 
@@ -145,22 +142,21 @@ def _from_environment(name):
     text = os.environ.get(name, "").strip()
     if not text:
         return None
-    if not text.isdecimal() or int(text) < 1:
+    first = text.split(",")[0].strip() if name == "OMP_NUM_THREADS" else text  # per nesting level
+    if not first.isdecimal() or int(first) < 1:
         warnings.warn(
             f"{name} must be a whole number of at least 1, got {text!r}; it is ignored",
             RuntimeWarning,
             stacklevel=2,
         )
         return None
-    return min(int(text), MOST_THREADS)
+    return min(int(first), MOST_THREADS)
 
 
 def _cpus():
     """CPUs that this process may use: its affinity, and the quota of its cgroup, rounded up."""
-    if hasattr(os, "sched_getaffinity"):
-        cpus = len(os.sched_getaffinity(0))
-    else:
-        cpus = os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)
+    cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
     quota = _quota()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
 
@@ -186,7 +182,9 @@ def _quota(root="/sys/fs/cgroup"):
 
 def _start():
     global _environment, _available
-    _environment = _from_environment("FASTSEL_NUM_THREADS")
+    for name in ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"):
+        if _environment is None and (count := _from_environment(name)) is not None:
+            _environment = count, name
     _available = _cpus()
 
 

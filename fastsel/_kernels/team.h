@@ -1,0 +1,223 @@
+/* The threads of fastsel: a team of workers that help a caller with the slices of one job.
+
+   The caller takes slices like any worker, and at the end it waits only for slices that a worker
+   has begun, never for a worker to begin. So a worker that wakes up late, or never, costs nothing:
+   a call is at worst as slow as a serial one. (A region of OpenMP ends when its last thread has
+   arrived; where the CPUs are busy, that took milliseconds.) A worker that cannot be created is
+   a worker less, not an error.
+
+   Workers know nothing of Python. They wait for the next job for a moment, yielding their CPU to
+   whoever wants it, then sleep. */
+#ifndef FASTSEL_TEAM_H
+#define FASTSEL_TEAM_H
+
+#include <stddef.h>
+
+typedef void (*fs_body_t)(void *task, ptrdiff_t k);
+
+#if defined(FASTSEL_SERIAL)
+
+static int fs_team_run(fs_body_t body, void *task, ptrdiff_t slices, int threads)
+{
+    (void)body, (void)task, (void)slices, (void)threads;
+    return 0;
+}
+static int fs_team_install(void) { return 0; }
+
+#else
+
+#if defined(_WIN32)
+
+#include <windows.h>
+typedef SRWLOCK fs_lock_t;
+typedef CONDITION_VARIABLE fs_signal_t;
+#define FS_LOCK_INIT SRWLOCK_INIT
+#define FS_SIGNAL_INIT CONDITION_VARIABLE_INIT
+typedef volatile LONG64 fs_atomic_t;
+static void fs_lock(fs_lock_t *l) { AcquireSRWLockExclusive(l); }
+static void fs_unlock(fs_lock_t *l) { ReleaseSRWLockExclusive(l); }
+static void fs_wait(fs_signal_t *s, fs_lock_t *l) { SleepConditionVariableSRW(s, l, INFINITE, 0); }
+static void fs_wake_all(fs_signal_t *s) { WakeAllConditionVariable(s); }
+static ptrdiff_t fs_take(fs_atomic_t *a) { return (ptrdiff_t)InterlockedExchangeAdd64(a, 1); }
+static ptrdiff_t fs_get(fs_atomic_t *a) { return (ptrdiff_t)InterlockedExchangeAdd64(a, 0); }
+static ptrdiff_t fs_swap(fs_atomic_t *a, ptrdiff_t v) { return (ptrdiff_t)InterlockedExchange64(a, v); }
+static void fs_yield(void) { SwitchToThread(); }
+
+#else
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+typedef pthread_mutex_t fs_lock_t;
+typedef pthread_cond_t fs_signal_t;
+#define FS_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+#define FS_SIGNAL_INIT PTHREAD_COND_INITIALIZER
+typedef ptrdiff_t fs_atomic_t;
+static void fs_lock(fs_lock_t *l) { pthread_mutex_lock(l); }
+static void fs_unlock(fs_lock_t *l) { pthread_mutex_unlock(l); }
+static void fs_wait(fs_signal_t *s, fs_lock_t *l) { pthread_cond_wait(s, l); }
+static void fs_wake_all(fs_signal_t *s) { pthread_cond_broadcast(s); }
+static ptrdiff_t fs_take(fs_atomic_t *a) { return __atomic_fetch_add(a, 1, __ATOMIC_ACQ_REL); }
+static ptrdiff_t fs_get(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_ACQUIRE); }
+static ptrdiff_t fs_swap(fs_atomic_t *a, ptrdiff_t v) { return __atomic_exchange_n(a, v, __ATOMIC_ACQ_REL); }
+static void fs_yield(void) { sched_yield(); }
+
+#endif
+
+/* How often a worker yields before it sleeps, and a caller before it sleeps until the workers
+   are done: about half a millisecond on an idle CPU. Longer than lies between the passes of a
+   call and between calls in a loop; a sleeping worker takes 0.05 to 0.1 ms to come back. */
+#define FS_YIELDS 1500
+
+#define FS_MOST_WORKERS 1023
+
+typedef struct {
+    fs_lock_t lock;          /* over all that is not atomic */
+    fs_signal_t job_posted;
+    fs_signal_t worker_left; /* a job, or the team */
+    fs_atomic_t busy;        /* one caller at a time has the team */
+    fs_atomic_t posted;      /* counts jobs */
+    fs_atomic_t inside;      /* workers that have joined the job */
+    fs_atomic_t next;        /* slice of the job that nobody has taken */
+    fs_body_t body;
+    void *task;
+    ptrdiff_t slices;
+    int places;              /* workers that may still join the job */
+    int workers;
+    int sleeping;
+    int dismissed;           /* workers are to end */
+} fs_team_t;
+
+static fs_team_t fs_team = {FS_LOCK_INIT, FS_SIGNAL_INIT, FS_SIGNAL_INIT};
+
+static void fs_take_slices(void)
+{
+    for (ptrdiff_t k = fs_take(&fs_team.next); k < fs_team.slices; k = fs_take(&fs_team.next))
+        fs_team.body(fs_team.task, k);
+}
+
+static void fs_work(void)
+{
+    ptrdiff_t seen = 0; /* the last job that this worker has looked at */
+    fs_lock(&fs_team.lock);
+    while (!fs_team.dismissed) {
+        if (fs_get(&fs_team.posted) != seen) {
+            seen = fs_get(&fs_team.posted);
+            if (fs_team.places > 0) {
+                fs_team.places--;
+                fs_take(&fs_team.inside);
+                fs_unlock(&fs_team.lock);
+                fs_take_slices();
+                fs_lock(&fs_team.lock);
+                fs_swap(&fs_team.inside, fs_team.inside - 1);
+                fs_wake_all(&fs_team.worker_left);
+            }
+            fs_unlock(&fs_team.lock);
+            for (int k = 0; k < FS_YIELDS && fs_get(&fs_team.posted) == seen; k++) fs_yield();
+            fs_lock(&fs_team.lock);
+        } else {
+            fs_team.sleeping++;
+            fs_wait(&fs_team.job_posted, &fs_team.lock);
+            fs_team.sleeping--;
+        }
+    }
+    fs_team.workers--;
+    fs_wake_all(&fs_team.worker_left);
+    fs_unlock(&fs_team.lock);
+}
+
+#if defined(_WIN32)
+
+static DWORD WINAPI fs_worker(LPVOID unused)
+{
+    (void)unused;
+    fs_work();
+    return 0;
+}
+
+static int fs_start_worker(void)
+{
+    HANDLE thread = CreateThread(NULL, 0, fs_worker, NULL, 0, NULL);
+    return thread != NULL && CloseHandle(thread);
+}
+
+static int fs_team_install(void) { return 0; }
+
+#else
+
+static pthread_t fs_threads[FS_MOST_WORKERS];
+
+static void *fs_worker(void *unused)
+{
+    fs_work();
+    return unused;
+}
+
+/* Signals are for the threads that the program made. */
+static int fs_start_worker(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&fs_threads[fs_team.workers], NULL, fs_worker, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed;
+}
+
+/* A child has one thread, and starts with a team of none. The parent's workers end before the
+   fork, unless another thread is using them: Python warns of forks with several threads. */
+static void fs_before_fork(void)
+{
+    if (fs_swap(&fs_team.busy, 1)) return;
+    fs_lock(&fs_team.lock);
+    int workers = fs_team.workers;
+    fs_team.dismissed = 1;
+    fs_wake_all(&fs_team.job_posted);
+    fs_unlock(&fs_team.lock);
+    for (int k = 0; k < workers; k++) pthread_join(fs_threads[k], NULL);
+    fs_team.dismissed = 0;
+    fs_swap(&fs_team.busy, 0);
+}
+
+static void fs_in_child(void)
+{
+    const fs_team_t empty = {FS_LOCK_INIT, FS_SIGNAL_INIT, FS_SIGNAL_INIT};
+    fs_team = empty;
+}
+
+static int fs_team_install(void) { return pthread_atfork(fs_before_fork, NULL, fs_in_child); }
+
+#endif
+
+/* Run body(task, k) for all k below slices on the caller and up to threads - 1 workers.
+   Returns 0, and does nothing, if another caller has the team. */
+static int fs_team_run(fs_body_t body, void *task, ptrdiff_t slices, int threads)
+{
+    if (fs_swap(&fs_team.busy, 1)) return 0;
+    int wanted = threads - 1 < FS_MOST_WORKERS ? threads - 1 : FS_MOST_WORKERS;
+    fs_lock(&fs_team.lock);
+    while (fs_team.workers < wanted && fs_start_worker()) fs_team.workers++;
+    fs_team.body = body;
+    fs_team.task = task;
+    fs_team.slices = slices;
+    fs_team.places = wanted;
+    fs_swap(&fs_team.next, 0);
+    fs_take(&fs_team.posted);
+    if (fs_team.sleeping) fs_wake_all(&fs_team.job_posted);
+    fs_unlock(&fs_team.lock);
+
+    fs_take_slices();
+
+    fs_lock(&fs_team.lock);
+    fs_team.places = 0; /* from here on nobody joins */
+    fs_unlock(&fs_team.lock);
+    for (int k = 0; k < FS_YIELDS && fs_get(&fs_team.inside); k++) fs_yield();
+    fs_lock(&fs_team.lock);
+    while (fs_get(&fs_team.inside)) fs_wait(&fs_team.worker_left, &fs_team.lock);
+    fs_unlock(&fs_team.lock);
+    fs_swap(&fs_team.busy, 0);
+    return 1;
+}
+
+#endif
+#endif
