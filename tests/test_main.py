@@ -12,7 +12,7 @@ import pytest
 
 import fastsel
 from fastsel import __main__ as command_line
-from fastsel import _bench
+from fastsel import _bench, _workloads
 from fastsel.__main__ import main
 
 TINY = ("--size", "2000")
@@ -87,7 +87,7 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 
 def test_embedded_set_is_seeded():
-    first, second = (_bench.embedded_workloads(2000) for _ in range(2))
+    first, second = (_workloads.embedded_workloads(2000) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         assert one.name == other.name
         np.testing.assert_array_equal(one.array, other.array)
