@@ -5,7 +5,6 @@ FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitize
 """
 
 import os
-import sys
 
 import numpy
 from setuptools import Extension, setup

@@ -8,8 +8,8 @@ import numpy as np
 from fastsel import _gate, _threads
 from fastsel._kernels import bitmask, indices
 
-_STRICT_DTYPES = "float32 float16 int32 int16 int8 uint32 uint16 uint8".split()
-_COORDINATE_DTYPES = "uint32 int32 int64 uint64".split()
+_STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
+_COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
 
 
 class NonzeroCoordinates(NamedTuple):

@@ -322,7 +322,9 @@ def _sorted(found, wanted, equal_nan):
     inverse = found.inverse
     if wanted.inverse:
         threads = _threads.for_bytes(inverse.nbytes)
-        gather.gather(_places(order), inverse[:, np.newaxis], 0, inverse, threads)  # in place, row by row
+        gather.gather(
+            _places(order), inverse[:, np.newaxis], 0, inverse, threads
+        )  # in place, row by row
     return Found(
         found.values[order],
         found.index[order] if wanted.index else None,

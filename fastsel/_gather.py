@@ -139,9 +139,7 @@ def _checked_batch_dims(batch_dims, data, indices):
     try:
         count = operator.index(batch_dims)
     except TypeError:
-        raise TypeError(
-            f"batch_dims must be an integer, got {type(batch_dims).__name__}"
-        ) from None
+        raise TypeError(f"batch_dims must be an integer, got {type(batch_dims).__name__}") from None
     if data.ndim == 0:
         raise ValueError("data must be at least 1-d, got a 0-d array")
     most = min(data.ndim, indices.ndim) - 1

@@ -20,9 +20,23 @@ ML_DTYPES = {
     # Older releases of ml_dtypes lack some of the small ones.
     name: np.dtype(getattr(ml_dtypes, name))
     for name in (
-        "bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn",
-        "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",
-        "float6_e3m2fn", "float4_e2m1fn", "int4", "uint4", "int2", "uint2")
+        "bfloat16",
+        "float8_e3m4",
+        "float8_e4m3",
+        "float8_e4m3b11fnuz",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+        "float6_e2m3fn",
+        "float6_e3m2fn",
+        "float4_e2m1fn",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+    )
     if hasattr(ml_dtypes, name)
 }
 
@@ -40,8 +54,9 @@ VOID_DTYPES = _named("V1", "V3", "V4", "V8", "V16")
 STRUCT_DTYPES = {
     "struct_plain": np.dtype([("a", "i4"), ("b", "f4")]),
     "struct_padded": np.dtype([("a", "i1"), ("b", "f8"), ("c", "i2")], align=True),
-    "struct_gaps": np.dtype({"names": ["a", "b"], "formats": ["u1", ">i2"], "offsets": [2, 5],
-                             "itemsize": 11}),
+    "struct_gaps": np.dtype(
+        {"names": ["a", "b"], "formats": ["u1", ">i2"], "offsets": [2, 5], "itemsize": 11}
+    ),
     "struct_nested": np.dtype([("a", "?"), ("b", [("x", "f2"), ("y", "S3")])]),
     "struct_subarray": np.dtype([("a", "i2", (2,)), ("b", "u1")]),
 }
@@ -59,11 +74,26 @@ DTYPES = {
     **ML_DTYPES,
 }
 # Items that can be read as plain bytes: these have views, byte buffers and memory maps.
-BYTES_DTYPES = {name: dtype for name, dtype in DTYPES.items()
-                if name not in ("StringDType", "object")}
-WORD_DTYPES = {name: DTYPES[name] for name in (
-    "bool", "uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
-    "complex128", "datetime64", "bfloat16")}
+BYTES_DTYPES = {
+    name: dtype for name, dtype in DTYPES.items() if name not in ("StringDType", "object")
+}
+WORD_DTYPES = {
+    name: DTYPES[name]
+    for name in (
+        "bool",
+        "uint8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "datetime64",
+        "bfloat16",
+    )
+}
 """One or two dtypes for each item width and each rule, where all of DTYPES would be too slow."""
 
 
@@ -78,8 +108,18 @@ def _float_bits(dtype):
     top = 1 << (8 * dtype.itemsize - 1)
     inf = ((1 << info.nexp) - 1) << info.nmant
     quiet = 1 << (info.nmant - 1)
-    positive = [1, 2, (1 << info.nmant) - 1, 1 << info.nmant, inf - 1, inf, inf | 1,
-                inf | quiet, inf | quiet | 5, top - 1]
+    positive = [
+        1,
+        2,
+        (1 << info.nmant) - 1,
+        1 << info.nmant,
+        inf - 1,
+        inf,
+        inf | 1,
+        inf | quiet,
+        inf | quiet | 5,
+        top - 1,
+    ]
     positive += [1 << bit for bit in range(8 * dtype.itemsize - 1)]
     truthy = from_bits(positive + [top | bits for bits in positive], unsigned, dtype)
     return from_bits([0, top], unsigned, dtype), truthy
@@ -90,8 +130,10 @@ def _float_pools(dtype):
         return _float_bits(dtype)
     info = np.finfo(dtype)
     falsy = np.array([0.0, -0.0], dtype)
-    truthy = np.array([1, -1, info.max, info.min, info.smallest_subnormal, np.inf, -np.inf,
-                       np.nan, -np.nan], dtype)
+    truthy = np.array(
+        [1, -1, info.max, info.min, info.smallest_subnormal, np.inf, -np.inf, np.nan, -np.nan],
+        dtype,
+    )
     if padding_bytes(dtype):
         for pool in (falsy, truthy):
             pool.view(np.uint8).reshape(-1, 16)[:, 10:] = 0xA5
@@ -110,12 +152,16 @@ def padding_bytes(dtype):
 def _complex_pools(dtype):
     part = np.dtype(dtype.type(0).real.dtype)
     falsy, truthy = _float_pools(part)
-    one_zero = [np.stack([truthy, np.resize(falsy, truthy.size)], axis=1),
-                np.stack([np.resize(falsy, truthy.size), truthy], axis=1),
-                np.stack([truthy, truthy[::-1]], axis=1)]
+    one_zero = [
+        np.stack([truthy, np.resize(falsy, truthy.size)], axis=1),
+        np.stack([np.resize(falsy, truthy.size), truthy], axis=1),
+        np.stack([truthy, truthy[::-1]], axis=1),
+    ]
     zeros = np.stack([np.repeat(falsy, 2), np.tile(falsy, 2)], axis=1)
-    return (np.ascontiguousarray(zeros).view(dtype).ravel(),
-            np.ascontiguousarray(np.concatenate(one_zero)).view(dtype).ravel())
+    return (
+        np.ascontiguousarray(zeros).view(dtype).ravel(),
+        np.ascontiguousarray(np.concatenate(one_zero)).view(dtype).ravel(),
+    )
 
 
 def _struct_pools(dtype):
@@ -148,15 +194,17 @@ def pools(dtype):
     if not dtype.isnative:
         return tuple(pool.astype(dtype) for pool in pools(dtype.newbyteorder()))
     if dtype.char == "T":
-        return (np.array([""], dtype),
-                np.array([" ", "0", "\0", "é", "sixteen bytes ...", "x" * 300], dtype))
+        return (
+            np.array([""], dtype),
+            np.array([" ", "0", "\0", "é", "sixteen bytes ...", "x" * 300], dtype),
+        )
     if dtype.char == "O":
         falsy, truthy = [0, "", None, False, 0.0, (), b""], [1, "0", (0,), float("nan"), " ", -1]
         return tuple(np.fromiter(items, object, len(items)) for items in (falsy, truthy))
     if dtype.names is not None:
         return _struct_pools(dtype)
     if dtype in ML_DTYPES.values():
-        everything = np.arange(256 ** dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
+        everything = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
         with np.errstate(invalid="ignore"):
             zero = everything.astype(np.float64) == 0
         return everything[zero], everything[~zero]
@@ -166,7 +214,7 @@ def pools(dtype):
         bits = [1 << bit for bit in range(8 * dtype.itemsize)] + [2 ** (8 * dtype.itemsize) - 1]
         return np.zeros(1, dtype), from_bits(bits, f"u{dtype.itemsize}", dtype)
     if dtype.kind in "mM":
-        return np.zeros(1, dtype), from_bits([1, -1, 2**32, 2**62, -2**63], np.int64, dtype)
+        return np.zeros(1, dtype), from_bits([1, -1, 2**32, 2**62, -(2**63)], np.int64, dtype)
     if dtype.kind == "f":
         return _float_pools(dtype)
     if dtype.kind == "c":
@@ -216,8 +264,11 @@ def make(dtype, shape, density=0.5, seed=0):
     chosen = choose(size, density, rng)
     if len(falsy) == 0:
         chosen[:] = True
-    positions = np.where(chosen, rng.integers(len(truthy), size=size) + len(falsy),
-                         rng.integers(max(len(falsy), 1), size=size))
+    positions = np.where(
+        chosen,
+        rng.integers(len(truthy), size=size) + len(falsy),
+        rng.integers(max(len(falsy), 1), size=size),
+    )
     return take_items(join([falsy, truthy]), positions).reshape(shape)
 
 
@@ -245,7 +296,7 @@ def numbered(dtype, numbers):
         little = numbers.astype("<i8")[..., None].view(np.uint8)
         raw = np.zeros((*numbers.shape, max(dtype.itemsize, 8)), np.uint8)
         raw[..., :8] = little
-        raw = np.ascontiguousarray(raw[..., :dtype.itemsize])
+        raw = np.ascontiguousarray(raw[..., : dtype.itemsize])
         return raw.view(dtype)[..., 0]
     if dtype.kind == "b":
         return numbers % 2 == 1
@@ -276,8 +327,10 @@ def scattered(dtype, count, seed=0):
     if dtype.kind == "b":
         return rng.random(count) < 0.5
     if dtype.kind == "U":
-        points = rng.choice([0, 0x20, 0x61, 0x7F, 0xE9, 0xD7FF, 0xFFFF, 0x10000, 0x10FFFF],
-                            (count, dtype.itemsize // 4))
+        points = rng.choice(
+            [0, 0x20, 0x61, 0x7F, 0xE9, 0xD7FF, 0xFFFF, 0x10000, 0x10FFFF],
+            (count, dtype.itemsize // 4),
+        )
         return points.astype(np.uint32).view("U" + str(dtype.itemsize // 4))[:, 0].astype(dtype)
     if dtype.char in "gGT" or dtype.names is not None:
         items = join([*pools(dtype), numbered(dtype, rng.integers(1 << 20, size=64))])
@@ -311,6 +364,7 @@ def in_a_row(dtype, count, seed=0):
 
 # Layouts: each takes a C-contiguous array and returns one that reads its memory another way.
 # Gaps hold copies of other items, so that reading a gap changes the answer.
+
 
 def as_c(array):
     return array.copy(order="C")
@@ -368,7 +422,7 @@ def as_unaligned(array):
     """Items start at an odd address."""
     buffer = np.full(array.nbytes + 1, 0xA5, np.uint8)
     odd = 1 if buffer.ctypes.data % 2 == 0 else 0
-    items = buffer[odd:odd + array.nbytes]
+    items = buffer[odd : odd + array.nbytes]
     items[:] = np.frombuffer(array.tobytes(), np.uint8)
     return items.view(array.dtype).reshape(array.shape)
 
@@ -380,7 +434,7 @@ def as_unaligned_strided(array):
     view = records["item"].reshape(array.shape)
     if array.size:
         raw = np.frombuffer(array.tobytes(), np.uint8).reshape(array.size, -1)
-        records.view(np.uint8).reshape(array.size, -1)[:, 1:1 + array.itemsize] = raw
+        records.view(np.uint8).reshape(array.size, -1)[:, 1 : 1 + array.itemsize] = raw
     return view
 
 
@@ -407,11 +461,20 @@ def as_memmap(array):
 
 
 LAYOUTS = {
-    "C": as_c, "F": as_f, "strided": as_strided, "rows_strided": as_rows_strided,
-    "negative": as_negative, "offset": as_offset, "broadcast": as_broadcast,
-    "broadcast_inner": as_broadcast_inner, "axes_rolled": as_axes_rolled,
-    "unaligned": as_unaligned, "unaligned_strided": as_unaligned_strided,
-    "swapped": as_swapped, "readonly": as_readonly, "memmap": as_memmap,
+    "C": as_c,
+    "F": as_f,
+    "strided": as_strided,
+    "rows_strided": as_rows_strided,
+    "negative": as_negative,
+    "offset": as_offset,
+    "broadcast": as_broadcast,
+    "broadcast_inner": as_broadcast_inner,
+    "axes_rolled": as_axes_rolled,
+    "unaligned": as_unaligned,
+    "unaligned_strided": as_unaligned_strided,
+    "swapped": as_swapped,
+    "readonly": as_readonly,
+    "memmap": as_memmap,
 }
 
 

@@ -24,8 +24,9 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-settings.register_profile("search", settings.get_profile("default"), max_examples=5000,
-                          derandomize=False)
+settings.register_profile(
+    "search", settings.get_profile("default"), max_examples=5000, derandomize=False
+)
 settings.load_profile("default")
 
 TUNING = (
@@ -78,8 +79,14 @@ def run_python():
 
     def run(code, timeout=60, **variables):
         environment = {**ours, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=timeout,
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=environment,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 

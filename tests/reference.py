@@ -24,8 +24,9 @@ def truth(array):
             if dtype.fields[name][0].subdtype is None:
                 chosen |= truth(array[name])
             else:
-                chosen |= _each(lambda item: any(item.tobytes()), _items(array[name], array.ndim),
-                                array.shape)
+                chosen |= _each(
+                    lambda item: any(item.tobytes()), _items(array[name], array.ndim), array.shape
+                )
         return chosen
     if dtype.isbuiltin == 2:  # a dtype of another package, such as bfloat16
         with np.errstate(invalid="ignore"):  # a signalling NaN
@@ -84,9 +85,10 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     axes = [k % array.ndim for k in np.atleast_1d(np.array(axis, int))] if array.ndim else []
     counts = truth(array).astype(np.intp)
     for k in axes:
-        counts = sum((counts[(slice(None),) * k + (slice(j, j + 1),)]
-                      for j in range(counts.shape[k])),
-                     np.zeros((*counts.shape[:k], 1, *counts.shape[k + 1:]), np.intp))
+        counts = sum(
+            (counts[(slice(None),) * k + (slice(j, j + 1),)] for j in range(counts.shape[k])),
+            np.zeros((*counts.shape[:k], 1, *counts.shape[k + 1 :]), np.intp),
+        )
     if not keepdims:
         counts = counts.reshape([size for k, size in enumerate(counts.shape) if k not in axes])
     return counts if counts.ndim else counts[()]
@@ -101,7 +103,7 @@ def compress(condition, a, axis=None):
     axis %= array.ndim
     kept = flatnonzero(condition).tolist()
     before = (slice(None),) * axis  # slices of one item, since a scalar may lose some bits
-    out = np.empty((*array.shape[:axis], len(kept), *array.shape[axis + 1:]), array.dtype)
+    out = np.empty((*array.shape[:axis], len(kept), *array.shape[axis + 1 :]), array.dtype)
     for place, position in enumerate(kept):
         out[(*before, slice(place, place + 1))] = array[(*before, slice(position, position + 1))]
     return out
@@ -114,16 +116,16 @@ def extract(condition, arr):
 def boolean_mask(a, mask):
     array, mask = np.asarray(a), np.asarray(mask)
     rows = argwhere(mask).tolist()
-    out = np.empty((len(rows), *array.shape[mask.ndim:]), array.dtype)
+    out = np.empty((len(rows), *array.shape[mask.ndim :]), array.dtype)
     for place, row in enumerate(rows):
-        out[place:place + 1] = array[(*row, None)]
+        out[place : place + 1] = array[(*row, None)]
     return out
 
 
 def gather_nd(data, indices, batch_dims=0):
     data, indices = np.asarray(data), np.asarray(indices)
     *rows, depth = indices.shape
-    slices = np.empty((*rows, *data.shape[batch_dims + depth:]), data.dtype)
+    slices = np.empty((*rows, *data.shape[batch_dims + depth :]), data.dtype)
     for row in np.ndindex(*rows):
         address = list(row[:batch_dims])
         for place in range(depth):
@@ -132,7 +134,8 @@ def gather_nd(data, indices, batch_dims=0):
             if not -size <= value < size:
                 raise IndexError(
                     f"index {value} at position {(*row, place)} of indices is out of bounds "
-                    f"for axis {axis} of data with size {size}")
+                    f"for axis {axis} of data with size {size}"
+                )
             address.append(value + size if value < 0 else value)
         slices[(*row, None)] = data[(*address, None)]
     return slices
@@ -151,7 +154,7 @@ def nonzero_coordinates(x, n=None, capacity=None, fill_value=0, dtype=np.uint32)
     n = array.ndim if n is None else n
     capacity = array.size if capacity is None else capacity
     coordinates = np.full((capacity, n), fill_value, dtype)
-    coordinates[:len(rows)] = rows[:capacity, array.ndim - n:]
+    coordinates[: len(rows)] = rows[:capacity, array.ndim - n :]
     return Coordinates(np.dtype(dtype).type(len(rows)), coordinates)
 
 
@@ -190,8 +193,9 @@ def _keys(items, field=False):
     else:
         return items.tolist(), [False] * len(items)
     last = -1 if field and dtype.type is np.float16 else 1
-    return [(last, 0) if no else (0, value)
-            for no, value in zip(missing, values, strict=True)], missing
+    return [
+        (last, 0) if no else (0, value) for no, value in zip(missing, values, strict=True)
+    ], missing
 
 
 def _row_keys(columns, count):
@@ -237,8 +241,16 @@ def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     return values, index, inverse.reshape(inverse_shape), counts
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *,
-           equal_nan=True, sorted=True):
+def unique(
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
+):
     """numpy.unique, where each value is the first of its kind and sorted=False keeps the order met.
 
     One exception, as in NumPy: sorted values show complex NaN by the smallest one.
@@ -286,8 +298,9 @@ def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     return values, index, inverse, counts
 
 
-def unique_cases(ar, oracle=unique_outputs, *, axis=None, equal_nan=(True, False),
-                 sorted=(True, False)):
+def unique_cases(
+    ar, oracle=unique_outputs, *, axis=None, equal_nan=(True, False), sorted=(True, False)
+):
     """Keyword arguments and expected result for each combination of the extra outputs."""
     names = ("return_index", "return_inverse", "return_counts")
     for nan, order in itertools.product(equal_nan, sorted):

@@ -37,9 +37,11 @@ def masked(a, mask):
 OPERATORS = {
     "compress": (fastsel.compress, np.compress, reference.compress),
     "extract": (fastsel.extract, np.extract, reference.extract),
-    "boolean_mask": (lambda which, a: fastsel.boolean_mask(a, which),
-                     lambda which, a: masked(a, which),
-                     lambda which, a: reference.boolean_mask(a, which)),
+    "boolean_mask": (
+        lambda which, a: fastsel.boolean_mask(a, which),
+        lambda which, a: masked(a, which),
+        lambda which, a: reference.boolean_mask(a, which),
+    ),
 }
 
 
@@ -53,6 +55,7 @@ def mask_of(size, density=0.5, seed=0):
 
 
 # Sizes, densities, dtypes, layouts.
+
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size(name, forced_kernels):
@@ -132,6 +135,7 @@ def check_numpy_of_any_shape(mask, array):
 
 # Rows, along every axis.
 
+
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1], ids=repr)
 def test_axes(axis, each_num_threads):
     for _ in each_num_threads:
@@ -141,8 +145,7 @@ def test_axes(axis, each_num_threads):
                 length = array.size if axis is None else shape[axis]
                 for density in (0, 0.1, 0.9, 1):
                     mask = mask_of(length, density)
-                    assert_same(fastsel.compress(mask, array, axis),
-                                np.compress(mask, array, axis))
+                    assert_same(fastsel.compress(mask, array, axis), np.compress(mask, array, axis))
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -179,8 +182,25 @@ def test_mask_of_leading_dimensions(dims, few_threads):
 # Everything small, also what raises.
 
 SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
-CONDITIONS = [np.array(list(bits), int).astype(bool) for bits in (
-    "", "0", "1", "00", "01", "10", "11", "000", "010", "101", "111", "0001", "1000", "1111")]
+CONDITIONS = [
+    np.array(list(bits), int).astype(bool)
+    for bits in (
+        "",
+        "0",
+        "1",
+        "00",
+        "01",
+        "10",
+        "11",
+        "000",
+        "010",
+        "101",
+        "111",
+        "0001",
+        "1000",
+        "1111",
+    )
+]
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, 3, -1, -2, -3, -4], ids=repr)
@@ -191,8 +211,10 @@ def test_compress_of_everything_small(axis, forced, request):
     for shape in SMALL_SHAPES:
         array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
         for condition in CONDITIONS:
-            assert_same_outcome(outcome(fastsel.compress, condition, array, axis),
-                                outcome(np.compress, condition, array, axis))
+            assert_same_outcome(
+                outcome(fastsel.compress, condition, array, axis),
+                outcome(np.compress, condition, array, axis),
+            )
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
@@ -203,8 +225,9 @@ def test_extract_of_everything_small(forced, request):
     for shape in SMALL_SHAPES:
         array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
         for condition in conditions:
-            assert_same_outcome(outcome(fastsel.extract, condition, array),
-                                outcome(np.extract, condition, array))
+            assert_same_outcome(
+                outcome(fastsel.extract, condition, array), outcome(np.extract, condition, array)
+            )
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
@@ -215,18 +238,21 @@ def test_boolean_mask_of_everything_small(forced, request):
         array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
         for mask_shape in SMALL_SHAPES:
             mask = make("bool", mask_shape, 0.6)
-            assert_same_outcome(outcome(fastsel.boolean_mask, array, mask),
-                                outcome(masked, array, mask))
+            assert_same_outcome(
+                outcome(fastsel.boolean_mask, array, mask), outcome(masked, array, mask)
+            )
 
 
 # What comes back.
+
 
 @pytest.mark.parametrize("axis", [None, 0, 1], ids=repr)
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "memmap"])
 def test_compress_returns_a_contiguous_array_of_its_own(layout, axis, few_threads):
     array = LAYOUTS[layout](make("float32", (30, 20)))
-    result = fastsel.compress(np.ones(array.size if axis is None else array.shape[axis]), array,
-                              axis)
+    result = fastsel.compress(
+        np.ones(array.size if axis is None else array.shape[axis]), array, axis
+    )
     assert result.flags.c_contiguous
     assert result.flags.owndata
     assert result.flags.writeable
@@ -286,6 +312,7 @@ def test_condition_of_any_dtype(name, few_threads):
 
 # Properties.
 
+
 @st.composite
 def arrays_and_axis(draw):
     shape = draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9))
@@ -307,7 +334,7 @@ def test_property_compress_equals_numpy(forced_kernels, arguments):
 def test_property_mask_equals_numpy(forced_kernels, data):
     shape = data.draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=6))
     array = data.draw(npst.arrays(npst.scalar_dtypes(), shape))
-    mask = data.draw(npst.arrays(bool, shape[:data.draw(st.integers(0, len(shape)))]))
+    mask = data.draw(npst.arrays(bool, shape[: data.draw(st.integers(0, len(shape)))]))
     assert_same(fastsel.boolean_mask(array, mask), array[mask])
 
 

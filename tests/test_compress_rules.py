@@ -44,16 +44,36 @@ COMPRESS_RULES = {
     "empty_condition": ([], [1, 2, 3], None, []),
     "empty_condition_along_axis_1": ([], a23(), 1, [[], []]),
     "long_condition_with_false_tail": ([F, T, F, F, F], [1, 2], None, [2]),
-    "long_condition_with_true_tail": ([T, F, F, F, T], a23(), 1,
-                                      "index 4 is out of bounds for axis 1 with size 3"),
-    "long_condition_without_axis": ([F] * 7 + [T], a23(), None,
-                                    "index 7 is out of bounds for axis 0 with size 6"),
-    "first_true_beyond_is_named": ([T, T, T, T, T], a23(), 0,
-                                   "index 2 is out of bounds for axis 0 with size 2"),
-    "empty_axis_and_a_true": ([T], np.zeros((2, 0)), 1,
-                              "cannot do a non-empty take from an empty axes."),
-    "empty_axis_and_a_true_without_axis": ([T], [], None,
-                                           "cannot do a non-empty take from an empty axes."),
+    "long_condition_with_true_tail": (
+        [T, F, F, F, T],
+        a23(),
+        1,
+        "index 4 is out of bounds for axis 1 with size 3",
+    ),
+    "long_condition_without_axis": (
+        [F] * 7 + [T],
+        a23(),
+        None,
+        "index 7 is out of bounds for axis 0 with size 6",
+    ),
+    "first_true_beyond_is_named": (
+        [T, T, T, T, T],
+        a23(),
+        0,
+        "index 2 is out of bounds for axis 0 with size 2",
+    ),
+    "empty_axis_and_a_true": (
+        [T],
+        np.zeros((2, 0)),
+        1,
+        "cannot do a non-empty take from an empty axes.",
+    ),
+    "empty_axis_and_a_true_without_axis": (
+        [T],
+        [],
+        None,
+        "cannot do a non-empty take from an empty axes.",
+    ),
     "no_bound_when_the_dims_before_are_0": ([T] * 4, np.zeros((0, 3)), 1, np.zeros((0, 4))),
     "bound_when_the_dims_after_are_0": ([T] * 4, np.zeros((2, 3, 0)), 1, "out of bounds"),
     "0d_is_1d": ([T], np.array(5), None, [5]),
@@ -112,12 +132,18 @@ def test_compress(rule):
 
 EXTRACT_RULES = {
     "shapes_need_not_match": ([[T, F], [F, T]], [1, 2, 3, 4], [1, 4]),
-    "c_order_of_both": (np.asfortranarray([[T, F, T], [F, T, F]]), np.asfortranarray(a23()),
-                        [0, 2, 4]),
+    "c_order_of_both": (
+        np.asfortranarray([[T, F, T], [F, T, F]]),
+        np.asfortranarray(a23()),
+        [0, 2, 4],
+    ),
     "short_condition": ([F, T], a23(), [1]),
     "long_condition_with_false_tail": ([T] + [F] * 9, a23(), [0]),
-    "long_condition_with_true_tail": ([T] * 7, a23(),
-                                      "index 6 is out of bounds for axis 0 with size 6"),
+    "long_condition_with_true_tail": (
+        [T] * 7,
+        a23(),
+        "index 6 is out of bounds for axis 0 with size 6",
+    ),
     "0d_condition": (np.array(True), a23(), [0]),
     "0d_both": (True, 7, [7]),
     "0d_false": (0, 7, []),
@@ -148,10 +174,16 @@ MASK_RULES = {
     "same_shape": (a23(), a23() > 3, [4, 5]),
     "c_order": (np.asfortranarray(a23()), np.asfortranarray(a23() != 1), [0, 2, 3, 4, 5]),
     "leading_dimensions": (a23(), np.array([F, T]), [[3, 4, 5]]),
-    "size_of_an_axis_differs": (a23(), np.array([T]),
-                                "size of axis is 2 but size of corresponding boolean axis is 1"),
-    "too_many_dimensions": (a23(), np.ones((2, 3, 1), bool),
-                            "too many indices for array: array is 2-dimensional, but 3 were"),
+    "size_of_an_axis_differs": (
+        a23(),
+        np.array([T]),
+        "size of axis is 2 but size of corresponding boolean axis is 1",
+    ),
+    "too_many_dimensions": (
+        a23(),
+        np.ones((2, 3, 1), bool),
+        "too many indices for array: array is 2-dimensional, but 3 were",
+    ),
     "0_long_mask_matches_any_size": (a23(), np.zeros(0, bool), np.zeros((0, 3))),
     "0_long_leading_mask_dimension": (a23(), np.zeros((0, 3), bool), []),
     "0_long_trailing_mask_dimension": (a23(), np.zeros((2, 0), bool), []),
@@ -170,8 +202,7 @@ MASK_RULES = {
     "empty_list_mask": (a23(), [], np.zeros((0, 3))),
     "masked_mask": (np.arange(3), np.ma.array([T, T, F], mask=[1, 0, 0]), [0, 1]),
     "subclass_of_a_is_kept": (tagged([1, 2]), np.array([F, T]), tagged([2])),
-    "matrix_stays_2d": (matrix([[1, 2], [3, 4]]), np.array([[T, F], [T, T]]),
-                        matrix([[1, 3, 4]])),
+    "matrix_stays_2d": (matrix([[1, 2], [3, 4]]), np.array([[T, F], [T, T]]), matrix([[1, 3, 4]])),
 }
 
 
@@ -189,11 +220,15 @@ def test_boolean_mask(rule):
         assert ours[1].tolist() == np.asanyarray(expected).tolist()
 
 
-@pytest.mark.parametrize("operator", [
-    lambda which, a: (fastsel.compress(which, a), np.compress(which, a)),
-    lambda which, a: (fastsel.extract(which, a), np.extract(which, a)),
-    lambda which, a: (fastsel.boolean_mask(a, which), a[which])],
-    ids=["compress", "extract", "boolean_mask"])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        lambda which, a: (fastsel.compress(which, a), np.compress(which, a)),
+        lambda which, a: (fastsel.extract(which, a), np.extract(which, a)),
+        lambda which, a: (fastsel.boolean_mask(a, which), a[which]),
+    ],
+    ids=["compress", "extract", "boolean_mask"],
+)
 def test_attribute_of_a_subclass_comes_along(operator):
     ours, theirs = operator(np.array([F, T, T]), tagged([1, 2, 3]))
     assert_same(ours, theirs)
@@ -211,6 +246,7 @@ def test_compress_of_a_memmap_is_a_memmap_in_memory():
 
 
 # out. name: (condition, a, axis, out); lambdas, since each call must find everything fresh.
+
 
 def in_the_middle(dtype, shape):
     """An array with gaps between its items, inside a larger one."""
@@ -257,8 +293,12 @@ OUT_RULES = {
     "complex_to_float": lambda: ([1], np.array([1 + 2j]), None, np.zeros(1)),
     "str_truncates": lambda: ([0, 1, 1], strings("a", "bcdef", "g"), None, np.zeros(2, "U2")),
     "str_to_longer": lambda: ([0, 1], strings("a", "bcdef"), None, np.zeros(1, "U9")),
-    "datetime_truncates": lambda: ([1], np.array(["2026-05-17"], "M8[D]"), None,
-                                   np.zeros(1, "M8[Y]")),
+    "datetime_truncates": lambda: (
+        [1],
+        np.array(["2026-05-17"], "M8[D]"),
+        None,
+        np.zeros(1, "M8[Y]"),
+    ),
     "object_to_int": lambda: ([1, 1], np.array([1, "2"], object), None, np.zeros(2, int)),
     "object_that_is_no_int": lambda: ([1], np.array(["a"], object), None, np.zeros(1, int)),
     "object_to_object": lambda: ([0, 1], np.array([1, "2"], object), None, np.zeros(1, object)),
@@ -336,7 +376,7 @@ def test_large_out_may_overlap(few_threads):
         mask = np.arange(5000) % 3 != 0
         ours, theirs = numbered(name, np.arange(5000)), numbered(name, np.arange(5000))
         for function, array in ((fastsel.compress, ours), (np.compress, theirs)):
-            function(mask, array, out=array[1000:1000 + mask.sum()])
+            function(mask, array, out=array[1000 : 1000 + mask.sum()])
         assert_same(ours, theirs)
 
 

@@ -21,11 +21,37 @@ from hypothesis.extra import numpy as npst
 
 import fastsel
 
-SHAPES = ((5,), (1,), (0,), (4, 5), (67, 2), (1, 130), (3, 0), (2, 3, 4), (1, 1, 2, 4),
-          (1, 2, 3, 4), (2, 1, 1, 1), (1, 1, 3, 5, 7), (2, 3, 2, 3), (1, 1, 1, 1), (2,) * 8)
+SHAPES = (
+    (5,),
+    (1,),
+    (0,),
+    (4, 5),
+    (67, 2),
+    (1, 130),
+    (3, 0),
+    (2, 3, 4),
+    (1, 1, 2, 4),
+    (1, 2, 3, 4),
+    (2, 1, 1, 1),
+    (1, 1, 3, 5, 7),
+    (2, 3, 2, 3),
+    (1, 1, 1, 1),
+    (2,) * 8,
+)
 EFFECTIVE_RANKS = {
-    (): 0, (1,): 0, (2,): 1, (0,): 1, (1, 0): 1, (1, 2): 1, (2, 1): 2, (1, 2, 3, 4): 3,
-    (1, 1, 5, 5, 5): 3, (1, 1, 1, 1): 0, (1, 1, 2, 1): 2, (2, 1, 1, 1): 4, (1, 1, 12, 5): 2,
+    (): 0,
+    (1,): 0,
+    (2,): 1,
+    (0,): 1,
+    (1, 0): 1,
+    (1, 2): 1,
+    (2, 1): 2,
+    (1, 2, 3, 4): 3,
+    (1, 1, 5, 5, 5): 3,
+    (1, 1, 1, 1): 0,
+    (1, 1, 2, 1): 2,
+    (2, 1, 1, 1): 4,
+    (1, 1, 12, 5): 2,
     (1, 1, 1, 1, 1): 0,
 }
 # The tensor of the specification.
@@ -47,6 +73,7 @@ def sentinels(shape, dtype=np.uint32):
 
 # The specification.
 
+
 def test_example_of_the_specification(few_threads):
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, n=3)
     assert count == 4
@@ -59,7 +86,7 @@ def test_rows_ascend_by_element_index():
     x = np.zeros((2, 6))
     x[1, 0] = x[1, 2] = x[0, 5] = 1
     count, coordinates = fastsel.nonzero_coordinates(x)
-    assert coordinates[:int(count)].tolist() == [[0, 5], [1, 0], [1, 2]]
+    assert coordinates[: int(count)].tolist() == [[0, 5], [1, 0], [1, 2]]
 
 
 def test_result_is_a_named_tuple():
@@ -73,16 +100,17 @@ def test_result_is_a_named_tuple():
 def test_default_is_every_dimension_and_every_element():
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE)
     assert coordinates.shape == (8, 4)
-    assert coordinates[:int(count)].tolist() == np.argwhere(EXAMPLE).tolist()
+    assert coordinates[: int(count)].tolist() == np.argwhere(EXAMPLE).tolist()
 
 
 def test_both_zeros_are_zero_and_nothing_else_is(few_threads):
     x = np.array([0.0, -0.0, np.nan, np.inf, 1e-45, 1.0], np.float32)
     count, coordinates = fastsel.nonzero_coordinates(x)
-    assert coordinates[:int(count), 0].tolist() == [2, 3, 4, 5]
+    assert coordinates[: int(count), 0].tolist() == [2, 3, 4, 5]
 
 
 # Sizes, densities, dtypes, layouts.
+
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size(name, forced_kernels):
@@ -119,8 +147,8 @@ def test_large(density, few_threads):
     for name in WORD_DTYPES:
         x = make(name, (3, 50, 70), density)
         count, coordinates = fastsel.nonzero_coordinates(x)
-        assert_same(coordinates[:int(count)], np.argwhere(x).astype(np.uint32))
-        assert not coordinates[int(count):].any()
+        assert_same(coordinates[: int(count)], np.argwhere(x).astype(np.uint32))
+        assert not coordinates[int(count) :].any()
 
 
 def test_array_like():
@@ -155,6 +183,7 @@ def test_input_unmodified(name, few_threads):
 
 
 # n
+
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
 def test_every_n_from_effective_rank_to_ndim(shape, few_threads):
@@ -192,6 +221,7 @@ def test_n_of_another_kind(n):
 
 # capacity, truncate, fill_value
 
+
 @pytest.mark.parametrize("capacity", [4, 5, 8, 9, 100])
 def test_capacity_is_the_number_of_rows(capacity, few_threads):
     check(EXAMPLE, capacity=capacity)
@@ -219,15 +249,16 @@ def test_truncate_at_every_row(each_num_threads):
             for capacity in range(0, 200, 7):
                 out = sentinels((capacity + 32, 2))
                 count, _ = fastsel.nonzero_coordinates(
-                    x, capacity=capacity, truncate=True, out=out[16:16 + capacity])
+                    x, capacity=capacity, truncate=True, out=out[16 : 16 + capacity]
+                )
                 kept = min(len(rows), capacity)
                 assert count == len(rows)
-                assert_same(out[16:16 + kept], rows[:kept])
+                assert_same(out[16 : 16 + kept], rows[:kept])
                 assert (out[:16] == 77).all()
-                assert (out[16 + kept:] == 77).all()
+                assert (out[16 + kept :] == 77).all()
 
 
-@pytest.mark.parametrize("capacity", [-1, -2**40])
+@pytest.mark.parametrize("capacity", [-1, -(2**40)])
 def test_negative_capacity(capacity):
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity)
@@ -247,8 +278,10 @@ def test_fill_value_fills_the_rows_after_count(few_threads):
 
 # dtype
 
+
 @pytest.mark.parametrize(
-    "dtype", [np.uint32, np.int64, np.uint64, np.int32, "uint32", np.dtype("i8")], ids=str)
+    "dtype", [np.uint32, np.int64, np.uint64, np.int32, "uint32", np.dtype("i8")], ids=str
+)
 def test_dtype(dtype, few_threads):
     for x in (EXAMPLE, make("int16", (3, 50, 7))):
         check(x, dtype=dtype)
@@ -289,9 +322,17 @@ def test_long_dimension_within_the_dtype():
 
 # dml_shape, strict
 
-@pytest.mark.parametrize(("shape", "n", "expected"), [
-    ((1, 1, 2, 4), None, (1, 1, 8, 4)), ((1, 1, 2, 4), 3, (1, 1, 8, 3)),
-    ((1, 1, 3, 5, 7), 3, (1, 1, 1, 105, 3)), ((2, 3), None, (6, 2)), ((2, 3, 4), None, (1, 24, 3))])
+
+@pytest.mark.parametrize(
+    ("shape", "n", "expected"),
+    [
+        ((1, 1, 2, 4), None, (1, 1, 8, 4)),
+        ((1, 1, 2, 4), 3, (1, 1, 8, 3)),
+        ((1, 1, 3, 5, 7), 3, (1, 1, 1, 105, 3)),
+        ((2, 3), None, (6, 2)),
+        ((2, 3, 4), None, (1, 24, 3)),
+    ],
+)
 def test_dml_shape_has_the_dimensions_of_x(shape, n, expected, few_threads):
     x = make("float32", shape)
     count, coordinates = fastsel.nonzero_coordinates(x, n=n, dml_shape=True)
@@ -311,14 +352,16 @@ def test_strict_takes_what_directml_takes(dtype, few_threads):
 
 
 @pytest.mark.parametrize(
-    "shape", [(), (8,), (2, 4), (1, 2, 4), (1, 1, 1, 1, 2, 4), (1,) * 8], ids=str)
+    "shape", [(), (8,), (2, 4), (1, 2, 4), (1, 1, 1, 1, 2, 4), (1,) * 8], ids=str
+)
 def test_strict_takes_4_or_5_dimensions(shape):
     with pytest.raises(ValueError, match="dim"):
         fastsel.nonzero_coordinates(np.zeros(shape, np.float32), strict=True)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "i8", "u8", "?", "c8", "U1", "O", "M8[s]",
-                                   ml_dtypes.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    "dtype", ["f8", "i8", "u8", "?", "c8", "U1", "O", "M8[s]", ml_dtypes.bfloat16], ids=str
+)
 def test_strict_takes_no_other_dtype(dtype):
     with pytest.raises(TypeError):
         fastsel.nonzero_coordinates(np.zeros((1, 1, 2, 4), dtype), strict=True)
@@ -332,10 +375,14 @@ def test_strict_capacity_is_the_size(capacity):
 
 # Properties.
 
-@given(x=npst.arrays(st.one_of(npst.integer_dtypes(), npst.floating_dtypes(),
-                               npst.boolean_dtypes()),
-                     npst.array_shapes(min_dims=1, max_dims=5, min_side=0, max_side=6)),
-       data=st.data())
+
+@given(
+    x=npst.arrays(
+        st.one_of(npst.integer_dtypes(), npst.floating_dtypes(), npst.boolean_dtypes()),
+        npst.array_shapes(min_dims=1, max_dims=5, min_side=0, max_side=6),
+    ),
+    data=st.data(),
+)
 def test_property_equals_the_reference(forced_kernels, x, data):
     n = data.draw(st.integers(reference.effective_rank(x.shape), x.ndim))
     capacity = x.size + data.draw(st.integers(0, 9))

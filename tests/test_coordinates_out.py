@@ -14,7 +14,9 @@ def sentinels(shape, dtype=np.uint32):
 
 
 OUT_SHAPES = {
-    "matrix": (8, 4), "one_leading_1": (1, 8, 4), "full_shape": (1, 1, 8, 4),
+    "matrix": (8, 4),
+    "one_leading_1": (1, 8, 4),
+    "full_shape": (1, 1, 8, 4),
     "more_leading_1s": (1, 1, 1, 1, 8, 4),
 }
 
@@ -35,10 +37,17 @@ def test_out_of_the_plain_shape_is_returned():
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out).coordinates is out
 
 
-@pytest.mark.parametrize("out", [
-    sentinels((16, 4))[::2], sentinels((8, 8))[:, ::2], np.asfortranarray(sentinels((8, 4))),
-    sentinels((8, 4))[::-1], as_unaligned(sentinels((8, 4)))],
-    ids=["rows_strided", "columns_strided", "fortran", "negative", "unaligned"])
+@pytest.mark.parametrize(
+    "out",
+    [
+        sentinels((16, 4))[::2],
+        sentinels((8, 8))[:, ::2],
+        np.asfortranarray(sentinels((8, 4))),
+        sentinels((8, 4))[::-1],
+        as_unaligned(sentinels((8, 4))),
+    ],
+    ids=["rows_strided", "columns_strided", "fortran", "negative", "unaligned"],
+)
 def test_out_of_any_layout(out, few_threads):
     fastsel.nonzero_coordinates(EXAMPLE, out=out)
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
@@ -59,9 +68,9 @@ def test_nothing_is_written_beside_out(each_num_threads):
                 around = sentinels((2 * size + 32, 2), dtype)
                 fastsel.nonzero_coordinates(x, out=around[16:-16], dtype=dtype)
                 rows = np.argwhere(x)
-                assert (around[16:16 + len(rows)] == rows).all()
+                assert (around[16 : 16 + len(rows)] == rows).all()
                 assert (around[:16] == 77).all()
-                assert (around[16 + len(rows):] == 77).all()
+                assert (around[16 + len(rows) :] == 77).all()
 
 
 def test_out_of_another_dtype(few_threads):
@@ -128,6 +137,7 @@ def test_dml_shape_of_out(shape, few_threads):
 
 # count_out
 
+
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1)], ids=str)
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
 def test_count_out_receives_the_count(dtype, shape, few_threads):
@@ -143,10 +153,17 @@ def test_count_out_receives_the_true_count_when_truncated():
     assert count_out[0] == 4
 
 
-@pytest.mark.parametrize(("count_out", "error"), [
-    (np.zeros(2, np.uint32), ValueError), (np.zeros(0, np.uint32), ValueError),
-    (np.zeros(1, np.int64), TypeError), (np.zeros(1, np.float32), TypeError), ([0], TypeError)],
-    ids=["two", "none", "int64", "float32", "list"])
+@pytest.mark.parametrize(
+    ("count_out", "error"),
+    [
+        (np.zeros(2, np.uint32), ValueError),
+        (np.zeros(0, np.uint32), ValueError),
+        (np.zeros(1, np.int64), TypeError),
+        (np.zeros(1, np.float32), TypeError),
+        ([0], TypeError),
+    ],
+    ids=["two", "none", "int64", "float32", "list"],
+)
 def test_wrong_count_out(count_out, error):
     with pytest.raises(error, match="count_out"):
         fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out)

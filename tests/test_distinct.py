@@ -17,8 +17,11 @@ import fastsel
 
 ENGINES = (None, "tables", "partitions", "sort")
 DTYPES = {**arrays.DTYPES, **{name: np.dtype(name) for name in ("S9", "S20", "V20")}}
-KEY_DTYPES = [name for name, dtype in DTYPES.items()
-              if not dtype.hasobject and dtype.names is None and dtype.char != "T"]
+KEY_DTYPES = [
+    name
+    for name, dtype in DTYPES.items()
+    if not dtype.hasobject and dtype.names is None and dtype.char != "T"
+]
 """What can be a key of a fixed number of bytes."""
 ML_FLOATS = [name for name in arrays.ML_DTYPES if "float" in name]
 MAKERS = (arrays.scattered, arrays.in_a_row)
@@ -68,6 +71,7 @@ def check_engines(array, monkeypatch, outputs=reference.unique_outputs):
 
 # The reference itself.
 
+
 @pytest.mark.parametrize("name", DTYPES)
 def test_reference_equals_numpy(name):
     """Both say the same wherever NumPy is right."""
@@ -77,8 +81,7 @@ def test_reference_equals_numpy(name):
             array = array[array == array]
         for equal_nan in (True, False):
             for in_order in (True, False):
-                ours = reference.unique_outputs(array, equal_nan=equal_nan,
-                                        sorted=in_order)
+                ours = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
                 theirs = reference.numpy_unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
                 assert_same(ours, theirs)
         if array.dtype.char != "T" and array.dtype.kind not in "Vc":
@@ -98,6 +101,7 @@ def test_reference_of_rows_equals_numpy():
 
 # Sizes, groups, engines.
 
+
 @pytest.mark.parametrize("name", KEY_DTYPES)
 def test_every_small_size_with_every_engine(name, forced_kernels, monkeypatch):
     for size in arrays.SIZES:
@@ -108,8 +112,22 @@ def test_every_small_size_with_every_engine(name, forced_kernels, monkeypatch):
 
 
 @pytest.mark.parametrize("size", arrays.LARGE_SIZES)
-@pytest.mark.parametrize("name", ["uint8", "int16", "int32", "int64", "float32", "float64",
-                                  "complex128", "datetime64", "U3", "S9", "V20"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uint8",
+        "int16",
+        "int32",
+        "int64",
+        "float32",
+        "float64",
+        "complex128",
+        "datetime64",
+        "U3",
+        "S9",
+        "V20",
+    ],
+)
 def test_large_sizes_with_every_engine(name, size, monkeypatch):
     for groups in (25, size // 10, size) if size > 5000 else group_counts(size):
         array = grouped(name, size, groups, make_items=MAKERS[groups % 2])
@@ -144,11 +162,13 @@ def test_range_seen_late(forced_kernels, monkeypatch):
         for place in (0, 1, 4999, 9998, 9999):
             array = np.arange(10_000) % 10
             array[place] = 2**62
-            reference.check_unique(fastsel.unique, array, reference.numpy_unique_outputs,
-                                   equal_nan=(True,))
+            reference.check_unique(
+                fastsel.unique, array, reference.numpy_unique_outputs, equal_nan=(True,)
+            )
 
 
 # Outputs.
+
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_combination_of_outputs(name, few_threads):
@@ -185,6 +205,7 @@ def test_extra_outputs_are_intp_and_inverse_has_the_shape_of_the_input():
 
 # Layouts.
 
+
 @pytest.mark.parametrize("name", arrays.DTYPES)
 def test_every_layout(name, forced_kernels):
     """Items count in C order, wherever they lie; the dtype keeps its byte order."""
@@ -208,11 +229,11 @@ def test_huge_broadcast_is_not_too_large_to_try():
 
 def test_sixty_four_dimensions():
     array = np.arange(4).reshape((1,) * 31 + (2,) + (1,) * 31 + (2,))
-    assert_same(fastsel.unique(array, True, True, True),
-                reference.unique_outputs(array))
+    assert_same(fastsel.unique(array, True, True, True), reference.unique_outputs(array))
 
 
 # The four functions of the array API.
+
 
 @pytest.mark.parametrize("function", ["unique_all", "unique_counts", "unique_inverse"])
 def test_array_api_functions_sort_and_keep_nans_apart(function, few_threads):
@@ -227,7 +248,7 @@ def bag(array):
     """The items in no order, bit by bit."""
     if array.dtype.char in "OT":
         return sorted(map(repr, array.tolist()))
-    return sorted(arrays.value_bytes(array[k:k + 1]) for k in range(len(array)))
+    return sorted(arrays.value_bytes(array[k : k + 1]) for k in range(len(array)))
 
 
 @pytest.mark.parametrize("name", DTYPES)

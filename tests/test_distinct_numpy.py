@@ -30,6 +30,7 @@ def lists(outputs):
 
 # Signatures.
 
+
 @pytest.mark.skipif(NUMPY < "2.3.0", reason="the argument `sorted` came with NumPy 2.3")
 def test_signature_is_that_of_numpy():
     ours, theirs = (inspect.signature(module.unique).parameters for module in (fastsel, np))
@@ -46,12 +47,15 @@ def test_signature_of_the_four_is_that_of_the_array_api(name):
     assert parameter.default is inspect.Parameter.empty
 
 
-@pytest.mark.parametrize(("args", "kwargs"), [
-    ((), {}),
-    (([1], 1, 1, 1, None, True), {}),
-    (([1],), {"inverse": True}),
-    (([1],), {"ar": [1]}),
-])
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((), {}),
+        (([1], 1, 1, 1, None, True), {}),
+        (([1],), {"inverse": True}),
+        (([1],), {"ar": [1]}),
+    ],
+)
 def test_wrong_arguments_raise_as_in_numpy(args, kwargs):
     expected = outcome(np.unique, *args, **kwargs)
     assert expected[:2] == ("raises", TypeError)
@@ -59,8 +63,10 @@ def test_wrong_arguments_raise_as_in_numpy(args, kwargs):
 
 
 @pytest.mark.parametrize("name", FOUR)
-@pytest.mark.parametrize(("args", "kwargs"), [((), {}), ((), {"x": [1]}), (([1], [2]), {}),
-                                              (([1],), {"equal_nan": True})])
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((), {}), ((), {"x": [1]}), (([1], [2]), {}), (([1],), {"equal_nan": True})],
+)
 def test_wrong_arguments_of_the_four_raise_as_in_numpy(name, args, kwargs):
     expected = outcome(getattr(np, name), *args, **kwargs)
     assert expected[:2] == ("raises", TypeError)
@@ -69,15 +75,24 @@ def test_wrong_arguments_of_the_four_raise_as_in_numpy(name, args, kwargs):
 
 def test_every_argument_may_be_given_by_name():
     expected = reference.unique([3, 1, 3], *ALL)
-    outputs = fastsel.unique(ar=[3, 1, 3], return_index=True, return_inverse=True,
-                             return_counts=True, axis=None, equal_nan=True, sorted=True)
+    outputs = fastsel.unique(
+        ar=[3, 1, 3],
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=None,
+        equal_nan=True,
+        sorted=True,
+    )
     assert_same(outputs, expected)
 
 
 def test_flags_are_read_by_their_truth():
     for flag in (1, "yes", np.True_, [0], 2.5):
-        assert_same(fastsel.unique([3, 1, 3], flag, flag, flag, equal_nan=flag, sorted=flag),
-                    reference.unique([3, 1, 3], *ALL))
+        assert_same(
+            fastsel.unique([3, 1, 3], flag, flag, flag, equal_nan=flag, sorted=flag),
+            reference.unique([3, 1, 3], *ALL),
+        )
     for flag in (0, "", np.False_, [], None):
         assert_same(fastsel.unique([3, 1, 3], flag, flag, flag, sorted=flag), np.array([3, 1]))
         assert len(fastsel.unique([nan, nan], equal_nan=flag)) == 2
@@ -85,8 +100,31 @@ def test_flags_are_read_by_their_truth():
 
 # Errors.
 
-AXES = (0, 1, 2, -1, -2, -3, True, False, 0.0, 1.0, "x", (0,), (1,), (0, 1), (), [0],
-        np.int64(1), np.int8(-1), np.array(0), np.float64(0), 2**31, 2**40, -2**70)
+AXES = (
+    0,
+    1,
+    2,
+    -1,
+    -2,
+    -3,
+    True,
+    False,
+    0.0,
+    1.0,
+    "x",
+    (0,),
+    (1,),
+    (0, 1),
+    (),
+    [0],
+    np.int64(1),
+    np.int8(-1),
+    np.array(0),
+    np.float64(0),
+    2**31,
+    2**40,
+    -(2**70),
+)
 
 
 @pytest.mark.parametrize("axis", AXES, ids=repr)
@@ -98,8 +136,11 @@ def test_each_axis_returns_or_raises_as_in_numpy(axis):
             assert_same_outcome(outcome(fastsel.unique, array, *extras, axis=axis), expected)
 
 
-@pytest.mark.parametrize("thing", [[[1], [2, 3]], [1, [2]], np.ma.masked_all(2)[:0]],
-                         ids=["ragged", "ragged too", "empty masked"])
+@pytest.mark.parametrize(
+    "thing",
+    [[[1], [2, 3]], [1, [2]], np.ma.masked_all(2)[:0]],
+    ids=["ragged", "ragged too", "empty masked"],
+)
 def test_what_makes_no_array_raises_as_in_numpy(thing):
     assert_same_outcome(outcome(fastsel.unique, thing), outcome(np.unique, thing))
 
@@ -125,52 +166,136 @@ def test_an_error_of_the_conversion_propagates():
 
 RULES = {
     "flattens_in_C_order": (
-        np.array([[3, 1], [2, 3]], order="F"), {}, [1, 2, 3], [1, 2, 0], [[2, 0], [1, 2]],
-        [1, 1, 2]),
+        np.array([[3, 1], [2, 3]], order="F"),
+        {},
+        [1, 2, 3],
+        [1, 2, 0],
+        [[2, 0], [1, 2]],
+        [1, 1, 2],
+    ),
     "zero_dimensions": (np.array(7), {}, [7], [0], 0, [1]),
-    "empty_keeps_dtype_and_shape_of_inverse": (
-        np.zeros((0, 3), np.int16), {}, [], [], [], []),
+    "empty_keeps_dtype_and_shape_of_inverse": (np.zeros((0, 3), np.int16), {}, [], [], [], []),
     "empty_list_is_float64": ([], {}, [], [], [], []),
     "axis_gives_inverse_of_one_dimension": (
-        np.array([[1, 2, 1], [3, 4, 3]]), {"axis": 1}, [[1, 2], [3, 4]], [0, 1], [0, 1, 0],
-        [2, 1]),
+        np.array([[1, 2, 1], [3, 4, 3]]),
+        {"axis": 1},
+        [[1, 2], [3, 4]],
+        [0, 1],
+        [0, 1, 0],
+        [2, 1],
+    ),
     "True_is_axis_one": (
-        np.array([[1, 2, 1], [3, 4, 3]]), {"axis": True}, [[1, 2], [3, 4]], [0, 1], [0, 1, 0],
-        [2, 1]),
+        np.array([[1, 2, 1], [3, 4, 3]]),
+        {"axis": True},
+        [[1, 2], [3, 4]],
+        [0, 1],
+        [0, 1, 0],
+        [2, 1],
+    ),
     "numbers_ascend_and_nan_is_last": (
-        np.array([2, nan, -np.inf, nan, 1.5]), {}, [-np.inf, 1.5, 2.0, nan], [2, 4, 0, 1],
-        [2, 3, 0, 3, 1], [1, 1, 1, 2]),
+        np.array([2, nan, -np.inf, nan, 1.5]),
+        {},
+        [-np.inf, 1.5, 2.0, nan],
+        [2, 4, 0, 1],
+        [2, 3, 0, 3, 1],
+        [1, 1, 1, 2],
+    ),
     "equal_nan_False_keeps_each_nan": (
-        np.array([nan, 1, nan]), {"equal_nan": False}, [1.0, nan, nan], [1, 0, 2], [1, 0, 2],
-        [1, 1, 1]),
+        np.array([nan, 1, nan]),
+        {"equal_nan": False},
+        [1.0, nan, nan],
+        [1, 0, 2],
+        [1, 0, 2],
+        [1, 1, 1],
+    ),
     "False_is_before_True": (
-        np.array([True, False, True]), {}, [False, True], [1, 0], [1, 0, 1], [1, 2]),
+        np.array([True, False, True]),
+        {},
+        [False, True],
+        [1, 0],
+        [1, 0, 1],
+        [1, 2],
+    ),
     "unsigned_bytes_sort_unsigned": (
-        np.array([255, 1, 128], np.uint8), {}, [1, 128, 255], [1, 2, 0], [2, 0, 1], [1, 1, 1]),
+        np.array([255, 1, 128], np.uint8),
+        {},
+        [1, 128, 255],
+        [1, 2, 0],
+        [2, 0, 1],
+        [1, 1, 1],
+    ),
     "text_by_code_point_blanks_count_nuls_at_the_end_do_not": (
-        np.array(["b ", "b", "B", "b\0"]), {}, ["B", "b", "b "], [2, 1, 0], [2, 1, 0, 1],
-        [1, 2, 1]),
+        np.array(["b ", "b", "B", "b\0"]),
+        {},
+        ["B", "b", "b "],
+        [2, 1, 0],
+        [2, 1, 0, 1],
+        [1, 2, 1],
+    ),
     "bytes_unsigned": (
-        np.array([b"\xe9", b"z", b"\xe9"]), {}, [b"z", b"\xe9"], [1, 0], [1, 0, 1], [1, 2]),
+        np.array([b"\xe9", b"z", b"\xe9"]),
+        {},
+        [b"z", b"\xe9"],
+        [1, 0],
+        [1, 0, 1],
+        [1, 2],
+    ),
     "variable_width_text_keeps_nuls_at_the_end": (
-        np.array(["abc\0", "abc", "ab"], "T"), {}, ["ab", "abc", "abc\0"], [2, 1, 0], [2, 1, 0],
-        [1, 1, 1]),
+        np.array(["abc\0", "abc", "ab"], "T"),
+        {},
+        ["ab", "abc", "abc\0"],
+        [2, 1, 0],
+        [2, 1, 0],
+        [1, 1, 1],
+    ),
     "raw_void_by_bytes": (
-        np.array([b"b\0\0", b"a\0\1", b"b\0\0"], "V3"), {}, [b"a\0\1", b"b\0\0"], [1, 0],
-        [1, 0, 1], [1, 2]),
+        np.array([b"b\0\0", b"a\0\1", b"b\0\0"], "V3"),
+        {},
+        [b"a\0\1", b"b\0\0"],
+        [1, 0],
+        [1, 0, 1],
+        [1, 2],
+    ),
     "structured_by_field": (
-        np.array([(1, -1.0), (0, 5.0), (1, -2.0), (0, 5.0)], "i4,f8"), {},
-        [(0, 5.0), (1, -2.0), (1, -1.0)], [1, 2, 0], [2, 0, 1, 0], [2, 1, 1]),
+        np.array([(1, -1.0), (0, 5.0), (1, -2.0), (0, 5.0)], "i4,f8"),
+        {},
+        [(0, 5.0), (1, -2.0), (1, -1.0)],
+        [1, 2, 0],
+        [2, 0, 1, 0],
+        [2, 1, 1],
+    ),
     "axis_sorts_negative_integers_right": (
-        np.array([[1, -1], [1, -2], [-1, 5]]), {"axis": 0}, [[-1, 5], [1, -2], [1, -1]],
-        [2, 1, 0], [2, 1, 0], [1, 1, 1]),
+        np.array([[1, -1], [1, -2], [-1, 5]]),
+        {"axis": 0},
+        [[-1, 5], [1, -2], [1, -1]],
+        [2, 1, 0],
+        [2, 1, 0],
+        [1, 1, 1],
+    ),
     "nan_rows_stay_apart": (
-        np.array([[nan, 1], [nan, 1]]), {"axis": 0}, [[nan, 1.0], [nan, 1.0]], [0, 1], [0, 1],
-        [1, 1]),
+        np.array([[nan, 1], [nan, 1]]),
+        {"axis": 0},
+        [[nan, 1.0], [nan, 1.0]],
+        [0, 1],
+        [0, 1],
+        [1, 1],
+    ),
     "objects_of_one_value_collapse_to_the_first": (
-        np.array([1, True, 1.0], object), {}, [1], [0], [0, 0, 0], [3]),
+        np.array([1, True, 1.0], object),
+        {},
+        [1],
+        [0],
+        [0, 0, 0],
+        [3],
+    ),
     "objects_in_one_dimension_take_an_axis": (
-        np.array([2, 1, 2], object), {"axis": 0}, [1, 2], [1, 0], [1, 0, 1], [1, 2]),
+        np.array([2, 1, 2], object),
+        {"axis": 0},
+        [1, 2],
+        [1, 0],
+        [1, 0, 1],
+        [1, 2],
+    ),
     "items_of_no_bytes_S": (np.zeros(3, "S0"), {}, [b""], [0], [0, 0, 0], [3]),
     "items_of_no_bytes_U": (np.zeros(3, "U0"), {}, [""], [0], [0, 0, 0], [3]),
     "items_of_no_bytes_V": (np.zeros(3, "V0"), {}, [b""], [0], [0, 0, 0], [3]),
@@ -195,7 +320,7 @@ FIRST_MET = {
     "floats": ([2.0, nan, 1.0, nan, 2.0], [2.0, nan, 1.0]),
     "bools": ([True, False, True], [True, False]),
     "text": (["b", "a", "b"], ["b", "a"]),
-    "times": (np.array([5, "NaT", 2, "NaT"], "m8[s]").view("i8"), [5, -2**63, 2]),
+    "times": (np.array([5, "NaT", 2, "NaT"], "m8[s]").view("i8"), [5, -(2**63), 2]),
     "structured": (np.array([(1, 2), (0, 1), (1, 2)], "i4,i4"), [(1, 2), (0, 1)]),
     "rows": ([[2, 2], [1, 1], [2, 2]], [[2, 2], [1, 1]]),
 }
@@ -211,6 +336,7 @@ def test_unsorted_is_the_order_of_first_occurrence_with_and_without_extra_output
 
 
 # The four functions of the array API.
+
 
 @pytest.mark.parametrize("name", ["unique_all", "unique_counts", "unique_inverse"])
 def test_named_tuples_have_the_names_of_numpy_and_can_be_pickled(name):
@@ -247,6 +373,7 @@ def test_the_four_keep_nans_apart_and_zeros_together():
 
 # Array-likes.
 
+
 class Arraylike:
     """Not an array, but becomes one."""
 
@@ -266,21 +393,52 @@ class Interface:
         self.__array_interface__ = array.__array_interface__
 
 
-@pytest.mark.parametrize("thing", [
-    [3, 1, 3], (3, 1, 3), range(3), [[1, 2], [2, 1]], [1.5, 2], [True, False, True], ["b", "a"],
-    [b"b", b"a"], [1, "a"], 3, 2.5, "text", b"bytes", True, np.int8(3), np.float32(nan),
-    np.datetime64("2020-01-01"), [[]], [[], []], memoryview(b"banana"), bytearray(b"banana"),
-    array_module.array("i", [3, 1, 3]), Arraylike(np.array([3, 1, 3])),
-    Interface(np.array([3.0, 1.0, 3.0])), [np.array([1, 2]), np.array([2, 1])], {1, 2}, {"a": 1},
-    None, [2**64, 1], [2**63, 1], [1, 2**70],
-], ids=lambda thing: f"{type(thing).__name__} {thing!r:.20}".split(" at ")[0])
+@pytest.mark.parametrize(
+    "thing",
+    [
+        [3, 1, 3],
+        (3, 1, 3),
+        range(3),
+        [[1, 2], [2, 1]],
+        [1.5, 2],
+        [True, False, True],
+        ["b", "a"],
+        [b"b", b"a"],
+        [1, "a"],
+        3,
+        2.5,
+        "text",
+        b"bytes",
+        True,
+        np.int8(3),
+        np.float32(nan),
+        np.datetime64("2020-01-01"),
+        [[]],
+        [[], []],
+        memoryview(b"banana"),
+        bytearray(b"banana"),
+        array_module.array("i", [3, 1, 3]),
+        Arraylike(np.array([3, 1, 3])),
+        Interface(np.array([3.0, 1.0, 3.0])),
+        [np.array([1, 2]), np.array([2, 1])],
+        {1, 2},
+        {"a": 1},
+        None,
+        [2**64, 1],
+        [2**63, 1],
+        [1, 2**70],
+    ],
+    ids=lambda thing: f"{type(thing).__name__} {thing!r:.20}".split(" at ")[0],
+)
 def test_array_likes(thing):
     for extras in ((), ALL):
-        assert_same_outcome(outcome(fastsel.unique, thing, *extras),
-                            outcome(np.unique, thing, *extras))
+        assert_same_outcome(
+            outcome(fastsel.unique, thing, *extras), outcome(np.unique, thing, *extras)
+        )
 
 
 # Subclasses of ndarray.
+
 
 class Tagged(np.ndarray):
     """A subclass without methods of its own."""
@@ -295,20 +453,26 @@ def tagged(items):
     return array
 
 
-FORMS = [{}, {"return_counts": True}, dict.fromkeys(
-    ("return_index", "return_inverse", "return_counts"), True)]
+FORMS = [
+    {},
+    {"return_counts": True},
+    dict.fromkeys(("return_index", "return_inverse", "return_counts"), True),
+]
 FORMS += [{**form, "axis": 0} for form in FORMS]
 
 
-@pytest.mark.parametrize("items", [[3, 1, 3], [[3, 1], [3, 1]], [2.5, nan, nan], 3,
-                                   ["b", "a", "b"]], ids=repr)
+@pytest.mark.parametrize(
+    "items", [[3, 1, 3], [[3, 1], [3, 1]], [2.5, nan, nan], 3, ["b", "a", "b"]], ids=repr
+)
 def test_a_subclass_is_kept_for_values_and_index_of_flat_results(items):
     array = tagged(items)
     for form in FORMS[:3] if array.ndim == 0 else FORMS:
         ours, theirs = fastsel.unique(array, **form), np.unique(array, **form)
         assert_same(ours, theirs)
-        for our, their in zip(*((part if isinstance(part, tuple) else (part,))
-                                for part in (ours, theirs)), strict=True):
+        for our, their in zip(
+            *((part if isinstance(part, tuple) else (part,)) for part in (ours, theirs)),
+            strict=True,
+        ):
             assert getattr(our, "tag", None) == getattr(their, "tag", None)
 
 
@@ -336,13 +500,17 @@ def test_a_memory_map_gives_plain_arrays(tmp_path):
         assert_same(fastsel.unique(mapped, **form), np.unique(mapped, **form))
 
 
-@pytest.mark.parametrize("masked", [
-    np.ma.array([3, 1, 3, 2, 9], mask=[0, 0, 0, 1, 1]),
-    np.ma.array([3, 1, 3]),
-    np.ma.array([2.5, nan, 1, nan], mask=[1, 0, 0, 0]),
-    np.ma.array([[1, 2], [1, 2], [1, 3]], mask=[[0, 1], [0, 1], [0, 0]]),
-    np.ma.masked_all(3, int),
-], ids=["some masked", "none masked", "nan", "rows", "all masked"])
+@pytest.mark.parametrize(
+    "masked",
+    [
+        np.ma.array([3, 1, 3, 2, 9], mask=[0, 0, 0, 1, 1]),
+        np.ma.array([3, 1, 3]),
+        np.ma.array([2.5, nan, 1, nan], mask=[1, 0, 0, 0]),
+        np.ma.array([[1, 2], [1, 2], [1, 3]], mask=[[0, 1], [0, 1], [0, 0]]),
+        np.ma.masked_all(3, int),
+    ],
+    ids=["some masked", "none masked", "nan", "rows", "all masked"],
+)
 def test_masked_arrays_keep_their_mask(masked):
     """Masked items come out as one masked item, except along an axis of several."""
     for form in FORMS:
@@ -362,6 +530,7 @@ def test_a_record_array_stays_one():
 
 
 # Dispatch.
+
 
 class Duck:
     def __array_function__(self, function, types, args, kwargs):

@@ -12,7 +12,7 @@ def objects(*items):
     return np.fromiter(items, object, len(items))
 
 
-TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001F600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
+TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
 CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
 
 
@@ -56,8 +56,10 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
     for size in (1, 2, 9, 64, 65, 1000):
         array = objects(*(items[k] for k in rng.integers(len(items), size=size)))
         for equal_nan in (True, False):
-            assert_same(fastsel.unique(array, True, True, True, equal_nan=equal_nan),
-                        np.unique(array, True, True, True, equal_nan=equal_nan))
+            assert_same(
+                fastsel.unique(array, True, True, True, equal_nan=equal_nan),
+                np.unique(array, True, True, True, equal_nan=equal_nan),
+            )
         assert fastsel.unique(array).tolist() == np.unique(array).tolist()
         reference.check_unique(fastsel.unique, array)
 
@@ -105,11 +107,19 @@ def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_thr
         array = objects(*items * 40)
         reference.check_unique(fastsel.unique, array)
         assert [type(item) for item in fastsel.unique(array, sorted=False)] == [
-            type(item) for item in dict.fromkeys(items)]
+            type(item) for item in dict.fromkeys(items)
+        ]
 
 
-@pytest.mark.parametrize("items", [(2**70, 1, -2**70, 2**70), ((1, 2), (1,), (1, 2), ()),
-                                   (2.5, 1, 2.5, -1), (frozenset(),) * 3])
+@pytest.mark.parametrize(
+    "items",
+    [
+        (2**70, 1, -(2**70), 2**70),
+        ((1, 2), (1,), (1, 2), ()),
+        (2.5, 1, 2.5, -1),
+        (frozenset(),) * 3,
+    ],
+)
 def test_other_items_with_an_order(items, few_threads):
     reference.check_unique(fastsel.unique, objects(*items))
 
@@ -160,8 +170,18 @@ def test_an_error_of_a_comparison_propagates(method, few_threads):
             fastsel.unique(array, *extras)
 
 
-@pytest.mark.parametrize("items", [(1, "a", 1), (None, None), ("a", b"a"), ({}, {1: 2}), (1, None),
-                                   (1j, 2j), (object(), object())])
+@pytest.mark.parametrize(
+    "items",
+    [
+        (1, "a", 1),
+        (None, None),
+        ("a", b"a"),
+        ({}, {1: 2}),
+        (1, None),
+        (1j, 2j),
+        (object(), object()),
+    ],
+)
 def test_items_without_order_raise_as_numpy_does(items, few_threads):
     array = objects(*items)
     expected = outcome(np.unique, array, True, True, True)
@@ -171,8 +191,17 @@ def test_items_without_order_raise_as_numpy_does(items, few_threads):
     assert outcome(fastsel.unique, array)[:2] == expected[:2]
 
 
-@pytest.mark.parametrize("items", [(1, "a", 1), (None, None), ("a", b"a", "a"), (1, None, ...),
-                                   (2j, 1j, 2j), ("b", 3, ("b", 3), None, "b", 3.0)])
+@pytest.mark.parametrize(
+    "items",
+    [
+        (1, "a", 1),
+        (None, None),
+        ("a", b"a", "a"),
+        (1, None, ...),
+        (2j, 1j, 2j),
+        ("b", 3, ("b", 3), None, "b", 3.0),
+    ],
+)
 def test_items_without_order_may_be_kept_as_met(items, few_threads):
     array = objects(*items)
     reference.check_unique(fastsel.unique, array, sorted=(False,))
@@ -187,8 +216,9 @@ def test_items_without_order_and_hash_raise(few_threads):
 def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
     array = objects(*TEXTS)
     for axis in (0, -1):
-        assert_same(fastsel.unique(array, True, True, True, axis=axis),
-                    reference.unique_outputs(array))
+        assert_same(
+            fastsel.unique(array, True, True, True, axis=axis), reference.unique_outputs(array)
+        )
 
 
 def test_values_hold_references_of_their_own(few_threads):

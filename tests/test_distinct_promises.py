@@ -59,6 +59,7 @@ def both_orders(array, axis):
 
 # Threads, slices, seeds.
 
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
     array, axis = sample(name)
@@ -118,6 +119,7 @@ def test_seed_agnosticism(run_python, monkeypatch):
 
 # Inputs.
 
+
 def snapshot(array):
     """Every byte behind the array, gaps and padding included; or the items, if they are objects."""
     while isinstance(array.base, np.ndarray):
@@ -149,11 +151,13 @@ def test_input_unmodified(name, few_threads, monkeypatch):
 
 # Several callers, and writers meanwhile.
 
+
 def test_concurrent_callers(forced_kernels, monkeypatch):
     """Eight threads call at once, on arrays of their own and on one shared array."""
     cases = [(*sample(name), in_order) for name in SAMPLES for in_order in (True, False)]
-    expected = [reference.unique_outputs(array, axis, sorted=in_order)
-                for array, axis, in_order in cases]
+    expected = [
+        reference.unique_outputs(array, axis, sorted=in_order) for array, axis, in_order in cases
+    ]
     barrier = threading.Barrier(8)
 
     def call(worker):
@@ -178,15 +182,32 @@ def write_until(stop, memory, contents):
         memory[:] = content
 
 
-@pytest.mark.parametrize(("dtype", "width"), [
-    ("i8", None), ("i2", None), ("u1", None), ("f8", None), ("f2", None), ("c16", None),
-    ("m8[s]", None), ("S8", None), ("V16", None), ("i4", 6), ("f4", 2)])
+@pytest.mark.parametrize(
+    ("dtype", "width"),
+    [
+        ("i8", None),
+        ("i2", None),
+        ("u1", None),
+        ("f8", None),
+        ("f2", None),
+        ("c16", None),
+        ("m8[s]", None),
+        ("S8", None),
+        ("V16", None),
+        ("i4", 6),
+        ("f4", 2),
+    ],
+)
 def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
     """Whatever another thread writes: no crash, no error, and index and inverse in range."""
-    missing = -2**63 if dtype == "m8[s]" else -1  # NaT, or NaN as floats
+    missing = -(2**63) if dtype == "m8[s]" else -1  # NaT, or NaN as floats
     rng = np.random.default_rng(6)
-    contents = [np.where(np.arange(12_000) % 1000, 7, missing), np.full(12_000, missing),
-                rng.integers(-2**63, 2**63 - 1, size=12_000), np.arange(12_000)]
+    contents = [
+        np.where(np.arange(12_000) % 1000, 7, missing),
+        np.full(12_000, missing),
+        rng.integers(-(2**63), 2**63 - 1, size=12_000),
+        np.arange(12_000),
+    ]
     memory = contents[-1].copy()
     array, axis = memory.view(dtype)[:12_000], None
     if width is not None:
@@ -200,7 +221,8 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
     try:
         with fastsel.threads(2):
             for engine, in_order, equal_nan in itertools.cycle(
-                    itertools.product(ENGINES, (True, False), (True, False))):
+                itertools.product(ENGINES, (True, False), (True, False))
+            ):
                 if time.monotonic() > deadline:
                     break
                 force(monkeypatch, engine)
@@ -284,8 +306,12 @@ def test_many_hostile_keys(engine, monkeypatch):
     force(monkeypatch, engine)
     count = 30_000
     inverse = pow(MULTIPLIERS[0], -1, WORD)
-    for keys in (same_probes(count), from_words((k << 40) * inverse for k in range(count)),
-                 from_words(k << 32 for k in range(count)), np.arange(count).astype(np.uint64)):
+    for keys in (
+        same_probes(count),
+        from_words((k << 40) * inverse for k in range(count)),
+        from_words(k << 32 for k in range(count)),
+        np.arange(count).astype(np.uint64),
+    ):
         for in_order in (True, False):
             expected = reference.numpy_unique_outputs(keys, sorted=in_order)
             assert_same(fastsel.unique(keys, True, True, True, sorted=in_order), expected)
@@ -310,24 +336,33 @@ def test_hostile_rows(few_threads, monkeypatch):
     for engine in ENGINES:
         force(monkeypatch, engine)
         keys = same_probes(600)
-        for rows in (np.stack([keys, keys], 1), np.stack([keys, np.uint64(0) - keys], 1),
-                     np.stack([keys, keys[::-1]], 1), np.stack([keys << np.uint64(32), keys], 1)):
+        for rows in (
+            np.stack([keys, keys], 1),
+            np.stack([keys, np.uint64(0) - keys], 1),
+            np.stack([keys, keys[::-1]], 1),
+            np.stack([keys << np.uint64(32), keys], 1),
+        ):
             for array in (rows, np.concatenate([rows, rows])):
                 for in_order in (True, False):
                     assert_same(
                         fastsel.unique(array, True, True, True, 0, sorted=in_order),
-                        reference.unique_outputs(array, 0, sorted=in_order))
+                        reference.unique_outputs(array, 0, sorted=in_order),
+                    )
 
 
 # Anything at all.
+
 
 @st.composite
 def calls(draw):
     """An array and the arguments of a call."""
     name = draw(st.sampled_from(sorted(arrays.DTYPES)))
     dtype = arrays.DTYPES[name]
-    shape = draw(st.one_of(st.tuples(st.integers(0, 300)),
-                           st.lists(st.integers(0, 12), max_size=3).map(tuple)))
+    shape = draw(
+        st.one_of(
+            st.tuples(st.integers(0, 300)), st.lists(st.integers(0, 12), max_size=3).map(tuple)
+        )
+    )
     size = int(np.prod(shape, dtype=int))
     groups, seed = draw(st.sampled_from([1, 2, 5, 30, 1000])), draw(st.integers(0, 99))
     maker = draw(st.sampled_from([arrays.scattered, arrays.in_a_row]))
@@ -352,19 +387,24 @@ def test_any_call_equals_the_reference(forced_kernels, call, num_threads, engine
         assert_same(fastsel.unique(array, *arguments, **keywords), expected)
 
 
-@given(st.lists(st.integers(-3, 3)), st.sampled_from(["i1", "i8", "f2", "f8", "U2", "S9", "O"]),
-       st.sampled_from(ENGINES))
+@given(
+    st.lists(st.integers(-3, 3)),
+    st.sampled_from(["i1", "i8", "f2", "f8", "U2", "S9", "O"]),
+    st.sampled_from(ENGINES),
+)
 def test_any_list_is_rebuilt_by_its_inverse(forced_kernels, numbers, dtype, engine):
     array = np.array(numbers, dtype)
     with fastsel.threads(3), pytest.MonkeyPatch.context() as patch:
         force(patch, engine)
         for in_order in (True, False):
-            values, index, inverse, counts = fastsel.unique(array, True, True, True,
-                                                            sorted=in_order)
+            values, index, inverse, counts = fastsel.unique(
+                array, True, True, True, sorted=in_order
+            )
             items = array.tolist()
             assert values[inverse].tolist() == items
             assert array[index].tolist() == values.tolist()
-            assert values.tolist() == (sorted(set(items)) if in_order else
-                                       list(dict.fromkeys(items)))
+            assert values.tolist() == (
+                sorted(set(items)) if in_order else list(dict.fromkeys(items))
+            )
             assert index.tolist() == [items.index(value) for value in values.tolist()]
             assert counts.tolist() == [items.count(value) for value in values.tolist()]

@@ -31,7 +31,7 @@ def rows_of(name, count, width, groups, seed=0):
     rng = np.random.default_rng([count, width, groups, seed])
     pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
     if groups > 1:  # many rows begin and end alike
-        pool[1::2, :width // 2] = pool[::2, :width // 2][:len(pool) // 2]
+        pool[1::2, : width // 2] = pool[::2, : width // 2][: len(pool) // 2]
     return pool[rng.integers(groups, size=count)] if groups < count else pool[:count]
 
 
@@ -51,8 +51,22 @@ def test_rows_of_every_dtype_and_width(name, forced_kernels):
                 check_two_forms(rows_of(name, count, width, groups), 0)
 
 
-@pytest.mark.parametrize("name", ["bool", "uint8", "int16", "int64", "float16", "float32",
-                                  "float64", "complex128", "datetime64", "U2", "S3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bool",
+        "uint8",
+        "int16",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+        "complex128",
+        "datetime64",
+        "U2",
+        "S3",
+    ],
+)
 def test_every_small_number_of_rows_with_every_engine(name, forced_kernels, monkeypatch):
     for count in arrays.SIZES:
         width, groups = WIDTHS[count % 4], (1, 2, max(count // 4, 1), count)[count // 4 % 4]
@@ -88,6 +102,7 @@ def test_every_combination_of_outputs(name, few_threads):
 
 # Axes and layouts.
 
+
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "S3", "complex64", "V3"])
 def test_every_axis(name, few_threads):
     for shape in ((6, 4), (4, 3, 5), (2, 3, 2, 2), (1, 1, 7), (12, 1)):
@@ -97,8 +112,9 @@ def test_every_axis(name, few_threads):
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
-@pytest.mark.parametrize("name", ["uint8", "int32", "float64", "complex128", "U2", "V16",
-                                  "struct_gaps", "bfloat16"])
+@pytest.mark.parametrize(
+    "name", ["uint8", "int32", "float64", "complex128", "U2", "V16", "struct_gaps", "bfloat16"]
+)
 def test_every_layout(name, axis, few_threads):
     for layout, lay in arrays.LAYOUTS.items():
         if not arrays.has_layout(DTYPES[name], layout):
@@ -112,22 +128,26 @@ def test_axis_of_one_dimension_is_the_whole_array(few_threads):
     array = np.array([nan, 2, 1, nan, -0.0, 0.0])
     for axis in (0, -1):
         reference.check_unique(fastsel.unique, array, axis=axis)
-        assert_same(fastsel.unique(array, True, True, True, axis),
-                    fastsel.unique(array, True, True, True))
+        assert_same(
+            fastsel.unique(array, True, True, True, axis), fastsel.unique(array, True, True, True)
+        )
 
 
-@pytest.mark.parametrize(("shape", "axis", "values", "extras"), [
-    ((0, 3), 0, (0, 3), ([], [], [])),
-    ((0, 3), 1, (0, 1), ([0], [0, 0, 0], [3])),
-    ((3, 0), 0, (1, 0), ([0], [0, 0, 0], [3])),
-    ((3, 0), 1, (3, 0), ([], [], [])),
-    ((0, 0), 0, (0, 0), ([], [], [])),
-    ((0, 0), 1, (0, 0), ([], [], [])),
-    ((2, 0, 3), 0, (1, 0, 3), ([0], [0, 0], [2])),
-    ((2, 0, 3), 1, (2, 0, 3), ([], [], [])),
-    ((2, 0, 3), 2, (2, 0, 1), ([0], [0, 0, 0], [3])),
-    ((0, 2, 3), -1, (0, 2, 1), ([0], [0, 0, 0], [3])),
-])
+@pytest.mark.parametrize(
+    ("shape", "axis", "values", "extras"),
+    [
+        ((0, 3), 0, (0, 3), ([], [], [])),
+        ((0, 3), 1, (0, 1), ([0], [0, 0, 0], [3])),
+        ((3, 0), 0, (1, 0), ([0], [0, 0, 0], [3])),
+        ((3, 0), 1, (3, 0), ([], [], [])),
+        ((0, 0), 0, (0, 0), ([], [], [])),
+        ((0, 0), 1, (0, 0), ([], [], [])),
+        ((2, 0, 3), 0, (1, 0, 3), ([0], [0, 0], [2])),
+        ((2, 0, 3), 1, (2, 0, 3), ([], [], [])),
+        ((2, 0, 3), 2, (2, 0, 1), ([0], [0, 0, 0], [3])),
+        ((0, 2, 3), -1, (0, 2, 1), ([0], [0, 0, 0], [3])),
+    ],
+)
 def test_rows_without_items_are_equal_and_no_rows_are_none(shape, axis, values, extras):
     for name in ROW_DTYPES:
         array = np.zeros(shape, DTYPES[name])
@@ -159,12 +179,13 @@ def test_values_are_new_memory_that_may_be_written(few_threads):
 
 # Order and equality of rows.
 
+
 def test_first_different_item_decides(few_threads):
     for width in (2, 3, 8, 17, 100, 1000):
         base = np.full(width, 7, np.int32)
         rows = [base]
         for place in {0, 1, width // 2, width - 2, width - 1}:
-            for other in (-2**31, -1, 6, 8, 2**31 - 1):
+            for other in (-(2**31), -1, 6, 8, 2**31 - 1):
                 rows.append(np.where(np.arange(width) == place, other, base))
         array = np.random.default_rng(width).permutation(np.array(rows * 2, np.int32))
         values = fastsel.unique(array, axis=0)
@@ -225,14 +246,18 @@ def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
     for dtype in ("c8", "c16", "G"):
         array = np.array(list(itertools.product(parts, repeat=2)), dtype)
         array = np.concatenate([array, array])
-        assert_same(fastsel.unique(array, True, True, True, axis=0),
-                    np.unique(array, True, True, True, axis=0))
+        assert_same(
+            fastsel.unique(array, True, True, True, axis=0),
+            np.unique(array, True, True, True, axis=0),
+        )
         check_two_forms(array, 0)
 
 
 def test_bfloat16_rows_sort_as_numbers(few_threads):
-    array = np.array([[2, nan], [1, 5], [-1, 3], [-0.0, 3], [0, 3], [nan, 1], [2, 1], [nan, 1]],
-                     ml_dtypes.bfloat16)
+    array = np.array(
+        [[2, nan], [1, 5], [-1, 3], [-0.0, 3], [0, 3], [nan, 1], [2, 1], [nan, 1]],
+        ml_dtypes.bfloat16,
+    )
     values, index, counts = fastsel.unique(array, True, return_counts=True, axis=0)
     assert index.tolist() == [2, 3, 1, 6, 0, 5, 7]
     assert counts.tolist() == [1, 2, 1, 1, 1, 1, 1]
@@ -280,9 +305,15 @@ def test_long_rows(few_threads):
         check_two_forms(array, 0)
 
 
-@pytest.mark.parametrize("array", [
-    np.array([[1, 2], [1, 2]], object), np.zeros((2, 2), [("a", "O")]), np.zeros((2, 2), "T"),
-], ids=["object", "field of objects", "StringDType"])
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[1, 2], [1, 2]], object),
+        np.zeros((2, 2), [("a", "O")]),
+        np.zeros((2, 2), "T"),
+    ],
+    ids=["object", "field of objects", "StringDType"],
+)
 def test_rows_of_references_are_refused_as_in_numpy(array):
     for axis in (0, 1, -1):
         for in_order in (True, False):

@@ -24,7 +24,7 @@ SELECTORS = {
 def selected(name, array):
     positions = SELECTORS[name](array)
     if name == "nonzero_coordinates":
-        positions = positions.coordinates[:int(positions.count), 0]
+        positions = positions.coordinates[: int(positions.count), 0]
     return positions.tolist()
 
 
@@ -57,7 +57,7 @@ BYTE = np.uint8
 RULES = {
     "bool_any_byte_but_0": (from_bits([0, 1, 2, 254, 255], BYTE, bool), [0, 1, 1, 1, 1]),
     "int_any_bit": (np.array([0, 1, -1, -128], np.int8), [0, 1, 1, 1]),
-    "int_swapped_any_bit": (np.array([0, 1, 256, -2**31], ">i4"), [0, 1, 1, 1]),
+    "int_swapped_any_bit": (np.array([0, 1, 256, -(2**31)], ">i4"), [0, 1, 1, 1]),
     "uint64_top_bit": (np.array([0, 2**63], np.uint64), [0, 1]),
     "float_negative_zero_is_zero": (np.array([0.0, -0.0]), [0, 0]),
     "float_nan_is_truthy": (np.array([nan, -nan]), [1, 1]),
@@ -65,8 +65,10 @@ RULES = {
     "float_subnormal_is_truthy": (np.array([5e-324, -5e-324]), [1, 1]),
     "float32_subnormal_is_truthy": (from_bits([1, 2**31 + 1], np.uint32, "f4"), [1, 1]),
     "float16_subnormal_is_truthy": (from_bits([1, 0x8001], np.uint16, "f2"), [1, 1]),
-    "float_signalling_nan_is_truthy": (from_bits([0x7F800001, 0xFF800001], np.uint32, "f4"),
-                                       [1, 1]),
+    "float_signalling_nan_is_truthy": (
+        from_bits([0x7F800001, 0xFF800001], np.uint32, "f4"),
+        [1, 1],
+    ),
     "float_swapped_negative_zero": (np.array([-0.0, 2.0, 5e-324], ">f8"), [0, 1, 1]),
     "longdouble_negative_zero": (np.array([0.0, -0.0, nan, 1], "longdouble"), [0, 0, 1, 1]),
     "longdouble_padding_is_ignored": (long_padding(), [0, 0]),
@@ -85,15 +87,20 @@ RULES = {
     "bytes_0_wide": (np.zeros(3, "S0"), [0, 0, 0]),
     "str_0_wide": (np.zeros(3, "U0"), [0, 0, 0]),
     "void_0_wide": (np.zeros(3, "V0"), [0, 0, 0]),
-    "void_any_byte": (from_bits([[0, 0, 0], [0, 0, 1], [128, 0, 0]], BYTE, "V3").ravel(),
-                      [0, 1, 1]),
+    "void_any_byte": (
+        from_bits([[0, 0, 0], [0, 0, 1], [128, 0, 0]], BYTE, "V3").ravel(),
+        [0, 1, 1],
+    ),
     "string_dtype_length": (np.array(["", " ", "0", "\0"], StringDType()), [0, 1, 1, 1]),
-    "string_dtype_nan_is_truthy": (np.array(["", nan, "a"], StringDType(na_object=nan)),
-                                   [0, 1, 1]),
-    "string_dtype_none_is_falsy": (np.array(["", None, "a"], StringDType(na_object=None)),
-                                   [0, 0, 1]),
-    "string_dtype_text_na_is_falsy": (np.array(["", "N", "a"], StringDType(na_object="N")),
-                                      [0, 0, 1]),
+    "string_dtype_nan_is_truthy": (np.array(["", nan, "a"], StringDType(na_object=nan)), [0, 1, 1]),
+    "string_dtype_none_is_falsy": (
+        np.array(["", None, "a"], StringDType(na_object=None)),
+        [0, 0, 1],
+    ),
+    "string_dtype_text_na_is_falsy": (
+        np.array(["", "N", "a"], StringDType(na_object="N")),
+        [0, 0, 1],
+    ),
     "struct_any_field": (field([(0, 0), (1, 0), (0, 1)], "i4, f8"), [0, 1, 1]),
     "struct_negative_zero_field": (field([(0, -0.0), (0, nan)], "i4, f8"), [0, 1]),
     "struct_nested": (field([(0, (0, 0)), (0, (0, 1))], [("a", "i1"), ("b", "i1, i1")]), [0, 1]),
@@ -101,19 +108,27 @@ RULES = {
     "struct_padding_is_ignored": (padded(0xFF), [0]),
     "struct_swapped_field": (field([(0,), (256,)], [("a", ">i2")]), [0, 1]),
     "struct_no_fields": (np.zeros(2, np.dtype([])), [0, 0]),
-    "object_bool_of_item": (np.array([None, 0, "", (), "0", -1, 0.0, nan], object),
-                            [0, 0, 0, 0, 1, 1, 0, 1]),
+    "object_bool_of_item": (
+        np.array([None, 0, "", (), "0", -1, 0.0, nan], object),
+        [0, 0, 0, 0, 1, 1, 0, 1],
+    ),
     "object_slots_never_set": (np.empty(3, object), [0, 0, 0]),
     "bfloat16_zeros": (np.array([0.0, -0.0, nan, 1e-40], ML_DTYPES["bfloat16"]), [0, 0, 1, 1]),
-    "float8_e5m2_zeros": (from_bits([0, 128, 1, 0x7F], BYTE, ML_DTYPES["float8_e5m2"]),
-                          [0, 0, 1, 1]),
-    "float8_e4m3fn_zeros": (from_bits([0, 128, 1, 0xFF], BYTE, ML_DTYPES["float8_e4m3fn"]),
-                            [0, 0, 1, 1]),
+    "float8_e5m2_zeros": (
+        from_bits([0, 128, 1, 0x7F], BYTE, ML_DTYPES["float8_e5m2"]),
+        [0, 0, 1, 1],
+    ),
+    "float8_e4m3fn_zeros": (
+        from_bits([0, 128, 1, 0xFF], BYTE, ML_DTYPES["float8_e4m3fn"]),
+        [0, 0, 1, 1],
+    ),
     # In the fnuz kinds the pattern of negative zero is NaN.
     "float8_e4m3fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e4m3fnuz"]), [0, 1]),
     "float8_e5m2fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e5m2fnuz"]), [0, 1]),
-    "float8_e8m0fnu_has_no_zero": (from_bits([0, 1, 255], BYTE, ML_DTYPES["float8_e8m0fnu"]),
-                                   [1, 1, 1]),
+    "float8_e8m0fnu_has_no_zero": (
+        from_bits([0, 1, 255], BYTE, ML_DTYPES["float8_e8m0fnu"]),
+        [1, 1, 1],
+    ),
     # Only the low half of the byte belongs to the number.
     "int4_low_half": (from_bits([0, 0x10, 0xF0, 1, 8], BYTE, ML_DTYPES["int4"]), [0, 0, 0, 1, 1]),
     "uint4_low_half": (from_bits([0, 0x10, 0xF8], BYTE, ML_DTYPES["uint4"]), [0, 0, 1]),
@@ -173,11 +188,13 @@ def test_one_item_left_out_is_found_at_each_place(name):
         assert fastsel.flatnonzero(array).tolist() == [k for k in range(130) if k != place]
 
 
-@pytest.mark.parametrize("name", [name for name, dtype in BYTES_DTYPES.items()
-                                  if dtype.names is None and dtype.itemsize <= 2])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, dtype in BYTES_DTYPES.items() if dtype.names is None and dtype.itemsize <= 2],
+)
 def test_every_bit_pattern(name):
     dtype = DTYPES[name]
-    array = np.arange(256 ** dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
+    array = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
     expected = reference.flatnonzero(array)
     assert expected.tolist() == np.flatnonzero(array).tolist()
     for selector in SELECTORS:

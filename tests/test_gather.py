@@ -23,26 +23,31 @@ import fastsel
 def valid_indices(data_shape, index_rows, depth, batch_dims=0, dtype=np.int64, seed=0):
     """Indices within bounds, from both ends unless `dtype` is unsigned."""
     rng = np.random.default_rng([depth, seed])
-    sizes = data_shape[batch_dims:batch_dims + depth]
+    sizes = data_shape[batch_dims : batch_dims + depth]
     lowest = [0 if np.dtype(dtype).kind == "u" else -size for size in sizes]
-    return np.stack([rng.integers(low, size, index_rows) for low, size in
-                     zip(lowest, sizes, strict=True)], axis=-1).astype(dtype)
+    return np.stack(
+        [rng.integers(low, size, index_rows) for low, size in zip(lowest, sizes, strict=True)],
+        axis=-1,
+    ).astype(dtype)
 
 
 def numpy_gather(data, indices, batch_dims=0):
     """The same by fancy indexing."""
     rows = indices.ndim - 1
-    batch = [np.arange(size).reshape((-1,) + (1,) * (rows - 1 - k))
-             for k, size in enumerate(data.shape[:batch_dims])]
+    batch = [
+        np.arange(size).reshape((-1,) + (1,) * (rows - 1 - k))
+        for k, size in enumerate(data.shape[:batch_dims])
+    ]
     picked = data[(*batch, *np.moveaxis(indices, -1, 0))]
-    whole = np.empty(indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1]:], data.dtype)
+    whole = np.empty(indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1] :], data.dtype)
     whole[...] = picked
     return whole
 
 
 def check(data, indices, batch_dims=0):
-    assert_same(fastsel.gather_nd(data, indices, batch_dims),
-                reference.gather_nd(data, indices, batch_dims))
+    assert_same(
+        fastsel.gather_nd(data, indices, batch_dims), reference.gather_nd(data, indices, batch_dims)
+    )
 
 
 # The specification.
@@ -59,8 +64,12 @@ EXAMPLES = {
     "negative_indices": (0, A22, [[-1, -2], [-2, -1]], [2, 1]),
     "one_row": (0, A22, [1], [2, 3]),
     "batch_of_two": (2, A222, [[[0], [1]], [[1], [0]]], [[0, 3], [5, 6]]),
-    "batch_and_more_rows": (1, A222, [[[0], [0], [1]], [[1], [1], [0]]],
-                            [[[0, 1], [0, 1], [2, 3]], [[6, 7], [6, 7], [4, 5]]]),
+    "batch_and_more_rows": (
+        1,
+        A222,
+        [[[0], [0], [1]], [[1], [1], [0]]],
+        [[[0, 1], [0, 1], [2, 3]], [[6, 7], [6, 7], [4, 5]]],
+    ),
     "one_dimension": (0, [5, 6, 7], [[2], [0], [2]], [7, 5, 7]),
 }
 
@@ -87,6 +96,7 @@ def test_one_full_index_gives_a_0d_array(forced_kernels):
 
 
 # Shapes: every rank, depth and number of batch dimensions.
+
 
 @pytest.mark.parametrize("batch_dims", [0, 1, 2])
 @pytest.mark.parametrize("more", [0, 1, 2], ids="rows{}".format)
@@ -118,8 +128,10 @@ def test_many_rows(batch_dims):
         for depth in range(1, 4 - batch_dims):
             rows = (64, (10, 300, 1500)[depth - 1])
             indices = valid_indices(data.shape, rows, depth, batch_dims)
-            assert_same(fastsel.gather_nd(data, indices, batch_dims),
-                        numpy_gather(data, indices, batch_dims))
+            assert_same(
+                fastsel.gather_nd(data, indices, batch_dims),
+                numpy_gather(data, indices, batch_dims),
+            )
 
 
 EMPTY = {
@@ -143,6 +155,7 @@ def test_empty(case, num_threads):
 
 
 # Dtypes, widths, layouts.
+
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_data_of_every_dtype(name, each_num_threads):
@@ -229,16 +242,20 @@ def test_input_unmodified(name, few_threads):
 
 # Properties.
 
+
 @st.composite
 def gathers(draw):
     shape = draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5))
     batch_dims = draw(st.integers(0, len(shape) - 1))
     depth = draw(st.integers(1, len(shape) - batch_dims))
-    rows = shape[:batch_dims] + draw(npst.array_shapes(min_dims=0, max_dims=2, min_side=0,
-                                                       max_side=6))
+    rows = shape[:batch_dims] + draw(
+        npst.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=6)
+    )
     data = draw(npst.arrays(npst.scalar_dtypes(), shape))
-    columns = [draw(npst.arrays(np.int64, rows, elements=st.integers(-size, size - 1)))
-               for size in shape[batch_dims:batch_dims + depth]]
+    columns = [
+        draw(npst.arrays(np.int64, rows, elements=st.integers(-size, size - 1)))
+        for size in shape[batch_dims : batch_dims + depth]
+    ]
     return data, np.stack(columns, axis=-1), batch_dims
 
 

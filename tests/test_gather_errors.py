@@ -34,7 +34,7 @@ OUT_OF_BOUNDS = {
     "axis_of_size_0": (np.zeros((0, 3)), [[0]], 0, 0, (0, 0), 0, 0),
     "empty_slice": (np.zeros((2, 0)), [[5]], 0, 5, (0, 0), 0, 2),
     "inner_axis_of_size_0": (np.zeros((2, 0)), [[1, 0]], 0, 0, (0, 1), 1, 0),
-    "int64_lowest": (A23, [[-2**63]], 0, -2**63, (0, 0), 0, 2),
+    "int64_lowest": (A23, [[-(2**63)]], 0, -(2**63), (0, 0), 0, 2),
     "int64_highest": (A23, [[0, 2**63 - 1]], 0, 2**63 - 1, (0, 1), 1, 3),
     "uint64_is_never_negative": (A23, np.array([[2**64 - 1]], "u8"), 0, 2**64 - 1, (0, 0), 0, 2),
     "uint32_is_never_negative": (A23, np.array([[2**32 - 1]], "u4"), 0, 2**32 - 1, (0, 0), 0, 2),
@@ -48,8 +48,10 @@ OUT_OF_BOUNDS = {
 def test_index_out_of_bounds(case, num_threads):
     data, indices, batch_dims, value, position, axis, size = OUT_OF_BOUNDS[case]
     text = out_of_bounds(data, np.asarray(indices), batch_dims)
-    assert text == (f"index {value} at position {position} of indices is out of bounds "
-                    f"for axis {axis} of data with size {size}")
+    assert text == (
+        f"index {value} at position {position} of indices is out of bounds "
+        f"for axis {axis} of data with size {size}"
+    )
 
 
 def test_default_thresholds_say_the_same():
@@ -63,7 +65,7 @@ def test_bound_of_every_index_dtype(name, few_threads):
     good = [99, 0] if name.startswith("u") else [99, 0, -100]
     indices = np.array(good * 30, name)[:, None]
     fastsel.gather_nd(data, indices)
-    for bad in ([100] if name.startswith("u") else [100, -101]):
+    for bad in [100] if name.startswith("u") else [100, -101]:
         for place in (0, 31, 59):
             wrong = indices.copy()
             wrong[place] = bad
@@ -71,8 +73,13 @@ def test_bound_of_every_index_dtype(name, few_threads):
 
 
 PLACES = {
-    "first": [0], "last": [999], "middle": [500], "first_and_last": [0, 999],
-    "end_of_a_slice": [499, 500], "each_third": [333, 666], "all": list(range(1000)),
+    "first": [0],
+    "last": [999],
+    "middle": [500],
+    "first_and_last": [0, 999],
+    "end_of_a_slice": [499, 500],
+    "each_third": [333, 666],
+    "all": list(range(1000)),
     "last_two": [998, 999],
 }
 
@@ -110,25 +117,50 @@ INVALID = {
     "timedelta_indices": (A23, np.array([[0]], "m8[s]"), {}, TypeError, "indices"),
     "depth_0": (A23, np.zeros((2, 0), int), {}, ValueError, "indices"),
     "depth_beyond_rank": (A23, np.zeros((2, 3), int), {}, ValueError, "indices"),
-    "depth_beyond_rank_less_batch": (A23, np.zeros((2, 2), int), {"batch_dims": 1}, ValueError,
-                                     "indices"),
+    "depth_beyond_rank_less_batch": (
+        A23,
+        np.zeros((2, 2), int),
+        {"batch_dims": 1},
+        ValueError,
+        "indices",
+    ),
     "data_0d": (np.array(5), [[0]], {}, ValueError, "data"),
     "indices_0d": (A23, np.array(0), {}, ValueError, "indices"),
     "batch_dims_float": (A23, [[0], [0]], {"batch_dims": 1.0}, TypeError, "batch_dims|integer"),
     "batch_dims_str": (A23, [[0], [0]], {"batch_dims": "1"}, TypeError, "batch_dims|integer"),
     "batch_dims_none": (A23, [[0], [0]], {"batch_dims": None}, TypeError, "batch_dims|integer"),
     "batch_dims_negative": (A23, [[0], [0]], {"batch_dims": -1}, ValueError, "batch_dims"),
-    "batch_dims_rank_of_data": (A23, np.zeros((2, 3, 1), int), {"batch_dims": 2}, ValueError,
-                                "batch_dims"),
-    "batch_dims_rank_of_indices": (np.zeros((2, 3, 4)), np.zeros((2, 1), int), {"batch_dims": 2},
-                                   ValueError, "batch_dims"),
+    "batch_dims_rank_of_data": (
+        A23,
+        np.zeros((2, 3, 1), int),
+        {"batch_dims": 2},
+        ValueError,
+        "batch_dims",
+    ),
+    "batch_dims_rank_of_indices": (
+        np.zeros((2, 3, 4)),
+        np.zeros((2, 1), int),
+        {"batch_dims": 2},
+        ValueError,
+        "batch_dims",
+    ),
     "batch_dims_huge": (A23, [[0], [0]], {"batch_dims": 2**40}, ValueError, "batch_dims"),
     "batch_differs": (A23, [[0], [0], [0]], {"batch_dims": 1}, ValueError, "batch"),
     "batch_of_1_does_not_broadcast": (A23, [[0]], {"batch_dims": 1}, ValueError, "batch"),
-    "batch_divides_but_differs": (np.zeros((2, 2, 2)), np.zeros((4, 1), int), {"batch_dims": 1},
-                                  ValueError, "batch"),
-    "empty_batch_differs": (np.zeros((0, 3)), np.zeros((1, 1), int), {"batch_dims": 1}, ValueError,
-                            "batch"),
+    "batch_divides_but_differs": (
+        np.zeros((2, 2, 2)),
+        np.zeros((4, 1), int),
+        {"batch_dims": 1},
+        ValueError,
+        "batch",
+    ),
+    "empty_batch_differs": (
+        np.zeros((0, 3)),
+        np.zeros((1, 1), int),
+        {"batch_dims": 1},
+        ValueError,
+        "batch",
+    ),
     "empty_list_of_indices": (A23, np.zeros(0, int), {}, ValueError, "indices"),
 }
 
@@ -228,7 +260,7 @@ def test_out_is_untouched_by_an_error(place, num_threads):
         for depth in (1, 2):
             indices = np.ones((1000, depth), np.int64)
             indices[place] = 6
-            out = numbered(name, np.full((1000, 4)[:3 - depth], 90))
+            out = numbered(name, np.full((1000, 4)[: 3 - depth], 90))
             expected = out.copy()
             out_of_bounds(data, indices, out=out)
             assert_same(out, expected)
@@ -244,8 +276,7 @@ def test_nothing_is_written_beside_out(each_num_threads):
                     around = numbered(name, np.full((rows + 2) * width, 90))
                     expected = around.copy()
                     expected[width:-width] = data[indices[:, 0]].ravel()
-                    fastsel.gather_nd(data, indices,
-                                      out=around[width:-width].reshape(rows, width))
+                    fastsel.gather_nd(data, indices, out=around[width:-width].reshape(rows, width))
                     assert_same(around, expected)
 
 
@@ -265,8 +296,10 @@ def overlap_with_indices_strided(array):
     return np.arange(100), array.reshape(50, 2)[:, :1], array[::2]
 
 
-@pytest.mark.parametrize("overlap", [overlap_with_data, overlap_shifted, overlap_with_indices,
-                                     overlap_with_indices_strided])
+@pytest.mark.parametrize(
+    "overlap",
+    [overlap_with_data, overlap_shifted, overlap_with_indices, overlap_with_indices_strided],
+)
 def test_out_may_overlap(overlap, num_threads):
     array = np.arange(100) * 3 % 100
     data, indices, out = overlap(array)

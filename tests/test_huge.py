@@ -31,15 +31,19 @@ CALLS = {
     # The bitmask takes an eighth of a byte for each item, 256 MiB here.
     "nonzero": ("fastsel.nonzero(array)[0].tolist() == expected", 320),
     "nonzero_bool": ("fastsel.nonzero(array.view(bool))[0].tolist() == expected", 320),
-    "nonzero_2d": ("fastsel.nonzero(array.reshape(2**25 + 1, 64))[0].tolist()"
-                   " == [2**25 - 1, 2**25]", 320),
+    "nonzero_2d": (
+        "fastsel.nonzero(array.reshape(2**25 + 1, 64))[0].tolist() == [2**25 - 1, 2**25]",
+        320,
+    ),
     "flatnonzero": ("fastsel.flatnonzero(array).tolist() == expected", 320),
     "count_nonzero": ("fastsel.count_nonzero(array) == 2", 64),
     "boolean_mask": ("fastsel.boolean_mask(array, array.view(bool)).tolist() == [3, 5]", 320),
     "compress": ("fastsel.compress(array.view(bool), array).tolist() == [3, 5]", 320),
     "extract": ("fastsel.extract(array, array).tolist() == [3, 5]", 320),
-    "nonzero_coordinates": ("fastsel.nonzero_coordinates(array, capacity=9).coordinates"
-                            "[:2, 0].tolist() == expected", 320),
+    "nonzero_coordinates": (
+        "fastsel.nonzero_coordinates(array, capacity=9).coordinates[:2, 0].tolist() == expected",
+        320,
+    ),
     "gather_nd": ("fastsel.gather_nd(array, [[2**31 - 1], [-1], [0]]).tolist() == [3, 5, 0]", 64),
 }
 

@@ -55,7 +55,8 @@ def test_each_copy_of_an_object_is_a_reference(pick, kind):
     del picked
     assert copies
     assert [sys.getrefcount(item) for item in items] == [
-        count + copies[id(item)] for count, item in zip(before, items, strict=True)]
+        count + copies[id(item)] for count, item in zip(before, items, strict=True)
+    ]
     del result
     gc.collect()
     assert [sys.getrefcount(item) for item in items] == before

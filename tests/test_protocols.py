@@ -23,15 +23,21 @@ def test_signature_is_that_of_numpy(name):
     assert parameters(getattr(fastsel, name)) == parameters(getattr(np, name))
 
 
-@pytest.mark.parametrize(("name", "signature"), [
-    ("boolean_mask", "a, mask"),
-    ("gather_nd", "data, indices, batch_dims=0, *, out=None"),
-    ("nonzero_coordinates", "x, *, n=None, out=None, count_out=None, capacity=None, truncate=False,"
-                            " fill_value=0, dtype=numpy.uint32, dml_shape=False, strict=False"),
-    ("set_num_threads", "n"),
-    ("get_num_threads", ""),
-    ("threads", "n"),
-])
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("boolean_mask", "a, mask"),
+        ("gather_nd", "data, indices, batch_dims=0, *, out=None"),
+        (
+            "nonzero_coordinates",
+            "x, *, n=None, out=None, count_out=None, capacity=None, truncate=False,"
+            " fill_value=0, dtype=numpy.uint32, dml_shape=False, strict=False",
+        ),
+        ("set_num_threads", "n"),
+        ("get_num_threads", ""),
+        ("threads", "n"),
+    ],
+)
 def test_signature(name, signature):
     namespace = {"numpy": np}
     exec(f"def expected({signature}): pass", namespace)
@@ -57,8 +63,10 @@ WRONG_CALLS = {
 @pytest.mark.parametrize("call", WRONG_CALLS)
 def test_wrong_arguments(call, name):
     args, kwargs = WRONG_CALLS[call]
-    assert_same_outcome(outcome(getattr(fastsel, name), *args, **kwargs),
-                        outcome(getattr(np, name), *args, **kwargs))
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), *args, **kwargs),
+        outcome(getattr(np, name), *args, **kwargs),
+    )
 
 
 def test_every_parameter_is_a_keyword_too():
@@ -73,6 +81,7 @@ def test_every_parameter_is_a_keyword_too():
 
 
 # __array_function__
+
 
 class Other:
     """An array of another kind, which takes NumPy functions over."""
@@ -121,6 +130,7 @@ def test_other_arrays_may_refuse(case):
 
 # Objects with a method of the same name, and objects that wrap results.
 
+
 class Duck:
     def nonzero(self):
         return "my nonzero"
@@ -166,9 +176,15 @@ class WrappingAfterError(Wrapping):
 
 
 @pytest.mark.parametrize("kind", [Wrapping, WrappingAfterError])
-@pytest.mark.parametrize("call", [
-    lambda module, a: module.nonzero(a), lambda module, a: module.compress([1, 1], a),
-    lambda module, a: module.compress([1, 1], a, 0)], ids=["nonzero", "compress", "compress_axis"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module, a: module.nonzero(a),
+        lambda module, a: module.compress([1, 1], a),
+        lambda module, a: module.compress([1, 1], a, 0),
+    ],
+    ids=["nonzero", "compress", "compress_axis"],
+)
 def test_result_is_wrapped(call, kind):
     ours, theirs = kind(), kind()
     assert call(fastsel, ours) == call(np, theirs)
@@ -176,10 +192,16 @@ def test_result_is_wrapped(call, kind):
     assert len(ours.calls) == 1
 
 
-@pytest.mark.parametrize("call", [
-    lambda module, a: module.flatnonzero(a), lambda module, a: module.count_nonzero(a),
-    lambda module, a: module.extract(a, [1, 2, 3]), lambda module, a: module.extract([1, 1], a)],
-    ids=["flatnonzero", "count_nonzero", "extract_condition", "extract_arr"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module, a: module.flatnonzero(a),
+        lambda module, a: module.count_nonzero(a),
+        lambda module, a: module.extract(a, [1, 2, 3]),
+        lambda module, a: module.extract([1, 1], a),
+    ],
+    ids=["flatnonzero", "count_nonzero", "extract_condition", "extract_arr"],
+)
 def test_result_is_not_wrapped(call):
     wrapping = Wrapping()
     assert_same(call(fastsel, wrapping), call(np, Wrapping()))
@@ -241,27 +263,33 @@ ARRAY_LIKES = {
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", OF_ONE_ARRAY)
 def test_array_like(name, kind, forced_kernels):
-    assert_same_outcome(outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
-                        outcome(getattr(np, name), ARRAY_LIKES[kind]()))
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
+        outcome(getattr(np, name), ARRAY_LIKES[kind]()),
+    )
 
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
 def test_array_like_condition(name, kind, forced_kernels):
     a = np.arange(3)
-    assert_same_outcome(outcome(getattr(fastsel, name), ARRAY_LIKES[kind](), a),
-                        outcome(getattr(np, name), ARRAY_LIKES[kind](), a))
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), ARRAY_LIKES[kind](), a),
+        outcome(getattr(np, name), ARRAY_LIKES[kind](), a),
+    )
 
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
 def test_array_like_items(name, kind, forced_kernels):
     a = ARRAY_LIKES[kind]()  # one for both, since some are items by identity
-    assert_same_outcome(outcome(getattr(fastsel, name), [1, 0], a),
-                        outcome(getattr(np, name), [1, 0], a))
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), [1, 0], a), outcome(getattr(np, name), [1, 0], a)
+    )
 
 
 # Subclasses of ndarray.
+
 
 class Plain(np.ndarray):
     """A subclass without methods of its own."""
@@ -271,8 +299,9 @@ def matrix():
     return np.array([[1, 0, 2], [0, 0, 3]]).view(np.matrix)
 
 
-@pytest.mark.parametrize("make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)],
-                         ids=["matrix", "subclass"])
+@pytest.mark.parametrize(
+    "make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)], ids=["matrix", "subclass"]
+)
 @pytest.mark.parametrize("name", OF_ONE_ARRAY)
 def test_indices_of_a_subclass_are_plain(name, make, forced_kernels):
     ours = getattr(fastsel, name)(make())
@@ -284,8 +313,9 @@ def test_indices_of_a_subclass_are_plain(name, make, forced_kernels):
 def test_count_nonzero_of_a_subclass_along_axis(forced_kernels):
     for a in (matrix(), matrix().view(Plain)):
         for axis in (0, 1, (0, 1)):
-            assert_same_outcome(outcome(fastsel.count_nonzero, a, axis),
-                                outcome(np.count_nonzero, a, axis))
+            assert_same_outcome(
+                outcome(fastsel.count_nonzero, a, axis), outcome(np.count_nonzero, a, axis)
+            )
 
 
 def test_method_of_a_subclass_is_called():
@@ -316,13 +346,17 @@ def test_count_nonzero_ignores_the_mask_of_a_masked_array(forced_kernels):
     assert fastsel.count_nonzero(masked_array()) == np.count_nonzero(masked_array()) == 4
 
 
-@pytest.mark.parametrize("call", [
-    lambda module: module.compress([1, 1, 0, 1], masked_array()),
-    lambda module: module.compress([0, 1], masked_array(), 0),
-    lambda module: module.compress(masked_array()[0], [1, 2, 3]),
-    lambda module: module.extract([1, 1, 0, 1], masked_array()),
-    lambda module: module.extract(masked_array(), masked_array())],
-    ids=["compress", "compress_axis", "compress_condition", "extract", "extract_both"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module: module.compress([1, 1, 0, 1], masked_array()),
+        lambda module: module.compress([0, 1], masked_array(), 0),
+        lambda module: module.compress(masked_array()[0], [1, 2, 3]),
+        lambda module: module.extract([1, 1, 0, 1], masked_array()),
+        lambda module: module.extract(masked_array(), masked_array()),
+    ],
+    ids=["compress", "compress_axis", "compress_condition", "extract", "extract_both"],
+)
 def test_mask_of_a_masked_array_comes_along(call, forced_kernels):
     ours, theirs = call(fastsel), call(np)
     assert type(ours) is type(theirs)

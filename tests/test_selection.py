@@ -24,8 +24,24 @@ from hypothesis.extra import numpy as npst
 import fastsel
 
 FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
-SHAPES = ((5,), (1,), (0,), (4, 5), (67, 2), (2, 67), (1, 130), (130, 1), (3, 0), (0, 3),
-          (2, 3, 4), (3, 1, 45), (2, 0, 2), (1, 1, 1), (2, 3, 2, 3), (2, 1, 3, 1, 22))
+SHAPES = (
+    (5,),
+    (1,),
+    (0,),
+    (4, 5),
+    (67, 2),
+    (2, 67),
+    (1, 130),
+    (130, 1),
+    (3, 0),
+    (0, 3),
+    (2, 3, 4),
+    (3, 1, 45),
+    (2, 0, 2),
+    (1, 1, 1),
+    (2, 3, 2, 3),
+    (2, 1, 3, 1, 22),
+)
 
 
 def check(function, array):
@@ -42,6 +58,7 @@ def check_numpy(array):
 
 
 # Sizes, densities, dtypes, layouts.
+
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size(name, forced_kernels):
@@ -115,6 +132,7 @@ def test_64_dimensions(few_threads):
 
 # What comes back.
 
+
 @pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 4), (0, 3), (130, 2)], ids=str)
 def test_nonzero_returns_plain_writeable_arrays_of_their_own(shape, few_threads):
     array = make("int64", shape)
@@ -125,7 +143,7 @@ def test_nonzero_returns_plain_writeable_arrays_of_their_own(shape, few_threads)
         assert indices.dtype == np.intp
         assert indices.flags.writeable
         assert not np.shares_memory(indices, array)
-        assert not any(np.shares_memory(indices, other) for other in result[k + 1:])
+        assert not any(np.shares_memory(indices, other) for other in result[k + 1 :])
 
 
 def test_nonzero_of_a_contiguous_vector_is_contiguous(few_threads):
@@ -136,9 +154,11 @@ def test_nonzero_of_a_contiguous_vector_is_contiguous(few_threads):
 def test_result_indexes_its_array(function, few_threads):
     array = make("float64", (40, 7))
     index = getattr(fastsel, function)(array)
-    picked = {"nonzero": lambda: array[index],
-              "flatnonzero": lambda: array.ravel()[index],
-              "argwhere": lambda: array[tuple(index.T)]}[function]()
+    picked = {
+        "nonzero": lambda: array[index],
+        "flatnonzero": lambda: array.ravel()[index],
+        "argwhere": lambda: array[tuple(index.T)],
+    }[function]()
     assert_same(picked, array[array != 0])
 
 
@@ -153,16 +173,35 @@ def test_input_unmodified(function, few_threads):
 
 # Scalars and 0-d arrays.
 
-ZERO_DIMENSIONAL = [3, 0, 2.5, -0.0, True, False, "", "a", b"", None, 1j, np.float32(2),
-                    np.array(7), np.array(0), np.array(True), np.array("NaT", "M8[s]"),
-                    np.array(b""), np.array(None, object), np.zeros((), "i4, f8")]
+ZERO_DIMENSIONAL = [
+    3,
+    0,
+    2.5,
+    -0.0,
+    True,
+    False,
+    "",
+    "a",
+    b"",
+    None,
+    1j,
+    np.float32(2),
+    np.array(7),
+    np.array(0),
+    np.array(True),
+    np.array("NaT", "M8[s]"),
+    np.array(b""),
+    np.array(None, object),
+    np.zeros((), "i4, f8"),
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("value", ZERO_DIMENSIONAL, ids=repr)
 def test_zero_dimensional(value, function, forced_kernels):
-    assert_same_outcome(outcome(getattr(fastsel, function), value),
-                        outcome(getattr(np, function), value))
+    assert_same_outcome(
+        outcome(getattr(fastsel, function), value), outcome(getattr(np, function), value)
+    )
 
 
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
@@ -172,8 +211,11 @@ def test_zero_dimensional_of_every_dtype(function, forced_kernels):
             check(function, make(name, (), density))
 
 
-@pytest.mark.parametrize(("value", "text"), [
-    (np.array(5), "0d arrays"), (np.array(True), "just use"), (5, "0d arrays")], ids=repr)
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(np.array(5), "0d arrays"), (np.array(True), "just use"), (5, "0d arrays")],
+    ids=repr,
+)
 def test_nonzero_of_0d_raises(value, text):
     with pytest.raises(ValueError, match=text):
         fastsel.nonzero(value)
@@ -184,10 +226,18 @@ def test_flatnonzero_of_0d_is_0_or_nothing():
     assert fastsel.flatnonzero(0).tolist() == []
 
 
-@pytest.mark.parametrize(("array", "shape"), [
-    (np.array(1), (1, 0)), (np.array(0), (0, 0)), (np.zeros((0, 3)), (0, 2)),
-    (np.zeros((2, 0)), (0, 2)), (np.zeros((2, 3)), (0, 2)), (np.ones((2, 3)), (6, 2))],
-    ids=["truthy 0-d", "falsy 0-d", "0x3", "2x0", "zeros", "ones"])
+@pytest.mark.parametrize(
+    ("array", "shape"),
+    [
+        (np.array(1), (1, 0)),
+        (np.array(0), (0, 0)),
+        (np.zeros((0, 3)), (0, 2)),
+        (np.zeros((2, 0)), (0, 2)),
+        (np.zeros((2, 3)), (0, 2)),
+        (np.ones((2, 3)), (6, 2)),
+    ],
+    ids=["truthy 0-d", "falsy 0-d", "0x3", "2x0", "zeros", "ones"],
+)
 def test_argwhere_shape(array, shape, forced_kernels):
     result = fastsel.argwhere(array)
     assert result.shape == shape
@@ -197,8 +247,32 @@ def test_argwhere_shape(array, shape, forced_kernels):
 
 # count_nonzero.
 
-AXES = (None, 0, 1, 2, -1, -3, (), (0,), (0, 1), (2, 0), (0, 1, 2), (-1, 0), 3, -4, (0, 3), (0, 0),
-        (0, -3), True, 1.0, "0", [0, 1], np.int8(1), np.array(1), 2**40)
+AXES = (
+    None,
+    0,
+    1,
+    2,
+    -1,
+    -3,
+    (),
+    (0,),
+    (0, 1),
+    (2, 0),
+    (0, 1, 2),
+    (-1, 0),
+    3,
+    -4,
+    (0, 3),
+    (0, 0),
+    (0, -3),
+    True,
+    1.0,
+    "0",
+    [0, 1],
+    np.int8(1),
+    np.array(1),
+    2**40,
+)
 
 
 @pytest.mark.parametrize("keepdims", [False, True])
@@ -210,7 +284,8 @@ def test_count_nonzero_axis(axis, keepdims, forced_kernels):
             with np.errstate(invalid="ignore"):  # NumPy warns of signalling NaN
                 assert_same_outcome(
                     outcome(fastsel.count_nonzero, array, axis, keepdims=keepdims),
-                    outcome(np.count_nonzero, array, axis, keepdims=keepdims))
+                    outcome(np.count_nonzero, array, axis, keepdims=keepdims),
+                )
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (), (0, 2), (0, 1, 2)], ids=repr)
@@ -225,7 +300,8 @@ def test_count_nonzero_axis_layouts(axis, few_threads):
 
 
 @pytest.mark.parametrize(
-    "array", [np.ones(3), np.array(1), 1, [], np.zeros((0, 2)), np.ones((2, 2))], ids=repr)
+    "array", [np.ones(3), np.array(1), 1, [], np.zeros((0, 2)), np.ones((2, 2))], ids=repr
+)
 def test_count_nonzero_is_an_intp_scalar(array, forced_kernels):
     assert type(fastsel.count_nonzero(array)) is np.intp
 
@@ -234,20 +310,24 @@ def test_count_nonzero_axis_agrees_with_the_reference(forced_kernels):
     array = make("float32", (3, 4, 5))
     for axis in (None, 0, 1, 2, -1, (), (0, 1), (0, 1, 2)):
         for keepdims in (False, True):
-            assert_same(fastsel.count_nonzero(array, axis, keepdims=keepdims),
-                        reference.count_nonzero(array, axis, keepdims=keepdims))
+            assert_same(
+                fastsel.count_nonzero(array, axis, keepdims=keepdims),
+                reference.count_nonzero(array, axis, keepdims=keepdims),
+            )
 
 
 def test_count_nonzero_structured_axis_is_a_type_error():
     array = make("struct_plain", (3, 4))
     assert fastsel.count_nonzero(array) == np.count_nonzero(array)
-    assert_same_outcome(outcome(fastsel.count_nonzero, array, axis=0),
-                        outcome(np.count_nonzero, array, axis=0))
+    assert_same_outcome(
+        outcome(fastsel.count_nonzero, array, axis=0), outcome(np.count_nonzero, array, axis=0)
+    )
     with pytest.raises(TypeError, match="Cannot cast"):
         fastsel.count_nonzero(array, keepdims=True)
 
 
 # Objects are asked in order, and what they raise comes through.
+
 
 class Item:
     """Counts how often it is asked, and may raise."""
@@ -297,10 +377,16 @@ def test_items_that_change_their_mind_are_a_runtime_error(few_threads):
 # Properties.
 
 any_array = npst.arrays(
-    dtype=st.one_of(npst.boolean_dtypes(), npst.integer_dtypes(endianness="?"),
-                    npst.floating_dtypes(endianness="?"), npst.complex_number_dtypes(),
-                    npst.datetime64_dtypes(), npst.unicode_string_dtypes(max_len=3)),
-    shape=npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9))
+    dtype=st.one_of(
+        npst.boolean_dtypes(),
+        npst.integer_dtypes(endianness="?"),
+        npst.floating_dtypes(endianness="?"),
+        npst.complex_number_dtypes(),
+        npst.datetime64_dtypes(),
+        npst.unicode_string_dtypes(max_len=3),
+    ),
+    shape=npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9),
+)
 
 
 @given(any_array)
@@ -334,5 +420,6 @@ def test_property_indices_ascend_and_address_all_that_is_selected(forced_kernels
     again = np.zeros(array.size, bool)
     again[flat] = True
     assert_same(again, reference.truth(np.ascontiguousarray(array)).reshape(-1))
-    assert_same(np.ravel_multi_index(fastsel.nonzero(array), array.shape) if array.size else flat,
-                flat)
+    assert_same(
+        np.ravel_multi_index(fastsel.nonzero(array), array.shape) if array.size else flat, flat
+    )

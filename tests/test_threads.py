@@ -22,8 +22,9 @@ def in_threads(functions, timeout=60):
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=(function,), daemon=True)
-               for function in functions]
+    threads = [
+        threading.Thread(target=run, args=(function,), daemon=True) for function in functions
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -37,8 +38,11 @@ def operations(size, name="int32", seed=0):
     """Every selection and gather on `size` items: name -> function without arguments."""
     array = make(name, (size, 3), 0.3, seed)
     mask = choose(size, 0.4, np.random.default_rng([size, seed]))
-    rows = np.random.default_rng(size).integers(-size, size, (size, 1)) if size else \
-        np.zeros((0, 1), np.int64)
+    rows = (
+        np.random.default_rng(size).integers(-size, size, (size, 1))
+        if size
+        else np.zeros((0, 1), np.int64)
+    )
     return {
         "nonzero": lambda: fastsel.nonzero(array),
         "flatnonzero": lambda: fastsel.flatnonzero(array),
@@ -57,6 +61,7 @@ OPERATORS = tuple(operations(1))
 
 
 # The number of threads and of slices never shows.
+
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_num_threads_agnosticism(operator, forced_kernels):
@@ -84,8 +89,9 @@ def test_slice_count_agnosticism(operator, forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_tiny_arrays_take_another_road_to_the_same_result(operator, monkeypatch):
-    tiny = importlib.import_module("fastsel._gather" if operator == "gather_nd" else
-                                   "fastsel._selection").TINY_ITEMS
+    tiny = importlib.import_module(
+        "fastsel._gather" if operator == "gather_nd" else "fastsel._selection"
+    ).TINY_ITEMS
     sizes = {1, 50, *(tiny // 3 + k for k in (-1, 0, 1)), *(tiny + k for k in (-1, 0, 1))}
     for size in sorted(size for size in sizes if size >= 0):
         call = operations(size)[operator]
@@ -108,6 +114,7 @@ def test_sizes_around_the_first_slices():
 
 
 # The settings.
+
 
 def test_set_num_threads_is_seen_by_get():
     try:
@@ -135,8 +142,11 @@ def test_threads_puts_the_number_back_after_an_error():
     assert fastsel.get_num_threads() == before
 
 
-@pytest.mark.parametrize(("number", "error"), [
-    (0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError)], ids=repr)
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError)],
+    ids=repr,
+)
 def test_number_of_threads_that_is_none(number, error):
     before = fastsel.get_num_threads()
     with pytest.raises(error):
@@ -182,6 +192,7 @@ def test_show_config(capsys):
 
 
 # Several callers at once.
+
 
 @pytest.mark.parametrize("size", [65, 5000])
 def test_concurrent_callers(size, forced_kernels):
@@ -234,6 +245,7 @@ def test_settings_change_while_others_call(forced_kernels):
 # A writer changes the input meanwhile. Which of its states is seen is free; what is not:
 # a crash, an index out of range, an index twice.
 
+
 def while_writing(write, check, seconds=0.3):
     """Call `check` again and again while another thread runs `write`."""
     stop = threading.Event()
@@ -255,9 +267,11 @@ def while_writing(write, check, seconds=0.3):
 
 def flipping(array):
     """A function that turns all items on, then all off."""
+
     def write():
         array.fill(1)
         array.fill(0)
+
     return write
 
 
@@ -287,8 +301,8 @@ def test_mask_of_other_operators_changed_meanwhile(operator, few_threads):
             rows = fastsel.argwhere(array)
         else:
             count, coordinates = fastsel.nonzero_coordinates(array)
-            assert not coordinates[int(count):].any()
-            rows = coordinates[:int(count)].astype(np.int64)
+            assert not coordinates[int(count) :].any()
+            rows = coordinates[: int(count)].astype(np.int64)
         assert ((rows >= 0) & (rows < 200)).all()
         return rows @ [200, 1]
 

@@ -17,6 +17,9 @@ cdef extern from "levels.h" nogil:
             Py_ssize_t room) noexcept nogil
         int (*decode)(uint64_t word, uint8_t *out) noexcept nogil
         Py_ssize_t (*count)(const uint64_t *bits, Py_ssize_t blocks) noexcept nogil
+        size_t (*add_offsets)(
+            const intptr_t *values, Py_ssize_t n, size_t length, intptr_t wrap, size_t stride,
+            intptr_t *offsets) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
     int fs_ctz(uint64_t word) noexcept

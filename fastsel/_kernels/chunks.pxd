@@ -43,34 +43,49 @@ cdef inline void describe_chunk(chunk_t *chunk, cnp.ndarray a, int first_axis) n
 cdef inline void copy_chunks(const chunk_t *chunk, const char *base, const Py_ssize_t *offsets,
                              Py_ssize_t n, char *out) noexcept nogil:
     """Chunk j comes from base + offsets[j]; out has room for n of them, side by side."""
-    cdef Py_ssize_t j
+    copy_rows(chunk, base, 0, 1, offsets, n, out)
+
+
+cdef inline void copy_rows(const chunk_t *chunk, const char *base, Py_ssize_t stride,
+                           Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
+                           char *out) noexcept nogil:
+    """The chunks at the same n offsets of each of so many rows, which lie stride bytes apart."""
+    cdef Py_ssize_t i, j
     if not chunk.run:
-        for j in range(n):
-            copy_strided(chunk, base + offsets[j], out + j * chunk.width)
+        for i in range(rows):
+            for j in range(n):
+                copy_strided(chunk, base + i * stride + offsets[j], out)
+                out += chunk.width
     elif chunk.width == 1:
-        copy_fixed[uint8_t](base, offsets, n, <uint8_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
     elif chunk.width == 2:
-        copy_fixed[uint16_t](base, offsets, n, <uint16_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <uint16_t *>out)
     elif chunk.width == 4:
-        copy_fixed[uint32_t](base, offsets, n, <uint32_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <uint32_t *>out)
     elif chunk.width == 8:
-        copy_fixed[uint64_t](base, offsets, n, <uint64_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <uint64_t *>out)
     elif chunk.width == 16:
-        copy_fixed[bytes16_t](base, offsets, n, <bytes16_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <bytes16_t *>out)
     elif chunk.width == 32:
-        copy_fixed[bytes32_t](base, offsets, n, <bytes32_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <bytes32_t *>out)
     elif chunk.width == 64:
-        copy_fixed[bytes64_t](base, offsets, n, <bytes64_t *>out)
+        copy_fixed(base, stride, rows, offsets, n, <bytes64_t *>out)
     else:
-        for j in range(n):
-            memcpy(out + j * chunk.width, base + offsets[j], chunk.width)
+        for i in range(rows):
+            for j in range(n):
+                memcpy(out, base + i * stride + offsets[j], chunk.width)
+                out += chunk.width
 
 
-cdef inline void copy_fixed(const char *base, const Py_ssize_t *offsets, Py_ssize_t n,
+cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                            const Py_ssize_t *offsets, Py_ssize_t n,
                             fixed_t *out) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(n):
-        memcpy(<char *>out + j * sizeof(fixed_t), base + offsets[j], sizeof(fixed_t))
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        for j in range(n):
+            memcpy(<char *>out + j * sizeof(fixed_t), base + i * stride + offsets[j],
+                   sizeof(fixed_t))
+        out += n
 
 
 cdef inline void copy_strided(const chunk_t *chunk, const char *source,

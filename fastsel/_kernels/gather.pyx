@@ -5,14 +5,17 @@ other thread's change of the indices can move a read out of the data.
 """
 cimport numpy as cnp
 from libc.stdint cimport (
-    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t)
+    int8_t, int16_t, int32_t, int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t)
 
+from fastsel._kernels.blocks cimport fs_level, fs_level_t
 from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)
 
 cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
 
 ctypedef fused index_t:
     int8_t
@@ -26,6 +29,10 @@ ctypedef fused index_t:
 cdef enum:
     ROWS = 128   # index rows at a time; their offsets and values fit L1 and any stack
 
+# values has room for n indices, which lie step bytes apart.
+ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                        Py_ssize_t n) noexcept nogil
+
 ctypedef struct gather_task:
     strided_t batch                   # leading axes of data
     Py_ssize_t axes                   # indexed axes, K
@@ -34,8 +41,8 @@ ctypedef struct gather_task:
     chunk_t chunk                     # trailing axes of data
     strided_t rows                    # of indices
     Py_ssize_t index_stride           # within a row
-    Py_ssize_t index_width
     bint signed
+    load_t load
     Py_ssize_t rows_per_batch
     Py_ssize_t slices
     Py_ssize_t *offsets               # NULL: copy at once
@@ -126,8 +133,8 @@ cdef run(gather_task *task, cnp.ndarray indices, int batch_dims, int threads):
     cdef Py_ssize_t k
     describe(&task.rows, indices, 0, last)
     task.index_stride = cnp.PyArray_STRIDE(indices, last)
-    task.index_width = cnp.PyArray_ITEMSIZE(indices)
     task.signed = cnp.PyArray_ISSIGNED(indices)
+    task.load = loader(cnp.PyArray_ITEMSIZE(indices), task.signed)
     if task.rows.size == 0:
         return None
     task.rows_per_batch = task.rows.size // task.batch.size
@@ -193,19 +200,14 @@ cdef bint add_indices(const gather_task *task, const char *indices, Py_ssize_t r
     A fault's offset is never used: the caller stops at this block.
     """
     cdef Py_ssize_t[ROWS] values
-    cdef Py_ssize_t axis, j, length, wrap, value
-    cdef size_t bad
+    cdef Py_ssize_t axis, wrap
     for axis in range(task.axes):
-        load_indices(task, indices + axis * task.index_stride, values, n)
-        length = task.lengths[axis]
-        wrap = length if task.signed else 0
-        bad = 0
-        for j in range(n):
-            value = values[j] + (wrap if values[j] < 0 else 0)
-            bad |= <size_t>value >= <size_t>length
-            found[j] += <Py_ssize_t>(<size_t>value * <size_t>task.strides[axis])
-        if bad:
-            note_fault(values, n, length, wrap, row, axis, fault)
+        task.load(indices + axis * task.index_stride, task.rows.strides[task.rows.ndim - 1],
+                  values, n)
+        wrap = task.lengths[axis] if task.signed else 0
+        if level.add_offsets(<intptr_t *>values, n, task.lengths[axis], wrap,
+                             task.strides[axis], <intptr_t *>found):
+            note_fault(values, n, task.lengths[axis], wrap, row, axis, fault)
     return fault.row < 0
 
 
@@ -221,31 +223,63 @@ cdef void note_fault(const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t length, 
             return
 
 
-cdef void load_indices(const gather_task *task, const char *indices, Py_ssize_t *values,
-                       Py_ssize_t n) noexcept nogil:
-    """One index of each of n rows, sign- or zero-extended."""
-    cdef Py_ssize_t step = task.rows.strides[task.rows.ndim - 1]
-    if task.index_width == 8:      # uint64 keeps its bits: beyond any length, as it should be
-        load(<const int64_t *>indices, step, values, n)
-    elif task.index_width == 4:
-        if task.signed:
-            load(<const int32_t *>indices, step, values, n)
-        else:
-            load(<const uint32_t *>indices, step, values, n)
-    elif task.index_width == 2:
-        if task.signed:
-            load(<const int16_t *>indices, step, values, n)
-        else:
-            load(<const uint16_t *>indices, step, values, n)
-    elif task.signed:
-        load(<const int8_t *>indices, step, values, n)
-    else:
-        load(<const uint8_t *>indices, step, values, n)
+# Each is called through a pointer, so that no compiler can see, behind the call, that a value came
+# from memory, and load it again after it was checked.
+
+cdef void load_i8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                  Py_ssize_t n) noexcept nogil:
+    load(<const int8_t *>indices, step, values, n)
+
+
+cdef void load_i16(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                   Py_ssize_t n) noexcept nogil:
+    load(<const int16_t *>indices, step, values, n)
+
+
+cdef void load_i32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                   Py_ssize_t n) noexcept nogil:
+    load(<const int32_t *>indices, step, values, n)
+
+
+cdef void load_i64(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                   Py_ssize_t n) noexcept nogil:
+    """uint64, too: what is negative as int64 is beyond any length, as it should be."""
+    load(<const int64_t *>indices, step, values, n)
+
+
+cdef void load_u8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                  Py_ssize_t n) noexcept nogil:
+    load(<const uint8_t *>indices, step, values, n)
+
+
+cdef void load_u16(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                   Py_ssize_t n) noexcept nogil:
+    load(<const uint16_t *>indices, step, values, n)
+
+
+cdef void load_u32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
+                   Py_ssize_t n) noexcept nogil:
+    load(<const uint32_t *>indices, step, values, n)
+
+
+cdef load_t loader(int width, bint signed) noexcept nogil:
+    """The function that loads and extends indices of that width."""
+    if width == 8:
+        return load_i64
+    if width == 4:
+        return load_i32 if signed else load_u32
+    if width == 2:
+        return load_i16 if signed else load_u16
+    return load_i8 if signed else load_u8
 
 
 cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
                       Py_ssize_t n) noexcept nogil:
-    """volatile: one load each, whatever an optimiser thinks of loading twice."""
+    """One index of each of n rows that lie step bytes apart."""
     cdef Py_ssize_t j
-    for j in range(n):
-        values[j] = <Py_ssize_t>(<const volatile index_t *>(<const char *>indices + j * step))[0]
+    if step == sizeof(index_t):
+        for j in range(n):
+            values[j] = <Py_ssize_t>indices[j]
+    else:
+        for j in range(n):
+            values[j] = <Py_ssize_t>(<const index_t *>(<const char *>indices + j * step))[0]

@@ -10,14 +10,21 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, log2_width
-from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
+from fastsel._kernels.chunks cimport chunk_t, copy_chunks, copy_rows, describe_chunk
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
-    advance, cursor_t, describe, is_run, next_row, seek, strided_t)
+    advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    FEW = 64   # chunks per outer index whose offsets fit the stack
+
+ctypedef struct walk_t:
+    cursor_t cursor
+    Py_ssize_t row_start          # index of the first item of the cursor's inner row
 
 ctypedef struct keep_task:
     const uint64_t *bits
@@ -67,10 +74,12 @@ cdef void keep_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t outer = unit // task.slices, s = unit % task.slices
     cdef strided_t selected = task.selected
     cdef cursor_t cursor
-    cdef Py_ssize_t outer_step = task.outer.strides[task.outer.ndim - 1]
+    if task.slices == 1 and task.total <= FEW:
+        keep_few(task, unit, stop)
+        return
     seek(&cursor, &task.outer, outer)
     while unit < stop:
-        selected.data = cursor.row + cursor.inner * outer_step
+        selected.data = item(&cursor, &task.outer)
         keep_unit(task, &selected, s,
                   task.out + (outer * task.total + task.offsets[s]) * task.chunk.width)
         unit += 1
@@ -79,6 +88,25 @@ cdef void keep_slice(void *context, Py_ssize_t k) noexcept nogil:
             s = 0
             outer += 1
             advance(&cursor, &task.outer, 1)
+
+
+cdef void keep_few(const keep_task *task, Py_ssize_t outer, Py_ssize_t stop) noexcept nogil:
+    """Outer indices that all keep the same few chunks: where these lie is found once."""
+    cdef Py_ssize_t[FEW + 64] offsets
+    cdef Py_ssize_t block, length, found = 0
+    cdef walk_t walk
+    cdef cursor_t cursor
+    start_walk(&walk, &task.selected)
+    for block in range(task.blocks):
+        found += add_offsets(&walk, &task.selected, block, task.bits[block], offsets + found)
+    seek(&cursor, &task.outer, outer)
+    while outer < stop:
+        length = run_length(&cursor, &task.outer, stop - outer)
+        copy_rows(&task.chunk, item(&cursor, &task.outer),
+                  task.outer.strides[task.outer.ndim - 1], length, offsets, found,
+                  task.out + outer * found * task.chunk.width)
+        advance(&cursor, &task.outer, length)
+        outer += length
 
 
 cdef void keep_unit(const keep_task *task, const strided_t *selected, Py_ssize_t s,
@@ -125,28 +153,40 @@ cdef void keep_runs(const uint64_t *bits, Py_ssize_t block, Py_ssize_t stop, con
 
 cdef void keep_scattered(const keep_task *task, const strided_t *selected, Py_ssize_t block,
                          Py_ssize_t stop, char *out) noexcept nogil:
-    """Rows of any layout: the hits of a block become offsets, inner row by inner row."""
-    cdef uint8_t[64] at
+    """Chunks of any layout, by way of the offsets of a block's hits."""
     cdef Py_ssize_t[64] offsets
-    cdef cursor_t cursor
-    cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]
-    cdef Py_ssize_t stride = selected.strides[selected.ndim - 1]
-    cdef Py_ssize_t row_start = -2 * inner, hit      # no row yet: the first hit seeks its own
-    cdef int n, j
-    cursor.row = selected.data
+    cdef int n
+    cdef walk_t walk
+    start_walk(&walk, selected)
     for block in range(block, stop):
-        if task.bits[block] == 0:
-            continue
-        n = level.decode(task.bits[block], at)
-        for j in range(n):
-            hit = block * 64 + at[j]
-            if hit - row_start >= inner:
-                if row_start >= 0 and hit - row_start < 2 * inner:
-                    next_row(&cursor, selected)
-                    row_start += inner
-                else:
-                    seek(&cursor, selected, hit)
-                    row_start = hit - cursor.inner
-            offsets[j] = (cursor.row - selected.data) + (hit - row_start) * stride
+        n = add_offsets(&walk, selected, block, task.bits[block], offsets)
         copy_chunks(&task.chunk, selected.data, offsets, n, out)
         out += n * task.chunk.width
+
+
+cdef inline void start_walk(walk_t *walk, const strided_t *selected) noexcept nogil:
+    walk.row_start = -2 * selected.shape[selected.ndim - 1]    # no row yet
+    walk.cursor.row = selected.data
+
+
+cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t block,
+                            uint64_t word, Py_ssize_t *offsets) noexcept nogil:
+    """Where the hits of a block lie, in bytes from selected.data; returns how many there are."""
+    cdef uint8_t[64] at
+    cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]
+    cdef Py_ssize_t stride = selected.strides[selected.ndim - 1], hit
+    cdef int n, j
+    if word == 0:
+        return 0
+    n = level.decode(word, at)
+    for j in range(n):
+        hit = block * 64 + at[j]
+        if hit - walk.row_start >= inner:
+            if walk.row_start >= 0 and hit - walk.row_start < 2 * inner:
+                next_row(&walk.cursor, selected)
+                walk.row_start += inner
+            else:
+                seek(&walk.cursor, selected, hit)
+                walk.row_start = hit - walk.cursor.inner
+        offsets[j] = (walk.cursor.row - selected.data) + (hit - walk.row_start) * stride
+    return n

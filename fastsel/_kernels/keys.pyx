@@ -4,7 +4,7 @@ A key is made of parts: the halves of a complex number, the items of a row. Each
 one rule of its dtype.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of

@@ -362,6 +362,21 @@ FS_KEEP(32)
 FS_KEEP(64)
 #undef FS_KEEP
 
+/* ---- gather: indices of one axis -> byte offsets ----------------------------------------- */
+
+/* Plain C: what the compiler makes of it at this level is good. */
+static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
+                              size_t stride, intptr_t *offsets)
+{
+    size_t bad = 0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        size_t v = (size_t)values[j] + (size_t)(values[j] < 0 ? wrap : 0);
+        bad |= v >= length;
+        offsets[j] += (intptr_t)(v * stride);
+    }
+    return bad;
+}
+
 #define FS_TEXT_(x) #x
 #define FS_TEXT(x) FS_TEXT_(x)
 
@@ -372,6 +387,7 @@ static const fs_level_t AT(fs_level) = {
     {AT(keep_u8), AT(keep_u16), AT(keep_u32), AT(keep_u64)},
     AT(decode),
     AT(count),
+    AT(add_offsets),
 };
 
 #undef FS_TEXT

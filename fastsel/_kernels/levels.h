@@ -79,6 +79,10 @@ typedef struct {
     int (*decode)(uint64_t word, uint8_t *out);
     /* Number of set bits of blocks words. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
+    /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if
+       all are below length then. */
+    size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
+                          size_t stride, intptr_t *offsets);
 } fs_level_t;
 
 #define FS_JOIN_(a, b) a##_##b

@@ -10,7 +10,6 @@ What a part no longer needs after its table is made (its words and positions) is
 its groups' counts, so that all four outputs take no more memory than the values alone.
 """
 cimport numpy as cnp
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -204,7 +203,7 @@ cdef void tables_slice(void *context, Py_ssize_t k) noexcept nogil:
 
 cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table) noexcept nogil:
     """The groups of one part; returns 0 or a status."""
-    cdef Py_ssize_t s, j, i, group, start, length, first
+    cdef Py_ssize_t s, j, i, group, start, length
     cdef Py_ssize_t *starts = task.starts + part * task.slices
     cdef uint64_t word
     for s in range(task.slices):
