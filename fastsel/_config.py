@@ -41,7 +41,7 @@ def show_config(mode="stdout"):
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
         "compiler": slices.compiler(),
-        "kernels": bitmask.level_name(),
+        "kernels": bitmask.level_name() + ("" if slices.is_threaded() else ", serial build"),
         "threads": _threads.get_num_threads(),
         "threads because of": _threads.why(),
     }

@@ -108,19 +108,20 @@ def nearly_distinct(keys_):
 def first_occurrences(keys, inverse, counts):
     """The Firsts of at least one key."""
     threads = _threads.for_bytes(keys.data.nbytes)
-    for engine in _engines(keys):
-        firsts = engine(keys, inverse, counts, threads)
+    expected = _expected_groups(keys)
+    for engine in _engines(expected):
+        firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
             return firsts
     raise AssertionError("sorting serves all keys")
 
 
-def _engines(keys):
-    """The engines to try, in turn."""
+def _engines(expected):
+    """The engines to try, in turn, for so many groups."""
     engines = {"tables": _by_tables, "partitions": _by_partitions, "sort": _by_sorting}
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
-    if _expected_groups(keys) <= TABLE_GROUPS // 2:
+    if expected <= TABLE_GROUPS // 2:
         return [_by_tables, _by_partitions, _by_sorting]
     return [_by_partitions, _by_sorting]
 
@@ -145,11 +146,11 @@ def _distinct_in_sample(keys):
     step = keys.size // SAMPLE_KEYS
     rows = keys.data.reshape(keys.size, -1)[: step * SAMPLE_KEYS : step]
     sample = keys._replace(data=np.ascontiguousarray(rows), size=len(rows), loners=None)
-    firsts = _by_tables(sample, False, False, 1)
+    firsts = _by_tables(sample, False, False, 1, 0)
     return SAMPLE_KEYS if firsts is None else int(firsts.offsets[-1])
 
 
-def _by_tables(keys, inverse, counts, threads):
+def _by_tables(keys, inverse, counts, threads, expected):
     found = distinct.by_tables(
         keys.data, keys.size, keys.rule, keys.loners, SEEDS, TABLE_GROUPS, inverse, counts, threads
     )
@@ -159,9 +160,9 @@ def _by_tables(keys, inverse, counts, threads):
     return Firsts(bits, bitmask.offsets_of(bits, threads), inverse, counts)
 
 
-def _by_partitions(keys, inverse, counts, threads):
+def _by_partitions(keys, inverse, counts, threads, expected):
     job = partitions.Partitions(
-        keys.data, keys.size, keys.rule, keys.loners, SEEDS, 0, inverse, counts, threads
+        keys.data, keys.size, keys.rule, keys.loners, SEEDS, expected, inverse, counts, threads
     )
     if not job.find():
         return None
@@ -169,7 +170,7 @@ def _by_partitions(keys, inverse, counts, threads):
     return Firsts(bits, offsets, *job.finish(bits))
 
 
-def _by_sorting(keys, inverse, counts, threads):
+def _by_sorting(keys, inverse, counts, threads, expected):
     """By a stable argsort of the canonical keys: no hash that anybody could flood."""
     words = _written_out(keys, threads)
     loners = _loners_of(keys, words)

@@ -7,8 +7,6 @@ import operator
 import os
 import warnings
 
-from fastsel._kernels import slices
-
 # Less than this many bytes of input and output per thread is not worth waking a thread for.
 # A woken team costs about 0.1 ms after a pause and 2 us when hot; a core moves 64 KiB from its
 # cache in about 5 us (benchmarks/bench_tiny.py and bench_selection.py around 1e4 items).
@@ -61,7 +59,7 @@ def get_num_threads():
         The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, the
         environment variables FASTSEL_NUM_THREADS and OMP_NUM_THREADS (read at import), the CPUs
         that this process may use (affinity and cgroup quota). A child made by fork starts with 1,
-        or FASTSEL_FORK_THREADS. A serial build always uses 1.
+        or FASTSEL_FORK_THREADS. (A serial build cuts its work alike, and runs it in turn.)
 
     Examples
     --------
@@ -114,8 +112,6 @@ def why():
 
 
 def _limit():
-    if not slices.is_threaded():
-        return 1, "a serial build"
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
     if _chosen is not None:

@@ -80,7 +80,7 @@ def run_python():
     def run(code, timeout=60, **variables):
         environment = {**ours, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
         done = subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-P", "-c", code],
             env=environment,
             timeout=timeout,
             capture_output=True,

@@ -9,20 +9,26 @@ its own slice's table, or LONER.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport blocks_of
-from fastsel._kernels.keys cimport describe_keys, is_loner, key_at, keys_t
+from fastsel._kernels.keys cimport canonical, describe_keys, is_loner, key_at, keys_t
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_direct, find_or_add, table_free, table_start, table_start_direct, table_t)
+    NO_MEMORY, find_direct, find_or_add, group_t, table_free, table_start, table_start_direct,
+    table_t)
 
 cnp.import_array()
 
 cdef enum:
     LONER = -1
+    BATCH = 512     # small keys looked at together; they fit L1 and any stack
+
+ctypedef fused small_t:
+    uint8_t
+    uint16_t
 
 ctypedef struct part_t:
     table_t table
@@ -111,27 +117,31 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef part_t *part = &task.parts[k]
     cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
     cdef Py_ssize_t stop_block = slice_start(task.blocks, task.slices, k + 1)
-    cdef Py_ssize_t i, group = LONER
-    cdef uint64_t word, last = 0
+    cdef Py_ssize_t start = block * 64, stop = min(stop_block * 64, task.keys.size)
     memset(task.bits + block, 0, (stop_block - block) * sizeof(uint64_t))
     if task.direct:
         part.status = table_start_direct(&part.table, <int>(8 * task.keys.width))
+        if part.status == 0 and task.keys.width == 1:
+            fill_direct(task, part, start, stop, <const uint8_t *>task.keys.data)
+        elif part.status == 0:
+            fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
     else:
         part.status = table_start(&part.table, task.most, 0, 0)
-    if part.status:
-        return
-    for i in range(block * 64, min(stop_block * 64, task.keys.size)):
+        if part.status == 0:
+            fill_hashed(task, part, start, stop)
+
+
+cdef void fill_hashed(const tables_task *task, part_t *part, Py_ssize_t start,
+                      Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i, group = LONER
+    cdef uint64_t word, last = 0
+    for i in range(start, stop):
         word = key_at(&task.keys, i)
         if is_loner(&task.keys, i, word):
-            task.bits[i >> 6] |= <uint64_t>1 << (i & 63)
-            if task.inverse != NULL:
-                task.inverse[i] = LONER
+            note_loner(task, i)
             continue
         if group == LONER or word != last or not task.keys.is_word:   # else: the same run
-            if task.direct:
-                group = find_direct(&part.table, i, word)
-            else:
-                group = find_or_add(&part.table, &task.keys, i, word)
+            group = find_or_add(&part.table, &task.keys, i, word)
             if group < 0:
                 part.status = group
                 return
@@ -140,6 +150,52 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             part.table.groups[group].count += 1
         if task.inverse != NULL:
             task.inverse[i] = group
+
+
+cdef void fill_direct(const tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop,
+                      const small_t *data) noexcept nogil:
+    """Keys of 1 or 2 bytes. In a batch that holds no new word, and few do, nothing is decided
+    item by item."""
+    cdef small_t[BATCH] words
+    cdef uint32_t *direct = part.table.direct
+    cdef group_t *groups = part.table.groups
+    cdef Py_ssize_t n, j
+    cdef bint is_new
+    while start < stop:
+        n = min(stop - start, BATCH)
+        is_new = task.keys.rule.lonely or task.keys.loners != NULL
+        for j in range(n):
+            words[j] = <small_t>canonical(&task.keys.rule, data[start + j])
+        for j in range(n):
+            is_new |= direct[words[j]] == 0
+        if is_new:
+            add_new(task, &part.table, start, n, words)
+        if task.counted:
+            for j in range(n):
+                if direct[words[j]]:      # not a loner
+                    groups[direct[words[j]] - 1].count += 1
+        if task.inverse != NULL:
+            for j in range(n):
+                if direct[words[j]]:
+                    task.inverse[start + j] = direct[words[j]] - 1
+        start += n
+
+
+cdef void add_new(const tables_task *task, table_t *table, Py_ssize_t start, Py_ssize_t n,
+                  const small_t *words) noexcept nogil:
+    """The new groups of a batch, and its loners, which get no group."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        if is_loner(&task.keys, start + j, words[j]):
+            note_loner(task, start + j)
+        else:
+            find_direct(table, start + j, words[j])
+
+
+cdef inline void note_loner(const tables_task *task, Py_ssize_t i) noexcept nogil:
+    task.bits[i >> 6] |= <uint64_t>1 << (i & 63)
+    if task.inverse != NULL:
+        task.inverse[i] = LONER
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
