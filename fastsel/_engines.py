@@ -19,6 +19,9 @@ from fastsel._kernels import bitmask, distinct, keys, partitions
 # (benchmarks/compare.py --op unique_first --size 1e7).
 TABLE_GROUPS = 1 << 16
 
+# The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
+PARTITIONED_KEYS = 2**32 - 1
+
 # Keys looked at to guess the number of groups; fewer keys than this are not worth guessing.
 SAMPLE_KEYS = 1 << 12
 
@@ -161,6 +164,8 @@ def _by_tables(keys, inverse, counts, threads, expected):
 
 
 def _by_partitions(keys, inverse, counts, threads, expected):
+    if keys.size > PARTITIONED_KEYS:
+        return None
     job = partitions.Partitions(
         keys.data, keys.size, keys.rule, keys.loners, SEEDS, expected, inverse, counts, threads
     )

@@ -34,8 +34,8 @@ def given(**arguments):
 
 
 def tiny(array, most):
-    """May NumPy's own loop serve this array? Small ones only, and not the 1-d ones with a stride
-    of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
+    """May NumPy's own nonzero serve this array? Up to `most` items, and not the 1-d ones with a
+    stride of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
     return array.size <= most and (array.ndim != 1 or -(2**31) < array.strides[0] < 2**31)
 
 

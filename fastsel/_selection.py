@@ -11,8 +11,10 @@ import numpy as np
 from fastsel import _gate, _threads
 from fastsel._kernels import bitmask, indices, items
 
-# Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py).
-TINY_ITEMS = 1000
+# Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py);
+# and up to so many, NumPy holds the interpreter lock, so that no other thread can write to the
+# array between the two passes of its nonzero, which would not notice.
+TINY_ITEMS = 500
 
 
 def nonzero(a):
@@ -233,6 +235,8 @@ def compress(condition, a, axis=None, out=None):
         elif (axes := _axes(axis, array.ndim)) and type(axis) is not tuple:
             kept = _keep(mask, array, axes[0], axes[0] + 1, out)
     if kept is None:
+        if mask is not None and not _gate.tiny(mask, mask.size):
+            condition = mask.copy()
         return np.compress(condition, a, **_gate.given(axis=axis, out=out))
     return _gate.like(kept, a) if out is None else out
 

@@ -8,11 +8,6 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Waiting threads sleep rather than spin: the tests make very many calls on very small arrays, and
-# spinning takes several times as long where other processes want the same cores. Read by OpenMP
-# once, when the library loads.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
 import fastsel
 
 # Derandomized: a run finds the same as the last one. --hypothesis-profile=search looks further.
@@ -75,10 +70,13 @@ def each_num_threads(forced_kernels):
 @pytest.fixture
 def run_python():
     """Function that runs code in a fresh interpreter, which must end well and in time."""
-    ours = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
 
     def run(code, timeout=60, **variables):
-        environment = {**ours, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            **variables,
+        }
         done = subprocess.run(
             [sys.executable, "-P", "-c", code],
             env=environment,

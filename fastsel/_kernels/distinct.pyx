@@ -13,12 +13,13 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport blocks_of
-from fastsel._kernels.keys cimport canonical, describe_keys, is_loner, key_at, keys_t
+from fastsel._kernels.keys cimport (
+    canonical, describe_keys, fs_fold, is_loner, key_at, keys_t)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_direct, find_or_add, group_t, table_free, table_start, table_start_direct,
-    table_t)
+    NO_MEMORY, find_direct, find_or_add, group_t, slot_t, table_free, table_start,
+    table_start_direct, table_t)
 
 cnp.import_array()
 
@@ -29,6 +30,10 @@ cdef enum:
 ctypedef fused small_t:
     uint8_t
     uint16_t
+
+ctypedef fused word_t:
+    uint32_t
+    uint64_t
 
 ctypedef struct part_t:
     table_t table
@@ -127,25 +132,56 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
     else:
         part.status = table_start(&part.table, task.most, 0, 0)
-        if part.status == 0:
-            fill_hashed(task, part, start, stop)
+        if part.status:
+            return
+        if task.keys.width == 4:
+            fill_words(task, part, start, stop, <const uint32_t *>task.keys.data)
+        elif task.keys.width == 8:
+            fill_words(task, part, start, stop, <const uint64_t *>task.keys.data)
+        else:
+            fill_bytes(task, part, start, stop)
 
 
-cdef void fill_hashed(const tables_task *task, part_t *part, Py_ssize_t start,
-                      Py_ssize_t stop) noexcept nogil:
-    cdef Py_ssize_t i, group = LONER
-    cdef uint64_t word, last = 0
+cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop,
+                     const word_t *data) noexcept nogil:
+    """Keys of 4 or 8 bytes. Most are found in the first slot that is looked at."""
+    cdef const slot_t *slots = part.table.slots
+    cdef int shift = 64 - part.table.slot_bits
+    cdef const slot_t *slot
+    cdef Py_ssize_t i, group
+    cdef uint64_t word
     for i in range(start, stop):
-        word = key_at(&task.keys, i)
-        if is_loner(&task.keys, i, word):
-            note_loner(task, i)
-            continue
-        if group == LONER or word != last or not task.keys.is_word:   # else: the same run
+        word = canonical(&task.keys.rule, data[i])
+        slot = &slots[fs_fold(word ^ task.keys.seed, task.keys.factor) >> shift]
+        group = <Py_ssize_t>slot.group - 1
+        if slot.word != word or group < 0:
+            if is_loner(&task.keys, i, word):       # it is in no slot
+                note_loner(task, i)
+                continue
+            part.table.lookups = i - start
             group = find_or_add(&part.table, &task.keys, i, word)
             if group < 0:
                 part.status = group
                 return
-            last = word
+            slots, shift = part.table.slots, 64 - part.table.slot_bits
+        if task.counted:
+            part.table.groups[group].count += 1
+        if task.inverse != NULL:
+            task.inverse[i] = group
+
+
+cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
+                     Py_ssize_t stop) noexcept nogil:
+    """Longer keys."""
+    cdef Py_ssize_t i, group
+    for i in range(start, stop):
+        if is_loner(&task.keys, i, 0):
+            note_loner(task, i)
+            continue
+        group = find_or_add(&part.table, &task.keys, i, key_at(&task.keys, i))
+        if group < 0:
+            part.status = group
+            return
         if task.counted:
             part.table.groups[group].count += 1
         if task.inverse != NULL:

@@ -91,3 +91,18 @@ cdef inline bint same_key(const keys_t *keys, Py_ssize_t i, Py_ssize_t j) noexce
     """Are keys i and j, whose words are equal, equal?"""
     return keys.is_word or memcmp(keys.data + i * keys.width, keys.data + j * keys.width,
                                   keys.width) == 0
+
+
+cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
+                            uint64_t *words) noexcept nogil:
+    """The words of n keys from start on, as key_at gives them; words has room for n."""
+    cdef Py_ssize_t j
+    if keys.width == 8:
+        for j in range(n):
+            words[j] = canonical(&keys.rule, (<const uint64_t *>keys.data)[start + j])
+    elif keys.width == 4:
+        for j in range(n):
+            words[j] = canonical(&keys.rule, (<const uint32_t *>keys.data)[start + j])
+    else:
+        for j in range(n):
+            words[j] = key_at(keys, start + j)

@@ -5,41 +5,53 @@ table fits the cache, and parts are independent of each other. Within a part the
 order, so that the first one met is the first occurrence.
 
 The pass that counts each part's keys also notes every key's part, in a byte of its own: the pass
-that scatters must agree with it even if another thread changes the keys meanwhile.
-What a part no longer needs after its table is made (its words and positions) is written over with
-its groups' counts, so that all four outputs take no more memory than the values alone.
+that scatters must agree with it even if another thread changes the keys meanwhile. The same bytes
+lead back: a key's entry in its part is the next one of that part, in the order of the keys, so
+that the inverse is read from as many streams as there are parts and written as one.
+
+What a part no longer needs is written over, so that all four outputs take little more memory than
+the values alone: an entry's place becomes the number of its group, then its rank; the words of a
+part become its groups' counts, then their ranks; and until it is written, the inverse holds the
+groups' first positions.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from fastsel._kernels.blocks cimport blocks_of
-from fastsel._kernels.keys cimport describe_keys, is_loner, key_at, keys_t, load_word, mix
+from fastsel._kernels.keys cimport (
+    describe_keys, is_loner, keys_t, load_words, mix)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_or_add, table_clear, table_free, table_start, table_t)
+    NO_MEMORY, find_or_add, slot_t, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
 
 cdef enum:
     PARTITION_BITS = 8
     PARTITIONS = 256
+    BATCH = 512               # words loaded together; they fit L1 and any stack
+    FIRST = 1                 # what a mark says
+    LONER = 2
+
+ctypedef fused word_t:
+    uint32_t
+    uint64_t
 
 ctypedef struct partitions_task:
     keys_t keys
     Py_ssize_t blocks
-    Py_ssize_t slices             # of the keys, at least size / 2^32
-    Py_ssize_t word_width         # bytes of a scattered word: 4 or 8
+    Py_ssize_t slices             # of the keys
+    bint narrow                   # words are scattered as 4 bytes, not 8
     Py_ssize_t expected           # groups per part, a guess
     bint counted
     uint8_t *parts                # per key: its part
-    uint8_t *marks                # per key: is it a first occurrence?
+    uint8_t *marks                # per key: FIRST, LONER or 0
     Py_ssize_t *starts            # [part][slice]: where that slice's keys of that part start
     char *words                   # scattered
-    uint32_t *places              # scattered: position within the slice
+    uint32_t *places              # scattered: position of the key
     Py_ssize_t *inverse           # or NULL
-    Py_ssize_t *groups            # [part][slice]: groups first met in the slices up to this one
+    Py_ssize_t *groups            # per part
     Py_ssize_t cuts               # slices of the parts
     Py_ssize_t *status            # one per cut
     ranks_t ranks
@@ -50,33 +62,33 @@ cdef class Partitions:
     """The state between the two halves of the job; between them the marks become a bitmask."""
     cdef partitions_task task
     cdef object owned             # the arrays that the task points to
-    cdef readonly object marks    # uint8, 1 at each first occurrence
+    cdef readonly object marks    # uint8, not 0 at each first occurrence
     cdef object inverse
     cdef int threads
 
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] loners, tuple seeds not None, Py_ssize_t expected,
                  bint inverse, bint counts, int threads):
+        """size is less than 2^32: places, counts and ranks have 4 bytes."""
         cdef partitions_task *task = &self.task
         describe_keys(&task.keys, data, size, rule, loners, seeds)
         self.threads = threads
         self.owned = (data, loners)
         task.blocks = blocks_of(size)
-        task.slices = max(slice_count(task.blocks, threads), (size >> 31) + 1)
-        # A count is written over a word later on, so it must fit.
-        task.word_width = 4 if task.keys.width <= 4 and size <= <Py_ssize_t>0xffffffff else 8
-        task.expected = expected >> PARTITION_BITS
+        task.slices = slice_count(task.blocks, threads)
+        task.narrow = task.keys.width <= 4
+        task.expected = min(expected, size) >> PARTITION_BITS
         task.counted = counts
         task.cuts = slice_count(PARTITIONS, threads)
         self.marks = self.array(cnp.NPY_UINT8, size)
         task.marks = <uint8_t *>cnp.PyArray_DATA(self.marks)
         task.parts = <uint8_t *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT8, size))
-        task.words = <char *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT8, size * task.word_width))
+        task.words = <char *>cnp.PyArray_DATA(
+            self.array(cnp.NPY_UINT32 if task.narrow else cnp.NPY_UINT64, size))
         task.places = <uint32_t *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT32, size))
         task.starts = <Py_ssize_t *>cnp.PyArray_DATA(
             self.array(cnp.NPY_INTP, PARTITIONS * task.slices + 1))
-        task.groups = <Py_ssize_t *>cnp.PyArray_DATA(
-            self.array(cnp.NPY_INTP, PARTITIONS * task.slices))
+        task.groups = <Py_ssize_t *>cnp.PyArray_DATA(self.array(cnp.NPY_INTP, PARTITIONS))
         task.status = <Py_ssize_t *>cnp.PyArray_DATA(self.array(cnp.NPY_INTP, task.cuts))
         task.inverse = NULL
         if inverse:
@@ -112,17 +124,18 @@ cdef class Partitions:
         cdef partitions_task *task = &self.task
         cdef cnp.npy_intp length
         cdef cnp.ndarray counts = None
-        before = rank_blocks(&task.ranks, bits)
-        if task.counted:
-            length = before[task.blocks]
-            counts = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-            task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts)
-            counts.fill(1)                    # a loner, unless a group says otherwise
+        if task.counted or task.inverse != NULL:
+            before = rank_blocks(&task.ranks, bits)
+            task.counts = NULL
+            if task.counted:
+                length = before[task.blocks]
+                counts = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+                task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts)
+                counts.fill(1)                # a loner, unless a group says otherwise
             with nogil:
-                for_slices(counts_slice, task, task.cuts, self.threads)
-        if task.inverse != NULL:
-            with nogil:
-                for_slices(relabel_slice, task, task.slices, self.threads)
+                for_slices(ranks_slice, task, task.cuts, self.threads)
+                if task.inverse != NULL:
+                    for_slices(inverse_slice, task, task.slices, self.threads)
         return self.inverse, counts
 
 
@@ -131,21 +144,20 @@ cdef void choose_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef partitions_task *task = <partitions_task *>context
     cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
     cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
+    cdef uint64_t[BATCH] words
     cdef uint32_t[PARTITIONS] count
-    cdef Py_ssize_t i, p
-    cdef uint64_t word
+    cdef Py_ssize_t n, j, p
     for p in range(PARTITIONS):
         count[p] = 0
-    for i in range(start, stop):
-        word = key_at(&task.keys, i)
-        task.marks[i] = is_loner(&task.keys, i, word)
-        if task.marks[i]:
-            if task.inverse != NULL:
-                task.inverse[i] = i
-            continue
-        p = <Py_ssize_t>(mix(&task.keys, word) >> (64 - PARTITION_BITS))
-        task.parts[i] = <uint8_t>p
-        count[p] += 1
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, words)
+        for j in range(n):
+            task.parts[start + j] = <uint8_t>(
+                mix(&task.keys, words[j]) >> (64 - PARTITION_BITS))
+            task.marks[start + j] = LONER if is_loner(&task.keys, start + j, words[j]) else 0
+            count[task.parts[start + j]] += task.marks[start + j] == 0
+        start += n
     for p in range(PARTITIONS):
         task.starts[p * task.slices + k] = count[p]
 
@@ -163,26 +175,32 @@ cdef void scan_starts(partitions_task *task) noexcept nogil:
 cdef void scatter_slice(void *context, Py_ssize_t k) noexcept nogil:
     """Words and positions of slice k, each to its part."""
     cdef partitions_task *task = <partitions_task *>context
+    if task.narrow:
+        scatter(task, k, <uint32_t *>task.words)
+    else:
+        scatter(task, k, <uint64_t *>task.words)
+
+
+cdef void scatter(const partitions_task *task, Py_ssize_t k, word_t *out) noexcept nogil:
     cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
     cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
-    cdef Py_ssize_t[PARTITIONS] next_place
-    cdef Py_ssize_t i, p, at
-    cdef uint64_t word
-    cdef uint32_t half
+    cdef Py_ssize_t[PARTITIONS] next_entry
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t n, j, p, at
     for p in range(PARTITIONS):
-        next_place[p] = task.starts[p * task.slices + k]
-    for i in range(start, stop):
-        if task.marks[i]:
-            continue
-        word = key_at(&task.keys, i)
-        at = next_place[task.parts[i]]
-        next_place[task.parts[i]] = at + 1
-        if task.word_width == 8:
-            memcpy(task.words + at * 8, &word, 8)
-        else:
-            half = <uint32_t>word
-            memcpy(task.words + at * 4, &half, 4)
-        task.places[at] = <uint32_t>(i - start)
+        next_entry[p] = task.starts[p * task.slices + k]
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, words)
+        for j in range(n):
+            if task.marks[start + j]:
+                continue
+            p = task.parts[start + j]
+            at = next_entry[p]
+            next_entry[p] = at + 1
+            out[at] = <word_t>words[j]
+            task.places[at] = <uint32_t>(start + j)
+        start += n
 
 
 cdef void tables_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -195,73 +213,93 @@ cdef void tables_slice(void *context, Py_ssize_t k) noexcept nogil:
                                          task.expected)
     while part < stop and status == 0:
         table_clear(&table)
-        status = fill_part(task, part, &table)
+        if task.narrow:
+            status = fill_part(task, part, &table, <uint32_t *>task.words)
+        else:
+            status = fill_part(task, part, &table, <uint64_t *>task.words)
         part += 1
     table_free(&table)
     task.status[k] = status
 
 
-cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table) noexcept nogil:
-    """The groups of one part; returns 0 or a status."""
-    cdef Py_ssize_t s, j, i, group, start, length
-    cdef Py_ssize_t *starts = task.starts + part * task.slices
+cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table,
+                          word_t *words) noexcept nogil:
+    """The groups of one part; returns 0 or a status. Entries' places become group numbers, the
+    first words counts; what the inverse still has room for becomes first positions."""
+    cdef Py_ssize_t start = task.starts[part * task.slices]
+    cdef Py_ssize_t stop = task.starts[(part + 1) * task.slices]
+    cdef const slot_t *slots = table.slots
+    cdef int shift = 64 - table.slot_bits
+    cdef const slot_t *slot
+    cdef Py_ssize_t j, group, length = 0
     cdef uint64_t word
-    for s in range(task.slices):
-        start = slice_start(task.blocks, task.slices, s) * 64
-        for j in range(starts[s], starts[s + 1]):
-            i = start + task.places[j]
-            word = load_word(task.words + j * task.word_width, task.word_width)
-            length = table.length
-            group = find_or_add(table, &task.keys, i, word)
+    for j in range(start, stop):
+        word = words[j]
+        slot = &slots[(mix(&task.keys, word) << PARTITION_BITS) >> shift]
+        group = <Py_ssize_t>slot.group - 1
+        if slot.word != word or group < 0 or not task.keys.is_word:
+            table.lookups = j - start
+            group = find_or_add(table, &task.keys, task.places[j], word)
             if group < 0:
                 return group
             if group == length:
-                task.marks[i] = 1
-            if task.inverse != NULL:
-                task.inverse[i] = table.groups[group].first
+                length += 1
+                task.marks[task.places[j]] = FIRST
+                slots, shift = table.slots, 64 - table.slot_bits
+        if task.counted:
             table.groups[group].count += 1
-        task.groups[part * task.slices + s] = table.length
-    if task.counted:
-        note_counts(task, part, table)
+        if task.inverse != NULL:
+            task.places[j] = <uint32_t>group
+    task.groups[part] = length
+    for group in range(length):
+        words[start + group] = <word_t>table.groups[group].count
+        if task.inverse != NULL:
+            task.inverse[start + group] = table.groups[group].first
+        else:
+            task.places[start + group] = <uint32_t>table.groups[group].first
     return 0
 
 
-cdef void note_counts(partitions_task *task, Py_ssize_t part,
-                      const table_t *table) noexcept nogil:
-    """Each group's count and first position, over the words and places of the part."""
-    cdef Py_ssize_t s = 0, g, start = task.starts[part * task.slices]
-    cdef uint64_t count
-    for g in range(table.length):
-        while g >= task.groups[part * task.slices + s]:
-            s += 1
-        task.places[start + g] = <uint32_t>(
-            table.groups[g].first - slice_start(task.blocks, task.slices, s) * 64)
-        count = <uint64_t>table.groups[g].count
-        memcpy(task.words + (start + g) * task.word_width, &count, task.word_width)
-
-
-cdef void counts_slice(void *context, Py_ssize_t k) noexcept nogil:
-    """The noted counts of the parts of cut k, to the ranks of their groups."""
+cdef void ranks_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """The parts of cut k: counts to the ranks of their groups, entries' places to ranks."""
     cdef partitions_task *task = <partitions_task *>context
-    cdef Py_ssize_t part, s, g, at, first
+    cdef Py_ssize_t part
     for part in range(slice_start(PARTITIONS, task.cuts, k),
                       slice_start(PARTITIONS, task.cuts, k + 1)):
-        at = task.starts[part * task.slices]
-        g = 0
-        for s in range(task.slices):
-            first = slice_start(task.blocks, task.slices, s) * 64
-            while g < task.groups[part * task.slices + s]:
-                task.counts[rank(&task.ranks, first + task.places[at])] = <Py_ssize_t>load_word(
-                    task.words + at * task.word_width, task.word_width)
-                at += 1
-                g += 1
+        if task.narrow:
+            rank_part(task, part, <uint32_t *>task.words)
+        else:
+            rank_part(task, part, <uint64_t *>task.words)
 
 
-cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
-    """From positions of first occurrences to their ranks."""
+cdef void rank_part(const partitions_task *task, Py_ssize_t part, word_t *words) noexcept nogil:
+    cdef Py_ssize_t start = task.starts[part * task.slices]
+    cdef Py_ssize_t group, first, group_rank, j
+    for group in range(task.groups[part]):
+        first = (task.inverse[start + group] if task.inverse != NULL
+                 else task.places[start + group])
+        group_rank = rank(&task.ranks, first)
+        if task.counted:
+            task.counts[group_rank] = <Py_ssize_t>words[start + group]
+        words[start + group] = <word_t>group_rank
+    if task.inverse != NULL:
+        for j in range(start, task.starts[(part + 1) * task.slices]):
+            task.places[j] = <uint32_t>words[start + task.places[j]]
+
+
+cdef void inverse_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """The ranks of the keys of slice k, each from the next entry of its part."""
     cdef partitions_task *task = <partitions_task *>context
     cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
     cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
-    cdef Py_ssize_t i
+    cdef Py_ssize_t[PARTITIONS] next_entry
+    cdef Py_ssize_t i, p
+    for p in range(PARTITIONS):
+        next_entry[p] = task.starts[p * task.slices + k]
     for i in range(start, stop):
-        task.inverse[i] = rank(&task.ranks, task.inverse[i])
+        if task.marks[i] == LONER:
+            task.inverse[i] = rank(&task.ranks, i)
+        else:
+            p = task.parts[i]
+            task.inverse[i] = task.places[next_entry[p]]
+            next_entry[p] += 1
