@@ -112,6 +112,9 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS and ar.dtype.kind in "iu"
+    if tiny and sorted:
+        return np.unique(ar, return_index, return_inverse, return_counts, axis)
     wanted = Wanted(return_index, return_inverse, return_counts)
     if _gate.overrides(ar):
         return _by_override(ar, wanted, axis, equal_nan, sorted)
@@ -119,8 +122,6 @@ def unique(
     if array is None:
         return _by_numpy(ar, wanted, axis, equal_nan, sorted)
     rows = _rows(array, axis)
-    if sorted and array.dtype.kind in "iu" and array.size <= TINY_ITEMS:
-        return np.unique(array, *wanted, axis=axis)
     found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _by_numpy(array, wanted, axis, equal_nan, sorted)

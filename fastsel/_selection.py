@@ -122,12 +122,10 @@ def argwhere(a):
            [1, 1]])
     """
     array = _gate.plain(a)
-    if (
-        array is None
-        or _gate.tiny(array, TINY_ITEMS)
-        or (truth := _gate.truth(array.dtype)) is None
-    ):
+    if array is None or array.ndim == 0:
         return np.argwhere(a)
+    if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
+        return np.array(array.nonzero()).T
     return _coordinates(array, truth).T
 
 
@@ -168,12 +166,10 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     1
     """
     array = _gate.plain(a)
-    if (
-        array is None
-        or _gate.tiny(array, TINY_ITEMS)
-        or (truth := _gate.truth(array.dtype)) is None
-    ):
+    if array is None:
         return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+    if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
+        return np.count_nonzero(array, axis, keepdims=keepdims)
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
@@ -227,6 +223,8 @@ def compress(condition, a, axis=None, out=None):
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
+    if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
+        return a.compress(condition, axis, out)
     array, mask = _gate.plain(a), _condition(condition)
     kept = None
     if array is not None and mask is not None and not _tiny(array, mask):
@@ -271,8 +269,10 @@ def extract(condition, arr):
     array([1, 4])
     """
     array, mask = _gate.plain(arr), _gate.plain(condition)
-    if array is None or mask is None or _tiny(array, mask):
+    if array is None or mask is None:
         return np.extract(condition, arr)
+    if type(arr) is np.ndarray and _tiny(array, mask):
+        return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
     return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
@@ -310,6 +310,8 @@ def boolean_mask(a, mask):
     array([[1, 2],
            [5, 6]])
     """
+    if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
+        return a[mask]
     selects = _boolean(mask)
     array = _gate.plain(a)
     if (
