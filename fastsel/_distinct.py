@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _engines, _gate, _objects, _threads
+from fastsel import _ascending, _engines, _gate, _objects, _threads
 from fastsel._kernels import gather, indices, items
 
 # Up to so many integers NumPy has sorted them before an engine has started
@@ -289,7 +289,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         if keys is None:
             return None
         if sorted and not any(wanted) and keys.sortable and _engines.nearly_distinct(keys):
-            return Found(_sorted_values(rows, equal_nan), None, None, None)
+            return Found(_ascending.distinct(rows, equal_nan), None, None, None)
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts)
     if firsts is None:
         return None
@@ -317,85 +317,20 @@ def _gathered(rows, firsts, wanted):
 
 def _sorted(found, wanted, equal_nan):
     """From order of first occurrence to ascending order."""
-    if not any(wanted) and _sorts_alone(found.values):
-        return found._replace(values=_sort_keeping_nan_bits(found.values))
-    order = _ascending(found.values, "quicksort" if equal_nan else "stable")
+    if not any(wanted) and _ascending.sorts_alone(found.values):
+        return found._replace(values=_ascending.sort(found.values))
+    order = _ascending.argsort(found.values, "quicksort" if equal_nan else "stable")
     inverse = found.inverse
     if wanted.inverse:
+        # In place: a row of indices is read before its slot is written.
         threads = _threads.for_bytes(inverse.nbytes)
-        gather.gather(
-            _places(order), inverse[:, np.newaxis], 0, inverse, threads
-        )  # in place, row by row
+        gather.gather(_ascending.places(order), inverse[:, np.newaxis], 0, inverse, threads)
     return Found(
         found.values[order],
         found.index[order] if wanted.index else None,
         inverse,
         found.counts[order] if wanted.counts else None,
     )
-
-
-def _sorts_alone(values):
-    """Does NumPy's sort, which is much faster than its argsort, put these into order?"""
-    foreign = _gate.small_foreign(values.dtype)
-    return values.ndim == 1 and values.dtype.kind in "biufmM" and not foreign
-
-
-def _ascending(values, kind):
-    """The order that sorts distinct values, NaN last; `kind` matters only for several NaN."""
-    if _gate.small_foreign(values.dtype):
-        values = _gate.as_float32(values)
-    if values.ndim == 1:
-        return np.argsort(values, kind=kind)
-    columns = values.reshape(len(values), -1)
-    if columns.dtype.kind not in "biumM" and columns.dtype.char not in "fd":
-        return np.argsort(_as_records(columns), kind="stable")
-    return np.lexsort(columns.T[::-1])
-
-
-def _as_records(columns):
-    """Each row as one structured item, which NumPy compares field by field."""
-    fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
-    return np.ascontiguousarray(columns).view(fields).ravel()
-
-
-def _sort_keeping_nan_bits(values):
-    """Sorted; NumPy's vectorised sort rewrites the payloads of NaN, so they are put back."""
-    result = np.sort(values)
-    if values.dtype.kind == "f" and len(result) and np.isnan(result[-1]):
-        nans = values[np.isnan(values)]
-        result[len(result) - len(nans) :] = nans
-    return result
-
-
-def _sorted_values(flat, equal_nan):
-    """Distinct values by sorting first, for data that is nearly all distinct."""
-    ordered = np.sort(flat)
-    if flat.dtype.kind == "f":
-        return _distinct_floats(ordered, flat, equal_nan)
-    different = np.empty(len(ordered), bool)
-    different[0] = True
-    # As integers NaT equals NaT; as dates it equals nothing.
-    words = ordered.view(f"i{ordered.itemsize}") if equal_nan else ordered
-    np.not_equal(words[1:], words[:-1], out=different[1:])
-    return ordered[different]
-
-
-def _distinct_floats(ordered, flat, equal_nan):
-    """Of sorted floats; zeros and NaN get the bits of their first occurrence in `flat`."""
-    numbers = int(np.searchsorted(ordered, np.nan))
-    different = np.ones(len(ordered), bool)
-    np.not_equal(ordered[1:numbers], ordered[: max(0, numbers - 1)], out=different[1:numbers])
-    if equal_nan:
-        different[numbers + 1 :] = False
-    result = ordered[different]
-    zero = int(np.searchsorted(result, 0.0))
-    if zero < len(result) and result[zero] == 0:
-        result[zero] = flat[np.argmax(flat == 0)]
-    if numbers < len(ordered):
-        first = int(np.searchsorted(result, np.nan))
-        nans = flat[np.isnan(flat)][: len(result) - first]  # flat may have changed meanwhile
-        result[first : first + len(nans)] = nans
-    return result
 
 
 def _with_smallest_nan(found, flat):
@@ -444,15 +379,8 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
         values = values.take(order, axis=0 if axis is None else axis)
         index = index[order]
         if wanted.inverse:
-            extras[0] = np.asarray(_places(order)[extras[0]])  # of a 0-d array, 0-d
+            extras[0] = np.asarray(_ascending.places(order)[extras[0]])  # of a 0-d array, 0-d
         if wanted.counts:
             extras[-1] = extras[-1][order]
     outputs = [index, *extras] if wanted.index else extras
     return (values, *outputs) if outputs else values
-
-
-def _places(order):
-    """Where each item of a permutation went."""
-    places = np.empty(len(order), np.intp)
-    places[order] = np.arange(len(order))
-    return places
