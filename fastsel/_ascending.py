@@ -90,7 +90,7 @@ def _thread_count(values):
 
 def _sort(values, threads):
     """A sorted copy."""
-    if threads < 2:
+    if threads < 2 or len(values) < MIN_SORT_ITEMS:
         return np.sort(values)
     below = _below_median(values)
     middle = int(_selection.count_nonzero(below))
@@ -114,7 +114,7 @@ def _sort_in_place(values, threads):
 
 def _argsort(values, kind, threads):
     """np.argsort; as stable as `kind`, because both halves keep their order."""
-    if threads < 2:
+    if threads < 2 or len(values) < MIN_SORT_ITEMS:
         return np.argsort(values, kind=kind)
     below = _below_median(values)
     halves = _selection.flatnonzero(below), _selection.flatnonzero(~below)
@@ -131,7 +131,7 @@ def _argsort_at(values, at, kind, threads):
 
 def _below_median(values):
     """Which values are below the median of a sample; NaN and NaT are not, they come last."""
-    sample = np.sort(values[:: len(values) // SAMPLE])
+    sample = np.sort(values[:: max(1, len(values) // SAMPLE)])
     return values < sample[len(sample) // 2]
 
 
