@@ -141,12 +141,12 @@ def _bitmask(array, threads):
 def _write(bits, offsets, shape, rows, threads):
     """The coordinates that fit into rows."""
     count = int(offsets[-1])
-    if count <= len(rows):
+    if count <= len(rows) and rows.flags.aligned:
         indices.coordinates(bits, offsets, shape, rows, threads)
     else:
         every = np.empty((count, len(shape)), rows.dtype)
         indices.coordinates(bits, offsets, shape, every, threads)
-        rows[...] = every[: len(rows)]
+        rows[:count] = every[: len(rows)]
 
 
 def _checked_dtype(dtype):

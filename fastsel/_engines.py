@@ -50,7 +50,7 @@ SEEDS = _seeds()
 class Keys(NamedTuple):
     """Canonical keys, or items that become canonical as they are loaded."""
 
-    data: np.ndarray  # C-contiguous
+    data: np.ndarray  # C-contiguous and aligned
     size: int
     rule: tuple
     loners: np.ndarray | None  # bitmask of keys that equal no other
@@ -82,7 +82,7 @@ def keys_of(rows, equal_nan):
     if one_word or raw:
         part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
         sortable = one_word and rows.dtype.kind in "iufmM" and not foreign
-        return Keys(np.ascontiguousarray(rows), len(rows), part_rule, None, sortable)
+        return Keys(np.require(rows, requirements="CA"), len(rows), part_rule, None, sortable)
     return _canonical(rows, rule, width, equal_nan)
 
 
