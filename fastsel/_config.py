@@ -1,13 +1,22 @@
 """show_config: what this installation is, and what it decided."""
 
+import os
 import platform
 import sys
+import warnings
 
 import numpy as np
 
 from fastsel import _threads
 from fastsel._kernels import bitmask, slices
 from fastsel._version import __version__
+
+if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "v3", "v4"):
+    warnings.warn(
+        f"FASTSEL_CPU must be base, v3 or v4, got {os.environ['FASTSEL_CPU']!r}; it is ignored",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def show_config(mode="stdout"):
@@ -43,7 +52,7 @@ def show_config(mode="stdout"):
         "compiler": slices.compiler(),
         "kernels": bitmask.level_name() + ("" if slices.is_threaded() else ", serial build"),
         "threads": _threads.get_num_threads(),
-        "threads because of": _threads.why(),
+        "threads set by": _threads.why(),
     }
     if mode == "dicts":
         return config

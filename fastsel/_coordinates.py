@@ -70,17 +70,20 @@ def nonzero_coordinates(
     Raises
     ------
     ValueError
-        If n, capacity, the shape of `out` or (strict) the number of dimensions does not fit, or
-        if the count exceeds the capacity and `truncate` is False.
+        If n, capacity, the shape of `out` or (strict) the number of dimensions does not fit, if
+        `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
     TypeError
-        If `out`, `count_out`, `dtype` or (strict) the dtype of x is not one of those above.
+        If n, capacity or `fill_value` is not an integer, or if `out`, `count_out`, `dtype` or
+        (strict) the dtype of x is not one of those above.
     OverflowError
-        If a dimension or the size of x does not fit `dtype`; raised before anything is allocated.
+        If a dimension or the size of x, or `fill_value`, does not fit `dtype`; raised before
+        anything is allocated.
 
     Notes
     -----
     -0.0 is zero, NaN is not. One pass over `x` and a bitmask of an eighth of a byte per item, as
-    `nonzero`. Nothing is written if an error is raised. Specification:
+    `nonzero`. Nothing is written if an error is raised. Subclasses are taken as plain arrays (a
+    masked array without its mask). Specification:
     DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
 
     Examples
@@ -102,6 +105,7 @@ def nonzero_coordinates(
     if capacity < 0:
         raise ValueError(f"capacity must be at least 0, got {capacity}")
     _check_range(array, dtype)
+    fill_value = _checked_fill_value(fill_value, dtype)
     rows = None if out is None else _rows_of(out, (capacity, n), dtype)
     if count_out is not None:
         _check_count_out(count_out, dtype)
@@ -194,6 +198,16 @@ def _index(name, value):
         return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
+
+
+def _checked_fill_value(fill_value, dtype):
+    value, limits = _index("fill_value", fill_value), np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(
+            f"fill_value must be between {limits.min} and {limits.max} for {dtype.name}, "
+            f"got {value}"
+        )
+    return value
 
 
 def _check_range(array, dtype):

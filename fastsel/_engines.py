@@ -7,12 +7,14 @@ too many probes, and sorting is what is left then. All give the same answer.
 import math
 import os
 import random
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from fastsel import _gate, _threads
-from fastsel._kernels import bitmask, distinct, keys, partitions
+from fastsel._kernels import bitmask, distinct, partitions
+from fastsel._kernels.keys import canonical_keys
 
 # Beyond so many groups a table leaves the cache and partitions are faster: at 1e7 int64 on two
 # threads 1e4 groups take 30 ms by tables and 63 by partitions, 1e6 take 160 and 78
@@ -38,9 +40,15 @@ _BYTE = np.array([0xFF], np.uint64)
 
 def _seeds():
     """Seed and odd factor of the hash: new in every process, or made from FASTSEL_HASH_SEED."""
-    source = random.SystemRandom()
-    if "FASTSEL_HASH_SEED" in os.environ:
-        source = random.Random(int(os.environ["FASTSEL_HASH_SEED"]))
+    source, text = random.SystemRandom(), os.environ.get("FASTSEL_HASH_SEED", "").strip()
+    if text.isdecimal():
+        source = random.Random(int(text))
+    elif text:
+        warnings.warn(
+            f"FASTSEL_HASH_SEED must be a whole number, got {text!r}; it is ignored",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return source.getrandbits(64), source.getrandbits(64) | 1
 
 
@@ -95,17 +103,17 @@ def _canonical(rows, rule, width, equal_nan):
         loners = np.empty((len(rows) + 63) // 64, np.uint64)
     threads = _threads.for_bytes(rows.nbytes)
     part_rule = rule.part_rule(not equal_nan)
-    keys.canonical_keys(
+    canonical_keys(
         rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, loners, threads
     )
     return Keys(out, len(rows), _RAW_RULE, loners, False)
 
 
-def nearly_distinct(keys_):
+def nearly_distinct(keys):
     """Does a sample suggest that sorting all keys is cheaper than finding the distinct ones?"""
-    if FORCE_ENGINE is not None or keys_.size < SAMPLE_KEYS * 4:
+    if FORCE_ENGINE is not None or keys.size < SAMPLE_KEYS * 4:
         return FORCE_ENGINE == "sort"
-    return SAMPLE_KEYS - _distinct_in_sample(keys_) <= SAMPLE_REPEATS
+    return SAMPLE_KEYS - _distinct_in_sample(keys) <= SAMPLE_REPEATS
 
 
 def first_occurrences(keys, inverse, counts):
@@ -191,25 +199,25 @@ def _by_sorting(keys, inverse, counts, threads, expected):
     marks[firsts_of_groups] = 1
     bits, offsets = bitmask.pack(marks, 1, _BYTE, threads)
     rank_of_group = np.argsort(np.argsort(firsts_of_groups))
-    ranks = inverses = None
+    ranks = counts_by_rank = None
     if inverse:
-        inverses = np.empty(keys.size, np.intp)
-        inverses[order] = rank_of_group[np.cumsum(starts) - 1]
+        ranks = np.empty(keys.size, np.intp)
+        ranks[order] = rank_of_group[np.cumsum(starts) - 1]
     if counts:
-        ranks = np.empty(len(firsts_of_groups), np.intp)
-        ranks[rank_of_group] = np.diff(np.append(np.flatnonzero(starts), keys.size))
-    return Firsts(bits, offsets, inverses, ranks)
+        counts_by_rank = np.empty(len(firsts_of_groups), np.intp)
+        counts_by_rank[rank_of_group] = np.diff(np.flatnonzero(starts), append=keys.size)
+    return Firsts(bits, offsets, ranks, counts_by_rank)
 
 
-def _written_out(keys_, threads):
+def _written_out(keys, threads):
     """The canonical keys themselves: unsigned words, or void items that compare as bytes."""
-    width = keys_.data.nbytes // keys_.size
-    out = np.empty(keys_.size, f"u{width}" if width in (1, 2, 4, 8) else f"V{width}")
+    width = keys.data.nbytes // keys.size
+    out = np.empty(keys.size, f"u{width}" if width in (1, 2, 4, 8) else f"V{width}")
     if width in (1, 2, 4, 8):
-        source = keys_.data.reshape(keys_.size, -1).view(out.dtype)
-        keys.canonical_keys(source, keys_.size, _gate.WORD, width, keys_.rule, False, out, None, 1)
+        source = keys.data.reshape(keys.size, -1).view(out.dtype)
+        canonical_keys(source, keys.size, _gate.WORD, width, keys.rule, False, out, None, 1)
     else:
-        out[:] = keys_.data.reshape(keys_.size, -1).view(out.dtype).ravel()
+        out[:] = keys.data.reshape(keys.size, -1).view(out.dtype).ravel()
     return out
 
 

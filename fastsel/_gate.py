@@ -37,7 +37,10 @@ def tiny(array, most):
     """May NumPy's own nonzero serve this array? Up to `most` items, and not the 1-d ones with a
     stride of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
     return array.size <= most and (
-        array.base is None or array.ndim != 1 or -(2**31) < array.strides[0] < 2**31
+        array.base is None
+        or array.ndim != 1
+        or -(2**31) < array.strides[0] < 2**31
+        or array.size == 0
     )
 
 

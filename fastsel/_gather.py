@@ -7,9 +7,6 @@ import numpy as np
 from fastsel import _gate, _threads
 from fastsel._kernels import gather
 
-# Unlike the selections there is no NumPy form that is right for tiny inputs and faster.
-TINY_ITEMS = 0
-
 
 def gather_nd(data, indices, batch_dims=0, *, out=None):
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
@@ -50,7 +47,8 @@ def gather_nd(data, indices, batch_dims=0, *, out=None):
     One pass over `indices`; each index is loaded once, checked and then used, so that another
     thread's writes to `indices` cannot cause a read outside of `data`. With `out`, all are checked
     first (8 bytes per index row), and `out` is untouched if an error is raised. The result, and
-    the error, are the same for every number of threads.
+    the error, are the same for every number of threads. Subclasses are taken as plain arrays (a
+    masked array without its mask). Specification: ONNX GatherND-13.
 
     Examples
     --------

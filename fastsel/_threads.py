@@ -56,10 +56,10 @@ def get_num_threads():
     Returns
     -------
     int
-        The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, the
-        environment variables FASTSEL_NUM_THREADS and OMP_NUM_THREADS (read at import), the CPUs
-        that this process may use (affinity and cgroup quota). A child made by fork starts with 1,
-        or FASTSEL_FORK_THREADS. (A serial build cuts its work alike, and runs it in turn.)
+        The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, in a
+        child made by fork 1 or FASTSEL_FORK_THREADS, the environment variables
+        FASTSEL_NUM_THREADS and OMP_NUM_THREADS (read at import), the CPUs that this process may
+        use (affinity and cgroup quota). A serial build cuts its work alike, and runs it in turn.
 
     Examples
     --------

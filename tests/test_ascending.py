@@ -1,9 +1,8 @@
-"""Sorting on several threads: the same as NumPy's sort, however the values fall into ranges."""
+"""Sorting distinct values, and distinct values by sorting: the same as NumPy's."""
 
 import numpy as np
 import pytest
 
-import fastsel
 from fastsel import _ascending
 
 SIZES = (1, 2, 63, 64, 65, 1000, 4097)
@@ -24,13 +23,6 @@ VALUES = {
 }
 
 
-@pytest.fixture
-def many_pieces(monkeypatch):
-    """Pieces of two values are worth a thread."""
-    monkeypatch.setattr(_ascending, "MIN_SORT_ITEMS", 2)
-    monkeypatch.setattr(_ascending, "SAMPLE", 8)
-
-
 def payload_nan(count):
     """NaN that differ in their payloads."""
     bits = np.uint64(0x7FF8000000000000) + np.arange(count, dtype=np.uint64)
@@ -38,42 +30,54 @@ def payload_nan(count):
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_sort_equals_numpy(kind, many_pieces):
+def test_sort_equals_numpy(kind):
     for size in SIZES:
         values = VALUES[kind](size, np.random.default_rng(size))
-        for threads in (1, 2, 3, 7):
-            with fastsel.threads(threads):
-                result = _ascending.sort(values)
-            expected = np.sort(values)
-            assert result.dtype == expected.dtype
-            equal_nan = values.dtype.kind in "fM"
-            assert np.array_equal(result, expected, equal_nan=equal_nan), (size, threads)
+        result, expected = _ascending.sort(values), np.sort(values)
+        assert result.dtype == expected.dtype
+        assert np.array_equal(result, expected, equal_nan=values.dtype.kind in "fM"), size
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_argsort_is_as_stable_as_numpys(kind, many_pieces):
+def test_argsort_is_stable(kind):
     for size in SIZES:
         values = VALUES[kind](size, np.random.default_rng(size))
         expected = np.argsort(values, kind="stable")
-        for threads in (1, 2, 3, 7):
-            with fastsel.threads(threads):
-                assert np.array_equal(_ascending.argsort(values, "stable"), expected), size
+        assert np.array_equal(_ascending.argsort(values), expected), size
 
 
-def test_sort_keeps_the_bits_of_nan(many_pieces):
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
+def test_argsort_of_the_widest_ranges(dtype):
+    limits = np.iinfo(dtype)
+    for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
+        values = np.array([high, low, high - 1, low + 1, high, low], dtype)
+        assert np.array_equal(_ascending.argsort(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_distinct_roads_equal_numpy(kind, equal_nan):
+    for size in SIZES:
+        values = VALUES[kind](size, np.random.default_rng(size))
+        expected = np.unique(values, True, True, True, equal_nan=equal_nan)
+        result = _ascending.distinct_with_places(values, equal_nan)
+        for ours, theirs in zip(result, expected, strict=True):
+            assert np.array_equal(ours, theirs, equal_nan=ours.dtype.kind in "fM"), size
+        alone = _ascending.distinct(values, equal_nan)
+        assert np.array_equal(alone, expected[0], equal_nan=alone.dtype.kind in "fM"), size
+
+
+def test_sort_keeps_the_bits_of_nan():
     values = np.concatenate((payload_nan(40), np.arange(100.0)))
-    for threads in (1, 2, 7):
-        with fastsel.threads(threads):
-            result = _ascending.sort(values)
-        assert result[100:].tobytes() == values[:40].tobytes()
+    assert _ascending.sort(values)[100:].tobytes() == values[:40].tobytes()
 
 
-def test_values_are_not_modified(many_pieces):
+def test_values_are_not_modified():
     values = np.random.default_rng(1).random(1000)
     before = values.copy()
-    with fastsel.threads(3):
-        _ascending.sort(values)
-        _ascending.argsort(values, "quicksort")
+    _ascending.sort(values)
+    _ascending.argsort(values)
+    _ascending.distinct_with_places(values, True)
     assert values.tobytes() == before.tobytes()
 
 

@@ -68,9 +68,9 @@ def test_shape_of_many_items_and_no_size():
 
 WIDE_STRIDE = """
 import numpy as np
-import fastsel, fastsel._gather, fastsel._selection
+import fastsel, fastsel._selection
 if {forced}:
-    fastsel._selection.TINY_ITEMS = fastsel._gather.TINY_ITEMS = 0
+    fastsel._selection.TINY_ITEMS = 0
 step = 2**31 // np.dtype("{dtype}").itemsize
 wide = np.zeros(step + 1, "{dtype}")
 wide[-1] = 7

@@ -1,6 +1,5 @@
 """Threads: their number never shows in a result, and other callers and writers do no harm."""
 
-import importlib
 import threading
 import time
 
@@ -89,16 +88,13 @@ def test_slice_count_agnosticism(operator, forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_tiny_arrays_take_another_road_to_the_same_result(operator, monkeypatch):
-    tiny = importlib.import_module(
-        "fastsel._gather" if operator == "gather_nd" else "fastsel._selection"
-    ).TINY_ITEMS
+    tiny = fastsel._selection.TINY_ITEMS
     sizes = {1, 50, *(tiny // 3 + k for k in (-1, 0, 1)), *(tiny + k for k in (-1, 0, 1))}
     for size in sorted(size for size in sizes if size >= 0):
         call = operations(size)[operator]
         monkeypatch.undo()
         expected = call()
         monkeypatch.setattr("fastsel._selection.TINY_ITEMS", 0)
-        monkeypatch.setattr("fastsel._gather.TINY_ITEMS", 0)
         assert_same(call(), expected)
 
 

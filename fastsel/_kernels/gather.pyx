@@ -57,7 +57,8 @@ ctypedef struct fault_t:
 
 def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
            cnp.ndarray out not None, int threads):
-    """Check and copy in one pass into a new array; out is C-contiguous.
+    """Check and copy in one pass into out, which is C-contiguous: a new array, or the indices
+    themselves, if a row is one index and a chunk as wide (a row is read before it is written).
 
     indices is aligned, native and of an integer type. Returns None, or (row, axis, value) of the
     first index that is out of bounds, in which case out is partly written.

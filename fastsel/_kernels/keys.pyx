@@ -40,9 +40,8 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
                    uint64_t[::1] loners, int threads):
     """Write the canonical form of items, in C order, to out: `keys` keys of equal width.
 
-    kind and width describe a part, rule is (care, limit, nan,
-    lonely). With collapse a key that has a nan
-    part becomes nan throughout; loners, if given, gets a bit for each such key.
+    kind and width describe a part, rule is (care, limit, nan, lonely). With collapse a key that
+    has a nan part becomes nan throughout; loners, if given, gets a bit for each such key.
     """
     cdef canonical_task task
     describe(&task.items, items, 0, cnp.PyArray_NDIM(items))

@@ -16,7 +16,7 @@
 #include <intrin.h>
 #endif
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #define FS_X86 1
 #include <immintrin.h>
 #else

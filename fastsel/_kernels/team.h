@@ -28,6 +28,8 @@ static int fs_team_install(void) { return 0; }
 
 #if defined(_WIN32)
 
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
 #include <windows.h>
 typedef SRWLOCK fs_lock_t;
 typedef CONDITION_VARIABLE fs_signal_t;
