@@ -174,3 +174,25 @@ def test_read_only_count_out():
     count_out.flags.writeable = False
     with pytest.raises(ValueError, match="count_out"):
         fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out)
+
+
+@pytest.mark.parametrize("fill_value", [1.5, "x", None, [1, 2]])
+def test_fill_value_must_be_an_integer(fill_value):
+    with pytest.raises(TypeError, match="fill_value must be an integer, got"):
+        fastsel.nonzero_coordinates([1, 0], fill_value=fill_value)
+
+
+@pytest.mark.parametrize("fill_value", [-1, 2**32])
+def test_fill_value_must_fit(fill_value):
+    with pytest.raises(OverflowError, match="fill_value must be between 0 and 4294967295"):
+        fastsel.nonzero_coordinates([1, 0], fill_value=fill_value)
+
+
+def test_out_in_a_packed_field_leaves_the_other_fields_alone():
+    record = np.dtype([("a", "u1"), ("at", "u4", (2,)), ("b", "u1")])
+    records = np.zeros(4, record)
+    records["a"] = records["b"] = 77
+    fastsel.nonzero_coordinates([[0, 1], [1, 1]], out=records["at"])
+    assert records["at"].tolist() == [[0, 1], [1, 0], [1, 1], [0, 0]]
+    assert (records["a"] == 77).all()
+    assert (records["b"] == 77).all()

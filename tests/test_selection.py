@@ -423,3 +423,8 @@ def test_property_indices_ascend_and_address_all_that_is_selected(forced_kernels
     assert_same(
         np.ravel_multi_index(fastsel.nonzero(array), array.shape) if array.size else flat, flat
     )
+
+
+def test_count_nonzero_of_nothing_with_a_wide_stride(forced_kernels):
+    nothing = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(0,), strides=(2**32,))
+    assert_same(fastsel.count_nonzero(nothing, axis=()), np.count_nonzero(nothing, axis=()))

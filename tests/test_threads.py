@@ -100,7 +100,7 @@ def test_tiny_arrays_take_another_road_to_the_same_result(operator, monkeypatch)
 
 def test_sizes_around_the_first_slices():
     """With the thresholds as they are: where a second and a third slice begin."""
-    smallest = importlib.import_module("fastsel._threads").MIN_SLICE_BYTES
+    smallest = fastsel._threads.MIN_SLICE_BYTES
     for slices in (1, 2, 3):
         for size in (slices * smallest - 1, slices * smallest, slices * smallest + 1):
             array = choose(size, 0.1, np.random.default_rng(size))

@@ -1,0 +1,41 @@
+"""show_config, and what nonsense in the environment gets: a warning, never a failed import."""
+
+import pytest
+
+import fastsel
+
+IMPORT = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import fastsel
+assert fastsel.unique([3, 1, 3]).tolist() == [1, 3]
+print([str(w.message) for w in caught if w.category is RuntimeWarning])
+"""
+
+
+def test_show_config_prints_what_it_returns(capsys):
+    assert fastsel.show_config() is None
+    printed = capsys.readouterr().out
+    for name, value in fastsel.show_config(mode="dicts").items():
+        assert name in printed
+        assert str(value) in printed
+
+
+def test_show_config_refuses_other_modes():
+    with pytest.raises(ValueError, match="mode must be 'stdout' or 'dicts', got 'json'"):
+        fastsel.show_config(mode="json")
+
+
+@pytest.mark.parametrize("name", ["FASTSEL_HASH_SEED", "FASTSEL_CPU", "FASTSEL_NUM_THREADS"])
+def test_nonsense_in_the_environment_is_ignored_with_a_warning(name, run_python):
+    printed = run_python(IMPORT, **{name: "avx9"})
+    assert name in printed
+    assert "avx9" in printed
+
+
+@pytest.mark.parametrize("level", ["base", "v3", "v4"])
+def test_a_level_is_the_highest_used(level, run_python):
+    code = "import fastsel; print(fastsel.show_config(mode='dicts')['kernels'])"
+    used = run_python(code, FASTSEL_CPU=level).split(",")[0].strip()
+    assert used in ("base", "v3", "v4")[: ("base", "v3", "v4").index(level) + 1]
