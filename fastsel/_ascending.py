@@ -14,7 +14,7 @@ def sorts_alone(values):
 
 def sort(values):
     """Sorted values, NaN last with the bits they have: NumPy's vectorised sort rewrites them."""
-    result = np.sort(values)
+    result = _sort(values)
     if values.dtype.kind == "f" and len(result) and np.isnan(result[-1]):
         nans = values[np.isnan(values)]
         result[len(result) - len(nans) :] = nans
@@ -60,7 +60,7 @@ def places(order):
 
 def distinct(flat, equal_nan):
     """Sorted distinct values by sorting first, for data that is nearly all distinct."""
-    ordered = np.sort(flat)
+    ordered = _sort(flat)
     result = _selection.boolean_mask(ordered, _starts(ordered, equal_nan))
     if flat.dtype.kind == "f":
         _put_first_bits(result, flat)
@@ -79,6 +79,11 @@ def distinct_with_places(flat, equal_nan):
     inverse[order] = numbers
     counts = np.diff(_selection.flatnonzero(starts), append=len(flat))
     return gather_nd(flat, index[:, np.newaxis]), index, inverse, counts
+
+
+def _sort(values):
+    """NumPy's sort; its vectorised one misplaces float16 beside NaN (NumPy 2.4, AVX-512)."""
+    return np.sort(values, kind="stable" if values.dtype.char == "e" else None)
 
 
 def _starts(ordered, equal_nan):

@@ -186,7 +186,8 @@ def _start():
 
 def _after_fork():
     """Many workers with many threads each are too many: a child starts with one."""
-    global _forked, _available
+    global _chosen, _forked, _available
+    _chosen = None
     _forked = _from_environment("FASTSEL_FORK_THREADS") or 1
     _available = _cpus()
 

@@ -109,3 +109,43 @@ def test_spawned_worker():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         result = pool.apply_async(fastsel.flatnonzero, (array,)).get(60)
     assert_same(result, np.flatnonzero(array))
+
+
+CHILD_OF_A_THREAD = """
+import os, threading, time
+import numpy as np
+import fastsel
+
+def fork_and_wait():
+    child = os.fork()
+    if child == 0:  # the forked thread is the child's only one, and ends
+        fastsel.set_num_threads(2)
+        fastsel.flatnonzero(np.ones(1_000_000, bool))
+        return
+    deadline = time.monotonic() + 30
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        assert time.monotonic() < deadline, "the child lives on"
+        time.sleep(0.1)
+
+thread = threading.Thread(target=fork_and_wait)
+thread.start()
+thread.join()
+"""
+
+
+def test_a_child_ends_with_its_last_own_thread(run_python):
+    run_python(CHILD_OF_A_THREAD)
+
+
+def test_set_num_threads_is_the_parents(run_python):
+    code = """
+import os
+import fastsel
+fastsel.set_num_threads(3)
+child = os.fork()
+if child == 0:
+    os._exit(fastsel.get_num_threads())
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+assert fastsel.get_num_threads() == 3
+"""
+    run_python(code)

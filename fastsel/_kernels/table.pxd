@@ -90,10 +90,10 @@ cdef inline Py_ssize_t find_or_add(table_t *table, const keys_t *keys, Py_ssize_
         if slot.word == word and same_key(keys, i, table.groups[slot.group - 1].first):
             return slot.group - 1
         table.probes += 1
+        if table.probes > PROBES_PER_KEY * table.lookups + PROBES_FREE:
+            return FLOODED
         at = (at + 1) & mask
         slot = &table.slots[at]
-    if table.probes > PROBES_PER_KEY * table.lookups + PROBES_FREE:
-        return FLOODED
     return add(table, keys, i, word, slot)
 
 

@@ -7,7 +7,8 @@
    a worker less, not an error.
 
    Workers know nothing of Python. They wait for the next job for a moment, yielding their CPU to
-   whoever wants it, then sleep. */
+   whoever wants it, then sleep, and end when nobody has called for some seconds: a process whose
+   other threads have ended must not live on for them. */
 #ifndef FASTSEL_TEAM_H
 #define FASTSEL_TEAM_H
 
@@ -39,6 +40,10 @@ typedef volatile LONG64 fs_atomic_t;
 static void fs_lock(fs_lock_t *l) { AcquireSRWLockExclusive(l); }
 static void fs_unlock(fs_lock_t *l) { ReleaseSRWLockExclusive(l); }
 static void fs_wait(fs_signal_t *s, fs_lock_t *l) { SleepConditionVariableSRW(s, l, INFINITE, 0); }
+static int fs_wait_seconds(fs_signal_t *s, fs_lock_t *l, int seconds)
+{
+    return SleepConditionVariableSRW(s, l, 1000 * seconds, 0) != 0;
+}
 static void fs_wake_all(fs_signal_t *s) { WakeAllConditionVariable(s); }
 static ptrdiff_t fs_take(fs_atomic_t *a) { return (ptrdiff_t)InterlockedExchangeAdd64(a, 1); }
 static ptrdiff_t fs_get(fs_atomic_t *a) { return (ptrdiff_t)InterlockedExchangeAdd64(a, 0); }
@@ -50,6 +55,7 @@ static void fs_yield(void) { SwitchToThread(); }
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 typedef pthread_mutex_t fs_lock_t;
 typedef pthread_cond_t fs_signal_t;
 #define FS_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
@@ -58,6 +64,13 @@ typedef ptrdiff_t fs_atomic_t;
 static void fs_lock(fs_lock_t *l) { pthread_mutex_lock(l); }
 static void fs_unlock(fs_lock_t *l) { pthread_mutex_unlock(l); }
 static void fs_wait(fs_signal_t *s, fs_lock_t *l) { pthread_cond_wait(s, l); }
+static int fs_wait_seconds(fs_signal_t *s, fs_lock_t *l, int seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    return pthread_cond_timedwait(s, l, &until) == 0;
+}
 static void fs_wake_all(fs_signal_t *s) { pthread_cond_broadcast(s); }
 static ptrdiff_t fs_take(fs_atomic_t *a) { return __atomic_fetch_add(a, 1, __ATOMIC_ACQ_REL); }
 static ptrdiff_t fs_get(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_ACQUIRE); }
@@ -70,6 +83,9 @@ static void fs_yield(void) { sched_yield(); }
    are done: about half a millisecond on an idle CPU. Longer than lies between the passes of a
    call and between calls in a loop; a sleeping worker takes 0.05 to 0.1 ms to come back. */
 #define FS_YIELDS 1500
+
+/* How long a worker sleeps before it ends. */
+#define FS_IDLE_SECONDS 3
 
 #define FS_MOST_WORKERS 1023
 
@@ -87,7 +103,7 @@ typedef struct {
     int places;              /* workers that may still join the job */
     int workers;
     int sleeping;
-    int dismissed;           /* workers are to end */
+    fs_atomic_t dismissed;   /* workers are to end */
 } fs_team_t;
 
 static fs_team_t fs_team = {FS_LOCK_INIT, FS_SIGNAL_INIT, FS_SIGNAL_INIT};
@@ -98,11 +114,14 @@ static void fs_take_slices(void)
         fs_team.body(fs_team.task, k);
 }
 
+/* Called by a worker that has slept long enough, under the lock. */
+static void fs_leave_team(void);
+
 static void fs_work(void)
 {
     ptrdiff_t seen = 0; /* the last job that this worker has looked at */
     fs_lock(&fs_team.lock);
-    while (!fs_team.dismissed) {
+    while (!fs_get(&fs_team.dismissed)) {
         if (fs_get(&fs_team.posted) != seen) {
             seen = fs_get(&fs_team.posted);
             if (fs_team.places > 0) {
@@ -115,16 +134,21 @@ static void fs_work(void)
                 fs_wake_all(&fs_team.worker_left);
             }
             fs_unlock(&fs_team.lock);
-            for (int k = 0; k < FS_YIELDS && fs_get(&fs_team.posted) == seen; k++) fs_yield();
+            for (int k = 0; k < FS_YIELDS && fs_get(&fs_team.posted) == seen &&
+                            !fs_get(&fs_team.dismissed); k++)
+                fs_yield();
             fs_lock(&fs_team.lock);
         } else {
             fs_team.sleeping++;
-            fs_wait(&fs_team.job_posted, &fs_team.lock);
+            int woken = fs_wait_seconds(&fs_team.job_posted, &fs_team.lock, FS_IDLE_SECONDS);
             fs_team.sleeping--;
+            if (!woken && fs_get(&fs_team.posted) == seen && !fs_get(&fs_team.dismissed)) {
+                fs_leave_team();
+                break;
+            }
         }
     }
     fs_team.workers--;
-    fs_wake_all(&fs_team.worker_left);
     fs_unlock(&fs_team.lock);
 }
 
@@ -137,6 +161,8 @@ static DWORD WINAPI fs_worker(LPVOID unused)
     return 0;
 }
 
+static void fs_leave_team(void) {}
+
 static int fs_start_worker(void)
 {
     HANDLE thread = CreateThread(NULL, 0, fs_worker, NULL, 0, NULL);
@@ -147,7 +173,15 @@ static int fs_team_install(void) { return 0; }
 
 #else
 
-static pthread_t fs_threads[FS_MOST_WORKERS];
+static pthread_t fs_threads[FS_MOST_WORKERS]; /* the workers that somebody may have to join */
+
+static void fs_leave_team(void)
+{
+    int k = 0;
+    while (!pthread_equal(fs_threads[k], pthread_self())) k++;
+    fs_threads[k] = fs_threads[fs_team.workers - 1];
+    pthread_detach(pthread_self());
+}
 
 static void *fs_worker(void *unused)
 {
@@ -173,11 +207,11 @@ static void fs_before_fork(void)
     if (fs_swap(&fs_team.busy, 1)) return;
     fs_lock(&fs_team.lock);
     int workers = fs_team.workers;
-    fs_team.dismissed = 1;
+    fs_swap(&fs_team.dismissed, 1);
     fs_wake_all(&fs_team.job_posted);
     fs_unlock(&fs_team.lock);
     for (int k = 0; k < workers; k++) pthread_join(fs_threads[k], NULL);
-    fs_team.dismissed = 0;
+    fs_swap(&fs_team.dismissed, 0);
     fs_swap(&fs_team.busy, 0);
 }
 

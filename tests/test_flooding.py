@@ -1,0 +1,75 @@
+"""Keys made to collide, for the hash of fastsel itself with a known seed: engines give up on
+tables that take too many probes, and the answer stays right."""
+
+import numpy as np
+import pytest
+import reference
+
+import fastsel
+from fastsel import _engines
+from fastsel._kernels import distinct
+
+SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
+
+
+def mixed(words):
+    """The hash of 8 byte keys: the halves of (word ^ seed) * factor, folded together."""
+    seed, factor = (np.uint64(k) for k in SEEDS)
+    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    a = words ^ seed
+    a0, a1, b0, b1 = a & low, a >> half, factor & low, factor >> half
+    middle = a1 * b0 + (a0 * b0 >> half)
+    high = a1 * b1 + (middle >> half) + (a0 * b1 + (middle & low) >> half)
+    return (a * factor) ^ high
+
+
+def colliding(count):
+    """Different keys whose hashes share their upper ten bits: one cluster in any table."""
+    words = np.random.default_rng(7).integers(0, 2**64, count * 1100, dtype=np.uint64)
+    return words[mixed(words) >> np.uint64(54) == 5][:count]
+
+
+def floods():
+    chain = colliding(3000)
+    rng = np.random.default_rng(8)
+    cheap = rng.integers(0, 2**64, 2, dtype=np.uint64)
+    return {
+        "new_keys": np.concatenate((chain, chain)),
+        # Found keys buy no budget: the end of the chain is looked up over and over.
+        "found_keys": np.concatenate((np.tile(cheap, 5000), chain, np.tile(chain[-64:], 500))),
+    }
+
+
+@pytest.fixture(scope="module", params=["new_keys", "found_keys"])
+def flood(request):
+    return floods()[request.param]
+
+
+@pytest.fixture
+def known_seeds(monkeypatch):
+    monkeypatch.setattr(_engines, "SEEDS", SEEDS)
+
+
+def by_tables(keys):
+    rule = (2**64 - 1, 2**64 - 1, 0, False)
+    return distinct.by_tables(keys, len(keys), rule, None, SEEDS, 1 << 16, False, True, 1)
+
+
+def test_tables_give_up_on_collisions(flood):
+    assert by_tables(flood) is None
+
+
+def test_tables_serve_as_many_keys_that_do_not_collide(flood):
+    rng = np.random.default_rng(9)
+    keys = rng.integers(0, 2**64, len(np.unique(flood)), dtype=np.uint64)
+    assert by_tables(rng.choice(keys, len(flood))) is not None
+
+
+@pytest.mark.parametrize("engine", [None, "tables", "partitions"])
+def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
+    monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
+    for in_order in (True, False):
+        found = fastsel.unique(flood, True, True, True, sorted=in_order)
+        expected = reference.unique(flood, True, True, True, sorted=in_order)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert np.array_equal(ours, theirs)
