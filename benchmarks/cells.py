@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-SELECTION = ("nonzero", "argwhere", "count_nonzero", "compress", "extract", "boolean_mask")
+NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
+SELECTION = (*NONZERO, "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 OPERATORS = (*SELECTION, *UNIQUE, "gather_nd")
 FAMILIES = {"selection": SELECTION, "unique": UNIQUE, "all": OPERATORS}
@@ -59,9 +60,7 @@ OF_NONZERO = ("dtype", "size", "ndim", "layout", "density", "distribution")
 OF_VALUES = ("dtype", "size", "groups", "distribution")
 OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
-    "nonzero": OF_NONZERO,
-    "argwhere": OF_NONZERO,
-    "count_nonzero": OF_NONZERO,
+    **dict.fromkeys(NONZERO, OF_NONZERO),
     "compress": ("dtype", "size", "width", "axis", "density", "distribution"),
     "extract": ("dtype", "size", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "density", "distribution"),
@@ -85,6 +84,7 @@ MODEST = (
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
     grid("nonzero", layout="strided"),
     grid("argwhere", ndim=[2, 3]),
+    grid("flatnonzero nonzero_coordinates", ndim=2),
     grid("count_nonzero", dtype=["bool", "float64"], size=1e7),
     grid("compress", dtype=["uint8", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("compress", width=100, axis=[0, 1]),
@@ -109,7 +109,7 @@ ANY_MASK = {
 }
 FULL = (
     grid(
-        "nonzero argwhere count_nonzero",
+        " ".join(NONZERO),
         ndim=[1, 2, 3],
         layout=["C", "transposed", "strided"],
         **ANY_MASK,

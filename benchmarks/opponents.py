@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from cells import NONZERO
 from implementations import NUMPY, gather_nd, index_arrays
 from peers import beforehand, container, onnx_call, tensor, thread_count, vector
 
-NONZERO = ("nonzero", "argwhere", "count_nonzero")
 MASKED = ("compress", "extract", "boolean_mask")
 VALUES = ("unique_sorted", "unique_first")
 ROWS = ("unique_rows", "unique_rows_first")
@@ -50,7 +50,7 @@ def opponent(peer, *operators, variant="", **properties):
 
 @opponent("numpy", *NONZERO)
 def numpy_nonzero(case):
-    function = getattr(np, case.cell.op)
+    function = getattr(NUMPY, case.cell.op)
     return lambda: function(case.x)
 
 

@@ -20,8 +20,8 @@ import fastsel
 from fastsel._workloads import Workload
 
 # A block is several calls, so that most of them find the threads awake and their own data in
-# the caches; it is short, so that the sides take turns often. Waking the threads took up to
-# 40 ms on a busy machine of 2 cores, hence a least number of calls; long calls need no company.
+# the caches; it is short, so that the sides take turns often. A first call finds threads asleep,
+# hence a least number of calls; long calls need no company.
 BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
