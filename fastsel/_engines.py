@@ -90,8 +90,16 @@ def keys_of(rows, equal_nan):
     if one_word or raw:
         part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
         sortable = one_word and rows.dtype.kind in "iufmM" and not foreign
-        return Keys(np.require(rows, requirements="CA"), len(rows), part_rule, None, sortable)
+        return Keys(_as_words(rows, width), len(rows), part_rule, None, sortable)
     return _canonical(rows, rule, width, equal_nan)
+
+
+def _as_words(rows, width):
+    """The items side by side, and where words of that width may lie (bytes may lie anywhere)."""
+    data = np.require(rows, requirements="CA")
+    if data.dtype.alignment < width <= 8 and data.ctypes.data % width:
+        return data.copy()
+    return data
 
 
 def _canonical(rows, rule, width, equal_nan):
