@@ -17,8 +17,8 @@ from fastsel._kernels import bitmask, distinct, partitions
 from fastsel._kernels.keys import canonical_keys
 
 # Beyond so many groups a table leaves the cache and partitions are faster: at 1e7 int64 on two
-# threads 1e4 groups take 30 ms by tables and 63 by partitions, 1e6 take 160 and 78
-# (benchmarks/compare.py --op unique_first --size 1e7).
+# threads 1e4 groups take 18 ms by tables and 53 by partitions, 1e6 take 501 and 78 (FORCE_ENGINE
+# with TABLE_GROUPS raised; `compare.py --op unique_first --size 1e7 --groups 1e4 1e6` for both).
 TABLE_GROUPS = 1 << 16
 
 # The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
@@ -31,7 +31,7 @@ SAMPLE_KEYS = 1 << 12
 # groups show about 8, n groups none.
 SAMPLE_REPEATS = 2
 
-# Tests set this to "tables", "partitions" or "sort".
+# Tests and measurements set this to "tables", "partitions" or "sort".
 FORCE_ENGINE = None
 
 _RAW_RULE = _gate.KeyRule(_gate.RAW, 8).part_rule(False)
