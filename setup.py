@@ -11,7 +11,10 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = "fastsel/_kernels"
-NAMES = ("slices", "bitmask", "indices", "items", "keys", "distinct", "partitions", "gather")
+NAMES = (
+    *("slices", "bitmask", "indices", "items", "gather"),
+    *("keys", "distinct", "partitions", "ascending"),
+)
 # What a change must rebuild; listed here, these files also reach the sdist.
 SHARED = [
     f"{KERNELS}/{name}"

@@ -1,54 +1,61 @@
-"""Ascending order, for unique: NumPy's sorts, and what can be made of them."""
+"""Ascending order, for unique: the radix kernel for numbers of 4 and 8 bytes and what can be read
+as such, NumPy's sorts for the rest."""
 
 import numpy as np
 
-from fastsel import _gate, _selection
+from fastsel import _gate, _threads
 from fastsel._gather import gather_nd
+from fastsel._kernels.ascending import ascending
+
+# From so many keys on the kernel is faster than NumPy's sorts (benchmarks/bench_tiny.py).
+RADIX_KEYS = 1 << 11
+
+# The kernel numbers groups in 31 bits.
+MOST_KEYS = 2**31 - 1
+
+# Strings and rows of more columns of 8 bytes than this are left to NumPy.
+MOST_COLUMNS = 16
 
 
-def sorts_alone(values):
-    """Does NumPy's sort, which is much faster than its argsort, put these into order?"""
-    foreign = _gate.small_foreign(values.dtype)
-    return values.ndim == 1 and values.dtype.kind in "biufmM" and not foreign
+def distinct(flat, keys, wanted):
+    """(values, index, inverse, counts) of items whose keys have an order, by sorting them all."""
+    values, *extras = ascending(
+        keys.data, keys.size, keys.rule, keys.order, True, *wanted,
+        _threads.for_bytes(keys.data.nbytes),
+    )  # fmt: skip
+    values = values.view(flat.dtype)
+    if flat.dtype.kind == "f":
+        _put_first_bits(values, flat, extras[0])
+    return values, *extras
 
 
 def sort(values):
-    """Sorted values, NaN last with the bits they have: NumPy's vectorised sort rewrites them."""
-    result = _sort(values)
-    if values.dtype.kind == "f" and len(result) and np.isnan(result[-1]):
-        nans = values[np.isnan(values)]
-        result[len(result) - len(nans) :] = nans
-    return result
+    """Sorted values, NaN last and each with its bits; None for what is better put into order by
+    argsort."""
+    if values.ndim > 1 or values.dtype.kind not in "biufmM" or _gate.small_foreign(values.dtype):
+        return None
+    native = _native(values)
+    if _by_kernel(native):
+        result = _sorted_groups(native, False, False)[0].view(native.dtype)
+    else:
+        # NumPy's vectorised sort misplaces float16 beside NaN (NumPy 2.4, AVX-512).
+        result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
+    if values.dtype.kind == "f":
+        _put_first_bits(result, native, None)
+    return result.astype(values.dtype, copy=False)
 
 
-def argsort(values):
-    """The order that sorts values or rows, NaN last; equal ones (NaN) keep theirs."""
+def argsort(values, with_places):
+    """The order that sorts values or rows, NaN last, where equal ones keep theirs; and, if wanted,
+    where each of them goes."""
     if _gate.small_foreign(values.dtype):
         values = _gate.as_float32(values)
-    if values.ndim == 1:
-        order = _argsort_packed(values) if values.dtype.kind in "iu" and len(values) else None
-        return np.argsort(values, kind="stable") if order is None else order
-    columns = values.reshape(len(values), -1)
-    if columns.dtype.kind not in "biumM" and columns.dtype.char not in "fd":
-        return np.argsort(_as_records(columns), kind="stable")
-    return np.lexsort(columns.T[::-1])
-
-
-def _argsort_packed(values):
-    """By sorting words that hold value and position, which takes half the time of an argsort;
-    None if the values' range and their number need more than 63 bits."""
-    low, high = int(values.min()), int(values.max())
-    bits = (len(values) - 1).bit_length()
-    if (high - low).bit_length() + bits > 63:
-        return None
-    wide = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
-    wide -= wide.dtype.type(low)
-    packed = wide.view(np.int64)
-    packed <<= bits
-    packed |= np.arange(len(values))
-    packed.sort()
-    packed &= (1 << bits) - 1
-    return packed
+    values = _native(values)
+    if _by_kernel(values):
+        return _sorted_groups(values, True, with_places)[1:3]
+    columns = _columns(values) if len(values) >= RADIX_KEYS else None
+    order = _numpy_order(values) if columns is None else _order_of_columns(columns)
+    return order, places(order) if with_places else None
 
 
 def places(order):
@@ -58,57 +65,78 @@ def places(order):
     return result
 
 
-def distinct(flat, equal_nan):
-    """Sorted distinct values by sorting first, for data that is nearly all distinct."""
-    ordered = _sort(flat)
-    result = _selection.boolean_mask(ordered, _starts(ordered, equal_nan))
-    if flat.dtype.kind == "f":
-        _put_first_bits(result, flat)
-    return result
+def _native(values):
+    dtype = values.dtype
+    return values if dtype.isnative else values.astype(dtype.newbyteorder("="))
 
 
-def distinct_with_places(flat, equal_nan):
-    """(values, index, inverse, counts) of such data, sorted."""
-    order = argsort(flat)
-    ordered = gather_nd(flat, order[:, np.newaxis])
-    starts = _starts(ordered, equal_nan)
-    index = _selection.boolean_mask(order, starts)
-    numbers = np.cumsum(starts)
-    numbers -= 1
-    inverse = np.empty(len(flat), np.intp)
-    inverse[order] = numbers
-    counts = np.diff(_selection.flatnonzero(starts), append=len(flat))
-    return gather_nd(flat, index[:, np.newaxis]), index, inverse, counts
+def _by_kernel(values):
+    large = values.ndim == 1 and RADIX_KEYS <= len(values) <= MOST_KEYS
+    return large and _gate.order_rule(values.dtype) is not None
 
 
-def _sort(values):
-    """NumPy's sort; its vectorised one misplaces float16 beside NaN (NumPy 2.4, AVX-512)."""
-    return np.sort(values, kind="stable" if values.dtype.char == "e" else None)
+def _sorted_groups(values, index, inverse):
+    """(sorted words, order, places, None) of numbers of 4 or 8 bytes."""
+    dtype = values.dtype
+    return ascending(
+        np.require(values, requirements="CA"), len(values), _gate.key_rule(dtype).part_rule(True),
+        _gate.order_rule(dtype), False, index, inverse, False, _threads.for_bytes(values.nbytes),
+    )  # fmt: skip
 
 
-def _starts(ordered, equal_nan):
-    """Where a new value starts in sorted data."""
-    starts = np.ones(len(ordered), bool)
-    if ordered.dtype.kind in "mM" and equal_nan:
-        ordered = ordered.view(np.int64)  # as integers NaT equals NaT
-    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
-    if ordered.dtype.kind == "f" and equal_nan:
-        starts[int(np.searchsorted(ordered, np.nan)) + 1 :] = False
-    return starts
-
-
-def _put_first_bits(values, flat):
+def _put_first_bits(values, flat, index):
     """Zero and NaN get the bits of their first occurrence in `flat`, which may have changed."""
     zero = int(np.searchsorted(values, 0.0))
     if zero < len(values) and values[zero] == 0:
-        values[zero] = flat[np.argmax(flat == 0)]
+        values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
     first = int(np.searchsorted(values, np.nan))
     if first < len(values):
-        nans = flat[np.isnan(flat)][: len(values) - first]
+        nans = flat[np.isnan(flat)] if index is None else flat[index[first:]]
+        nans = nans[: len(values) - first]
         values[first : first + len(nans)] = nans
 
 
-def _as_records(columns):
-    """Each row as one structured item, which NumPy compares field by field."""
+def _order_of_columns(columns):
+    """The order of rows by their columns, sorted from the last to the first."""
+    order = None
+    for column in reversed(columns):
+        if order is not None:
+            column = gather_nd(column, order[:, np.newaxis])
+        step = _sorted_groups(column, True, False)[1]
+        order = step if order is None else gather_nd(order, step[:, np.newaxis])
+    return order
+
+
+def _columns(values):
+    """Columns of numbers that order rows or strings as they are ordered, or None."""
+    if values.ndim > 1:
+        rows = values.reshape(len(values), -1)
+        sortable = _gate.order_rule(rows.dtype) and rows.shape[1] <= MOST_COLUMNS
+        return list(np.ascontiguousarray(rows.T)) if sortable else None
+    if values.dtype.kind == "U":
+        letters = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1)
+        if letters.max() < 256:
+            letters = letters.astype(np.uint8)
+    elif values.dtype.kind == "S":
+        letters = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+    else:
+        return None
+    per_column = 8 // letters.itemsize
+    count = -(-letters.shape[1] // per_column)
+    if count > MOST_COLUMNS:
+        return None
+    padded = np.zeros((len(values), count * per_column), letters.dtype.newbyteorder(">"))
+    padded[:, : letters.shape[1]] = letters
+    return list(padded.view(">u8").T.astype(np.uint64, order="C"))
+
+
+def _numpy_order(values):
+    """The same by NumPy's sorts."""
+    if values.ndim == 1:
+        return np.argsort(values, kind="stable")
+    columns = values.reshape(len(values), -1)
+    if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
+        return np.lexsort(columns.T[::-1])
+    # Each row as one structured item, which NumPy compares field by field.
     fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
-    return np.ascontiguousarray(columns).view(fields).ravel()
+    return np.argsort(np.ascontiguousarray(columns).view(fields).ravel(), kind="stable")

@@ -291,10 +291,8 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
         if keys is None:
             return None
-        if sorted and keys.sortable and _engines.nearly_distinct(keys):
-            if any(wanted):
-                return Found(*_ascending.distinct_with_places(rows, equal_nan))
-            return Found(_ascending.distinct(rows, equal_nan), None, None, None)
+        if sorted and keys.order is not None and _engines.sorts_first(keys):
+            return Found(*_ascending.distinct(rows, keys, wanted))
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts)
     if firsts is None:
         return None
@@ -322,14 +320,14 @@ def _gathered(rows, firsts, wanted):
 
 def _sorted(found, wanted):
     """From order of first occurrence to ascending order."""
-    if not any(wanted) and _ascending.sorts_alone(found.values):
-        return found._replace(values=_ascending.sort(found.values))
-    order = _ascending.argsort(found.values)
+    if not any(wanted) and (values := _ascending.sort(found.values)) is not None:
+        return found._replace(values=values)
+    order, places = _ascending.argsort(found.values, wanted.inverse)
     inverse = found.inverse
     if wanted.inverse:
         # In place: a row of indices is read before its slot is written.
         threads = _threads.for_bytes(inverse.nbytes)
-        gather.gather(_ascending.places(order), inverse[:, np.newaxis], 0, inverse, threads)
+        gather.gather(places, inverse[:, np.newaxis], 0, inverse, threads)
     return Found(
         found.values[order],
         found.index[order] if wanted.index else None,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _gate, _threads
+from fastsel import _ascending, _gate, _threads
 from fastsel._kernels import bitmask, distinct, partitions
 from fastsel._kernels.keys import canonical_keys
 
@@ -26,10 +26,6 @@ PARTITIONED_KEYS = 2**32 - 1
 
 # Keys looked at to guess the number of groups; fewer keys than this are not worth guessing.
 SAMPLE_KEYS = 1 << 12
-
-# A sample of nearly distinct data holds at most so many repeated keys: at 1e7 items, n / 10
-# groups show about 8, n groups none.
-SAMPLE_REPEATS = 2
 
 # Tests and measurements set this to "tables", "partitions" or "sort".
 FORCE_ENGINE = None
@@ -62,7 +58,7 @@ class Keys(NamedTuple):
     size: int
     rule: tuple
     loners: np.ndarray | None  # bitmask of keys that equal no other
-    sortable: bool  # NumPy's sort puts the items themselves into order
+    order: tuple | None  # how the words of single items are ordered, where they are numbers
 
 
 class Firsts(NamedTuple):
@@ -89,8 +85,8 @@ def keys_of(rows, equal_nan):
     raw = rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8))
     if one_word or raw:
         part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
-        sortable = one_word and rows.dtype.kind in "iufmM" and not foreign
-        return Keys(_as_words(rows, width), len(rows), part_rule, None, sortable)
+        order = _gate.order_rule(rows.dtype) if one_word and not foreign else None
+        return Keys(_as_words(rows, width), len(rows), part_rule, None, order)
     return _canonical(rows, rule, width, equal_nan)
 
 
@@ -114,14 +110,14 @@ def _canonical(rows, rule, width, equal_nan):
     canonical_keys(
         rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, loners, threads
     )
-    return Keys(out, len(rows), _RAW_RULE, loners, False)
+    return Keys(out, len(rows), _RAW_RULE, loners, None)
 
 
-def nearly_distinct(keys):
-    """Does a sample suggest that sorting all keys is cheaper than finding the distinct ones?"""
-    if FORCE_ENGINE is not None or keys.size < SAMPLE_KEYS * 4:
+def sorts_first(keys):
+    """Is a sorted answer cheaper by sorting all keys than by finding the distinct ones?"""
+    if FORCE_ENGINE is not None or keys.size > _ascending.MOST_KEYS:
         return FORCE_ENGINE == "sort"
-    return SAMPLE_KEYS - _distinct_in_sample(keys) <= SAMPLE_REPEATS
+    return _expected_groups(keys) > TABLE_GROUPS // 2
 
 
 def first_occurrences(keys, inverse, counts):

@@ -188,6 +188,24 @@ def _float_key_rule(size, mantissa_bits):
     return KeyRule(WORD, size, care, infinity, infinity | 1 << (mantissa_bits - 1), True)
 
 
+@functools.lru_cache(maxsize=256)
+def order_rule(dtype):
+    """How keys of 4 or 8 bytes that are a number each are ordered; None for other dtypes.
+
+    (sign, negative, less): a key becomes an unsigned number of the same order if sign is flipped,
+    in keys that had it negative is flipped too, and less is subtracted. NaN and NaT come last.
+    """
+    size = dtype.itemsize
+    if size not in (4, 8) or dtype.kind not in "iufmM" or not dtype.isnative:
+        return None
+    sign = 1 << (8 * size - 1)
+    if dtype.kind == "u":
+        return 0, 0, 0
+    if dtype.kind == "f":
+        return sign, sign - 1, 0
+    return sign, 0, int(dtype.kind in "mM")
+
+
 def small_foreign(dtype):
     """Is this a dtype of ml_dtypes' kind, whose values all fit float32?"""
     return dtype.isbuiltin == 2 and dtype.itemsize <= 2

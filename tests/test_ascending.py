@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+import fastsel
 from fastsel import _ascending
 
-SIZES = (1, 2, 63, 64, 65, 1000, 4097)
+RADIX = _ascending.RADIX_KEYS
+SIZES = (1, 2, 63, 64, 65, RADIX - 1, RADIX, RADIX + 1)
+LARGE = 100_003  # several buckets
 
 VALUES = {
     "random": lambda n, r: r.integers(-50, 50, n),
@@ -43,28 +46,87 @@ def test_argsort_is_stable(kind):
     for size in SIZES:
         values = VALUES[kind](size, np.random.default_rng(size))
         expected = np.argsort(values, kind="stable")
-        assert np.array_equal(_ascending.argsort(values), expected), size
+        order, places = _ascending.argsort(values, True)
+        assert np.array_equal(order, expected), size
+        assert np.array_equal(places[expected], np.arange(size)), size
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
-def test_argsort_of_the_widest_ranges(dtype):
+@pytest.mark.parametrize("copies", [1, RADIX])
+def test_argsort_of_the_widest_ranges(dtype, copies):
     limits = np.iinfo(dtype)
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
-        values = np.array([high, low, high - 1, low + 1, high, low], dtype)
-        assert np.array_equal(_ascending.argsort(values), np.argsort(values, kind="stable"))
+        values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected)
 
 
-@pytest.mark.parametrize("kind", VALUES)
+def words_of(dtype, size, generator):
+    """Strings of letters that differ early, late, or not at all."""
+    letters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
+    width = np.dtype(f"{dtype[0]}1").itemsize
+    items = letters[generator.integers(0, 4, (size, int(dtype[1:])))]
+    assert items.dtype.itemsize == width
+    return items.view(dtype)[:, 0]
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S7", "S8", "S9", "S40", "S200", "U1", "U3", "U8", "U20"])
+def test_argsort_of_strings(dtype):
+    for size in (2, RADIX + 5):
+        values = words_of(dtype, size, np.random.default_rng(size))
+        values[size // 2] = values[0][:0]  # an empty one
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
+def test_argsort_of_letters_beyond_latin():
+    letters = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * RADIX)
+    expected = np.argsort(letters, kind="stable")
+    assert np.array_equal(_ascending.argsort(letters, False)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u4", "f4", "f8", "i2", "c16", "M8[s]"])
+@pytest.mark.parametrize("width", [1, 3, _ascending.MOST_COLUMNS + 1])
+def test_argsort_of_rows(dtype, width):
+    generator = np.random.default_rng(width)
+    values = generator.integers(0, 3, (RADIX, width)).astype(dtype)
+    if values.dtype.kind == "f":
+        values[generator.random(values.shape) < 0.2] = np.nan
+    expected = np.lexsort(values.T[::-1])
+    assert np.array_equal(_ascending.argsort(values, False)[0], expected)
+
+
+SHAPES_OF_NUMBERS = {
+    "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
+    "narrow": lambda n, r: r.integers(0, 1000, n),
+    "one_far_away": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
+    "low_bits_only": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
+    "falling": lambda n, r: np.arange(n)[::-1].copy(),
+    "runs": lambda n, r: np.repeat(r.integers(0, 2**60, n // 100 + 1), 100)[:n],
+    "exponents": lambda n, r: np.exp(r.uniform(-700, 700, n)) * r.choice([-1, 1], n),
+    "subnormal": lambda n, r: r.integers(0, n, n).view(np.float64),
+    "zeros": lambda n, r: r.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], n),
+    "times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).view("m8[ns]"),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPES_OF_NUMBERS)
 @pytest.mark.parametrize("equal_nan", [True, False])
-def test_distinct_roads_equal_numpy(kind, equal_nan):
-    for size in SIZES:
-        values = VALUES[kind](size, np.random.default_rng(size))
-        expected = np.unique(values, True, True, True, equal_nan=equal_nan)
-        result = _ascending.distinct_with_places(values, equal_nan)
-        for ours, theirs in zip(result, expected, strict=True):
-            assert np.array_equal(ours, theirs, equal_nan=ours.dtype.kind in "fM"), size
-        alone = _ascending.distinct(values, equal_nan)
-        assert np.array_equal(alone, expected[0], equal_nan=alone.dtype.kind in "fM"), size
+@pytest.mark.parametrize("extras", [(), (0,), (1,), (2,), (0, 1, 2)])
+def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, monkeypatch):
+    monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", "sort")
+    flags = [k in extras for k in range(3)]
+    for size in (5, RADIX, LARGE):
+        values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
+        all_flags = np.unique(values, True, True, True, equal_nan=equal_nan)
+        expected = [all_flags[0], *(all_flags[k + 1] for k in extras)]
+        for threads in (1, 2, 7):
+            with fastsel.threads(threads):
+                result = fastsel.unique(values, *flags, equal_nan=equal_nan)
+            result = result if extras else [result]
+            for ours, theirs in zip(result, expected, strict=True):
+                assert ours.dtype == theirs.dtype
+                assert ours.tobytes() == theirs.tobytes(), (size, threads)
 
 
 def test_sort_keeps_the_bits_of_nan():
@@ -73,11 +135,10 @@ def test_sort_keeps_the_bits_of_nan():
 
 
 def test_values_are_not_modified():
-    values = np.random.default_rng(1).random(1000)
+    values = np.random.default_rng(1).random(2 * RADIX)
     before = values.copy()
     _ascending.sort(values)
-    _ascending.argsort(values)
-    _ascending.distinct_with_places(values, True)
+    _ascending.argsort(values, True)
     assert values.tobytes() == before.tobytes()
 
 

@@ -1,0 +1,508 @@
+"""Keys in ascending order, and the distinct ones of them, by a radix sort.
+
+The range of the keys is cut into cells, and neighbouring cells are joined into buckets whose sort
+fits the cache. Keys are scattered into their buckets, each bucket is sorted from its lowest digit
+up, and equal keys then lie side by side. No hash is involved, and no comparison.
+
+The pass that counts the cells notes each key's cell: the pass that scatters must agree with it
+even if another thread changes the keys meanwhile. The same numbers lead back: a key's entry in
+its bucket is the next one of that bucket, in the order of the keys, so that index and inverse are
+read from as many streams as there are buckets, and the positions of the keys are never stored.
+What moves through a sort beside a key is its entry, which becomes the number of its group.
+"""
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._kernels.keys cimport canonical, describe_keys, keys_t
+from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
+
+cnp.import_array()
+
+cdef enum:
+    CELL_BITS = 14            # at most
+    KEYS_PER_CELL = 16        # at least, so that few keys do not have many cells to look through
+    # With 12 bytes for each of 8192 keys, and as much again to sort them, a bucket fits the
+    # second-level cache; beyond 2^22 keys buckets grow, because more streams than these cost more.
+    BUCKET_KEYS = 8192
+    BUCKETS = 512
+    DIGIT_BITS = 11           # at most
+    SPARE_BITS = 2            # beyond log2 of a bucket's keys, to tell nearly all of them apart
+    MOVES_PER_KEY = 4         # of the insertion sort, before all digits are sorted instead
+    FIRST_BIT = 31            # set in an entry: the first key of its group
+
+ctypedef fused number_t:
+    uint32_t
+    uint64_t
+
+# How a word becomes a number of the same order: sign is flipped, in words that had it negative is
+# flipped too, less is subtracted.
+ctypedef struct order_t:
+    uint64_t sign
+    uint64_t negative
+    uint64_t less
+
+ctypedef struct ascending_task:
+    keys_t keys
+    order_t order
+    bint merged               # equal keys are one group
+    bint placed               # index or inverse are wanted
+    Py_ssize_t slices         # of the keys
+    uint64_t *limits          # [slice][2]: smallest and largest number
+    uint64_t low              # of all
+    int shift                 # (number - low) >> shift is the cell
+    Py_ssize_t cells
+    uint32_t *counts          # [slice][cell]
+    uint16_t *bucket_of       # per cell
+    uint16_t *homes           # per key: its cell, then its bucket
+    Py_ssize_t buckets
+    Py_ssize_t *starts        # [bucket][slice]: where that slice's keys of that bucket start
+    char *numbers             # in buckets
+    uint32_t *entries         # in buckets; then the numbers of groups
+    Py_ssize_t cuts           # of the buckets
+    Py_ssize_t *failed        # one per cut: it found no memory
+    Py_ssize_t *groups        # per bucket: how many, then how many come before
+    char *values
+    Py_ssize_t *index         # or NULL
+    Py_ssize_t *inverse       # or NULL
+    Py_ssize_t *sizes         # counts of the groups, or NULL
+
+
+def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+              tuple order not None, bint merged, bint index, bint inverse, bint counts,
+              int threads):
+    """(values, index, inverse, counts) of 0 < size < 2^31 keys of 4 or 8 bytes, by group.
+
+    A group is all equal keys, or without `merged` each key: then the values are the sorted keys,
+    the index sorts them, stably, and the inverse says where each one went. values are canonical
+    words; the others are None if not asked for. order is (sign, negative, less).
+    """
+    cdef ascending_task task
+    cdef Py_ssize_t length
+    owned = []
+    describe_keys(&task.keys, data, size, rule, None, (0, 1))
+    task.order.sign, task.order.negative, task.order.less = order
+    task.merged = merged
+    task.placed = index or inverse
+    task.slices = slice_count(size, threads)
+    task.limits = <uint64_t *>memory(owned, 2 * task.slices, cnp.NPY_UINT64)
+    with nogil:
+        for_slices(limits_slice, &task, task.slices, threads)
+    choose_cells(&task)
+    task.counts = <uint32_t *>memory(owned, task.slices * task.cells, cnp.NPY_UINT32)
+    task.bucket_of = <uint16_t *>memory(owned, task.cells, cnp.NPY_UINT16)
+    task.homes = <uint16_t *>memory(owned, size, cnp.NPY_UINT16)
+    with nogil:
+        for_slices(count_slice, &task, task.slices, threads)
+        join_cells(&task)
+    task.starts = <Py_ssize_t *>memory(owned, task.buckets * task.slices + 1, cnp.NPY_INTP)
+    task.groups = <Py_ssize_t *>memory(owned, task.buckets + 1, cnp.NPY_INTP)
+    task.cuts = slice_count(task.buckets, threads)
+    task.failed = <Py_ssize_t *>memory(owned, task.cuts, cnp.NPY_INTP)
+    task.numbers = <char *>memory(
+        owned, size, cnp.NPY_UINT32 if task.keys.width == 4 else cnp.NPY_UINT64)
+    task.entries = <uint32_t *>memory(owned, size if task.placed else 0, cnp.NPY_UINT32)
+    with nogil:
+        scan_starts(&task)
+        for_slices(scatter_slice, &task, task.slices, threads)
+        for_slices(sort_slice, &task, task.cuts, threads)
+        scan(task.groups, task.buckets)
+    fail_if_any(&task)
+    length = task.groups[task.buckets]
+    outputs = []
+    task.values = <char *>memory(
+        outputs, length, cnp.NPY_UINT32 if task.keys.width == 4 else cnp.NPY_UINT64)
+    task.index = output(outputs, length, index)
+    task.inverse = output(outputs, size, inverse)
+    task.sizes = output(outputs, length, counts)
+    with nogil:
+        for_slices(groups_slice, &task, task.cuts, threads)
+        if task.placed:
+            for_slices(places_slice, &task, task.slices, threads)
+    fail_if_any(&task)
+    return tuple(outputs)
+
+
+cdef void *memory(list owned, cnp.npy_intp length, int typenum):
+    """An array, for its huge pages, that lives as long as the list."""
+    cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, typenum, 0)
+    owned.append(result)
+    return cnp.PyArray_DATA(result)
+
+
+cdef Py_ssize_t *output(list outputs, Py_ssize_t length, bint wanted):
+    if wanted:
+        return <Py_ssize_t *>memory(outputs, length, cnp.NPY_INTP)
+    outputs.append(None)
+    return NULL
+
+
+cdef int fail_if_any(const ascending_task *task) except -1:
+    for k in range(task.cuts):
+        if task.failed[k]:
+            raise MemoryError()
+    return 0
+
+
+cdef inline number_t number(const ascending_task *task, number_t word) noexcept nogil:
+    """The place of a word in the order of its dtype."""
+    cdef number_t sign = <number_t>task.order.sign
+    word = <number_t>canonical(&task.keys.rule, word)
+    word = word ^ sign ^ (<number_t>task.order.negative if word & sign else 0)
+    return word - <number_t>task.order.less
+
+
+cdef inline number_t word_of(const ascending_task *task, number_t key) noexcept nogil:
+    """The word of a number."""
+    cdef number_t sign = <number_t>task.order.sign
+    key = key + <number_t>task.order.less
+    return key ^ sign ^ (0 if key & sign else <number_t>task.order.negative)
+
+
+# ---- cells ------------------------------------------------------------------------------
+
+
+cdef void limits_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef ascending_task *task = <ascending_task *>context
+    if task.keys.width == 4:
+        find_limits(task, k, <const uint32_t *>task.keys.data)
+    else:
+        find_limits(task, k, <const uint64_t *>task.keys.data)
+
+
+cdef void find_limits(const ascending_task *task, Py_ssize_t k,
+                      const number_t *data) noexcept nogil:
+    """The smallest and the largest number of slice k."""
+    cdef Py_ssize_t start = slice_start(task.keys.size, task.slices, k), i
+    cdef number_t low = number(task, data[start]), high = low, here
+    for i in range(start, slice_start(task.keys.size, task.slices, k + 1)):
+        here = number(task, data[i])
+        low = here if here < low else low
+        high = here if here > high else high
+    task.limits[2 * k], task.limits[2 * k + 1] = low, high
+
+
+cdef void choose_cells(ascending_task *task) noexcept:
+    """As many cells as pay, two at least, of a power of two numbers each (2^63 at most)."""
+    cdef uint64_t high = task.limits[1]
+    cdef Py_ssize_t k, most = task.keys.size // KEYS_PER_CELL + 2
+    task.low = task.limits[0]
+    for k in range(task.slices):
+        task.low = min(task.low, task.limits[2 * k])
+        high = max(high, task.limits[2 * k + 1])
+    most = min(most, <Py_ssize_t>1 << CELL_BITS)
+    task.shift = 0
+    while (high - task.low) >> task.shift >= <uint64_t>most:
+        task.shift += 1
+    task.cells = <Py_ssize_t>((high - task.low) >> task.shift) + 1
+
+
+cdef void count_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef ascending_task *task = <ascending_task *>context
+    if task.keys.width == 4:
+        count_cells(task, k, <const uint32_t *>task.keys.data)
+    else:
+        count_cells(task, k, <const uint64_t *>task.keys.data)
+
+
+cdef void count_cells(const ascending_task *task, Py_ssize_t k,
+                      const number_t *data) noexcept nogil:
+    """The cell of each key of slice k, and how many each cell gets."""
+    cdef uint32_t *count = task.counts + k * task.cells
+    cdef Py_ssize_t i
+    cdef uint64_t cell
+    memset(count, 0, task.cells * sizeof(uint32_t))
+    for i in range(slice_start(task.keys.size, task.slices, k),
+                   slice_start(task.keys.size, task.slices, k + 1)):
+        cell = <uint64_t>(number(task, data[i]) - <number_t>task.low) >> task.shift
+        cell = min(cell, <uint64_t>task.cells - 1)     # keys may have changed since the limits
+        task.homes[i] = <uint16_t>cell
+        count[cell] += 1
+
+
+cdef void join_cells(ascending_task *task) noexcept nogil:
+    """Neighbouring cells become a bucket as long as it is small enough."""
+    cdef Py_ssize_t most = max(<Py_ssize_t>BUCKET_KEYS, task.keys.size // BUCKETS)
+    cdef Py_ssize_t cell, k, keys, in_bucket = 0
+    task.buckets = 1
+    for cell in range(task.cells):
+        keys = 0
+        for k in range(task.slices):
+            keys += task.counts[k * task.cells + cell]
+        if in_bucket and in_bucket + keys > most:
+            task.buckets += 1
+            in_bucket = 0
+        in_bucket += keys
+        task.bucket_of[cell] = <uint16_t>(task.buckets - 1)
+
+
+cdef void scan_starts(ascending_task *task) noexcept nogil:
+    """Where each slice's keys of each bucket start: bucket by bucket, slice by slice."""
+    cdef Py_ssize_t cell, k
+    memset(task.starts, 0, (task.buckets * task.slices + 1) * sizeof(Py_ssize_t))
+    for k in range(task.slices):
+        for cell in range(task.cells):
+            task.starts[task.bucket_of[cell] * task.slices + k] += (
+                task.counts[k * task.cells + cell])
+    scan(task.starts, task.buckets * task.slices)
+
+
+# ---- buckets ----------------------------------------------------------------------------
+
+
+cdef void scatter_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef ascending_task *task = <ascending_task *>context
+    if task.keys.width == 4:
+        scatter(task, k, <const uint32_t *>task.keys.data, <uint32_t *>task.numbers)
+    else:
+        scatter(task, k, <const uint64_t *>task.keys.data, <uint64_t *>task.numbers)
+
+
+cdef inline void start_entries(const ascending_task *task, Py_ssize_t k,
+                               Py_ssize_t *next_entry) noexcept nogil:
+    """Where the entries of slice k start in each bucket."""
+    cdef Py_ssize_t bucket
+    for bucket in range(task.buckets):
+        next_entry[bucket] = task.starts[bucket * task.slices + k]
+
+
+cdef void scatter(const ascending_task *task, Py_ssize_t k, const number_t *data,
+                  number_t *out) noexcept nogil:
+    """The numbers of slice k, each to its bucket."""
+    cdef Py_ssize_t[2 * BUCKETS + 2] next_entry
+    cdef Py_ssize_t i, bucket
+    start_entries(task, k, next_entry)
+    for i in range(slice_start(task.keys.size, task.slices, k),
+                   slice_start(task.keys.size, task.slices, k + 1)):
+        bucket = task.bucket_of[task.homes[i]]
+        task.homes[i] = <uint16_t>bucket
+        out[next_entry[bucket]] = number(task, data[i])
+        next_entry[bucket] += 1
+
+
+cdef void sort_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """Sort the buckets of cut k, and count their groups."""
+    cdef ascending_task *task = <ascending_task *>context
+    cdef Py_ssize_t bucket, start, length
+    cdef Py_ssize_t stop = slice_start(task.buckets, task.cuts, k + 1)
+    cdef Py_ssize_t most = largest_bucket(task, k)
+    cdef char *scratch = <char *>PyMem_RawMalloc(most * (task.keys.width + sizeof(uint32_t)) + 1)
+    cdef uint32_t *entries = NULL
+    task.failed[k] = scratch == NULL
+    if scratch == NULL:
+        return
+    for bucket in range(slice_start(task.buckets, task.cuts, k), stop):
+        start = task.starts[bucket * task.slices]
+        length = task.starts[(bucket + 1) * task.slices] - start
+        if task.placed:
+            entries = task.entries + start
+        if task.keys.width == 4:
+            task.groups[bucket] = sort_bucket(
+                task, <uint32_t *>task.numbers + start, entries, length, <uint32_t *>scratch,
+                <uint32_t *>(scratch + most * sizeof(uint32_t)))
+        else:
+            task.groups[bucket] = sort_bucket(
+                task, <uint64_t *>task.numbers + start, entries, length, <uint64_t *>scratch,
+                <uint32_t *>(scratch + most * sizeof(uint64_t)))
+    PyMem_RawFree(scratch)
+
+
+cdef Py_ssize_t largest_bucket(const ascending_task *task, Py_ssize_t k) noexcept nogil:
+    """Keys in the largest bucket of cut k."""
+    cdef Py_ssize_t bucket, most = 0
+    for bucket in range(slice_start(task.buckets, task.cuts, k),
+                        slice_start(task.buckets, task.cuts, k + 1)):
+        most = max(most, task.starts[(bucket + 1) * task.slices]
+                   - task.starts[bucket * task.slices])
+    return most
+
+
+cdef Py_ssize_t sort_bucket(const ascending_task *task, number_t *numbers, uint32_t *entries,
+                            Py_ssize_t length, number_t *spare_numbers,
+                            uint32_t *spare_entries) noexcept nogil:
+    """Sort a bucket, stably; returns how many groups it holds.
+
+    The top digits, enough to tell most of the keys apart, leave little to an insertion sort. Where
+    they leave much, all digits are sorted.
+    """
+    cdef number_t low = numbers[0], high = numbers[0]
+    cdef Py_ssize_t j, falls = 0
+    cdef int bits, enough
+    if entries != NULL:
+        for j in range(length):
+            entries[j] = <uint32_t>j
+    for j in range(1, length):
+        low = min(low, numbers[j])
+        high = max(high, numbers[j])
+        falls += numbers[j] < numbers[j - 1]
+    if falls:
+        bits = bit_length(high - low)
+        enough = min(bits, bit_length(length) + SPARE_BITS)
+        sort_digits(numbers, entries, length, low, bits - enough, bits, spare_numbers,
+                    spare_entries)
+        if enough < bits and not insertion_sort(numbers, entries, length):
+            sort_digits(numbers, entries, length, low, 0, bits, spare_numbers, spare_entries)
+    return count_groups(task, numbers, length)
+
+
+cdef void sort_digits(number_t *numbers, uint32_t *entries, Py_ssize_t length, number_t low,
+                      int shift, int stop, number_t *spare_numbers,
+                      uint32_t *spare_entries) noexcept nogil:
+    """Sort by the bits from shift to stop of number - low, in digits of equal width."""
+    cdef int passes = (stop - shift + DIGIT_BITS - 1) // DIGIT_BITS
+    cdef int width = (stop - shift + passes - 1) // passes
+    cdef number_t *source = numbers
+    cdef number_t *target = spare_numbers
+    cdef uint32_t *from_entries = entries
+    cdef uint32_t *to_entries = spare_entries if entries != NULL else NULL
+    while shift < stop:
+        sort_digit(source, from_entries, length, low, shift, width, target, to_entries)
+        source, target = target, source
+        from_entries, to_entries = to_entries, from_entries
+        shift += width
+    if source != numbers:
+        memcpy(numbers, source, length * sizeof(number_t))
+        if entries != NULL:
+            memcpy(entries, from_entries, length * sizeof(uint32_t))
+
+
+cdef inline void sort_digit(const number_t *numbers, const uint32_t *entries, Py_ssize_t length,
+                            number_t low, int shift, int width, number_t *out,
+                            uint32_t *out_entries) noexcept nogil:
+    cdef uint32_t[1 << DIGIT_BITS] next_place
+    cdef uint32_t count, total = 0, at
+    cdef Py_ssize_t j, digit
+    cdef number_t mask = (<number_t>1 << width) - 1
+    memset(next_place, 0, sizeof(uint32_t) << width)
+    for j in range(length):
+        next_place[((numbers[j] - low) >> shift) & mask] += 1
+    for digit in range(<Py_ssize_t>1 << width):
+        count = next_place[digit]
+        next_place[digit] = total
+        total += count
+    for j in range(length):
+        digit = <Py_ssize_t>(((numbers[j] - low) >> shift) & mask)
+        at = next_place[digit]
+        next_place[digit] = at + 1
+        out[at] = numbers[j]
+        if entries != NULL:
+            out_entries[at] = entries[j]
+
+
+cdef bint insertion_sort(number_t *numbers, uint32_t *entries, Py_ssize_t length) noexcept nogil:
+    """Sort what is nearly sorted; False, and only partly sorted, if it is not."""
+    cdef Py_ssize_t left = MOVES_PER_KEY * length, j, at
+    cdef number_t moving
+    cdef uint32_t entry = 0
+    for j in range(1, length):
+        if numbers[j] >= numbers[j - 1]:
+            continue
+        moving = numbers[j]
+        if entries != NULL:
+            entry = entries[j]
+        at = j
+        while at and numbers[at - 1] > moving:
+            numbers[at] = numbers[at - 1]
+            if entries != NULL:
+                entries[at] = entries[at - 1]
+            at -= 1
+        numbers[at] = moving
+        if entries != NULL:
+            entries[at] = entry
+        left -= j - at
+        if left < 0:
+            return False
+    return True
+
+
+cdef inline int bit_length(uint64_t number) noexcept nogil:
+    cdef int bits = 0
+    while number:
+        number >>= 1
+        bits += 1
+    return bits
+
+
+# ---- groups -----------------------------------------------------------------------------
+
+
+cdef inline bint is_new(const ascending_task *task, const number_t *numbers, Py_ssize_t j,
+                        number_t lonely) noexcept nogil:
+    """Does number j > 0 of a sorted bucket start a group?"""
+    if numbers[j] != numbers[j - 1] or not task.merged:
+        return True
+    return task.keys.rule.lonely and numbers[j] == lonely
+
+
+cdef inline Py_ssize_t count_groups(const ascending_task *task, const number_t *numbers,
+                                    Py_ssize_t length) noexcept nogil:
+    cdef number_t lonely = number(task, <number_t>task.keys.rule.nan)
+    cdef Py_ssize_t j, groups = length > 0
+    for j in range(1, length):
+        groups += is_new(task, numbers, j, lonely)
+    return groups
+
+
+cdef void groups_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """Values and counts of the groups of cut k; the entries of its buckets become numbers of
+    groups, in the order in which the keys arrived."""
+    cdef ascending_task *task = <ascending_task *>context
+    cdef Py_ssize_t bucket, start, length
+    cdef uint32_t *scratch = <uint32_t *>PyMem_RawMalloc(
+        largest_bucket(task, k) * sizeof(uint32_t) + 1)
+    task.failed[k] = scratch == NULL
+    if scratch == NULL:
+        return
+    for bucket in range(slice_start(task.buckets, task.cuts, k),
+                        slice_start(task.buckets, task.cuts, k + 1)):
+        start = task.starts[bucket * task.slices]
+        length = task.starts[(bucket + 1) * task.slices] - start
+        if task.keys.width == 4:
+            write_groups(task, bucket, <uint32_t *>task.numbers + start, start, length, scratch,
+                         <uint32_t *>task.values)
+        else:
+            write_groups(task, bucket, <uint64_t *>task.numbers + start, start, length, scratch,
+                         <uint64_t *>task.values)
+    PyMem_RawFree(scratch)
+
+
+cdef void write_groups(const ascending_task *task, Py_ssize_t bucket, const number_t *numbers,
+                       Py_ssize_t start, Py_ssize_t length, uint32_t *scratch,
+                       number_t *values) noexcept nogil:
+    cdef number_t lonely = number(task, <number_t>task.keys.rule.nan)
+    cdef Py_ssize_t group = task.groups[bucket] - 1, j, group_start = 0
+    cdef uint32_t first
+    for j in range(length):
+        first = 0
+        if j == 0 or is_new(task, numbers, j, lonely):
+            if task.sizes != NULL and j:
+                task.sizes[group] = j - group_start
+            group_start = j
+            group += 1
+            values[group] = word_of(task, numbers[j])
+            first = <uint32_t>1 << FIRST_BIT
+        if task.placed:
+            scratch[task.entries[start + j]] = <uint32_t>group | first
+    if task.sizes != NULL and length:
+        task.sizes[group] = length - group_start
+    if task.placed:
+        memcpy(task.entries + start, scratch, length * sizeof(uint32_t))
+
+
+cdef void places_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """Index and inverse of the keys of slice k, each from the next entry of its bucket."""
+    cdef ascending_task *task = <ascending_task *>context
+    cdef Py_ssize_t[2 * BUCKETS + 2] next_entry
+    cdef Py_ssize_t i
+    cdef uint32_t entry, group
+    start_entries(task, k, next_entry)
+    for i in range(slice_start(task.keys.size, task.slices, k),
+                   slice_start(task.keys.size, task.slices, k + 1)):
+        entry = task.entries[next_entry[task.homes[i]]]
+        next_entry[task.homes[i]] += 1
+        group = entry & ~(<uint32_t>1 << FIRST_BIT)
+        if task.index != NULL and entry != group:
+            task.index[group] = i
+        if task.inverse != NULL:
+            task.inverse[i] = group
