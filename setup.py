@@ -19,7 +19,7 @@ NAMES = (
 SHARED = [
     f"{KERNELS}/{name}"
     for name in (
-        *("levels.h", "level_body.h", "team.h", "hashing.h"),
+        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h"),
         *("blocks.pxd", "chunks.pxd", "keys.pxd", "ranks.pxd", "slices.pxd", "strided.pxd"),
         "table.pxd",
     )

@@ -139,7 +139,7 @@ def _bitmask(array, threads):
         else:
             true[...] = bool(array)
         array, truth = true, _gate.truth(true.dtype)
-    return bitmask.pack(array, *truth, threads)
+    return bitmask.pack(array, *truth, 8 * array.ndim, threads)
 
 
 def _write(bits, offsets, shape, rows, threads):

@@ -172,7 +172,9 @@ def _by_tables(keys, inverse, counts, threads, expected):
     if found is None:
         return None
     bits, inverse, counts = found
-    return Firsts(bits, bitmask.offsets_of(bits, threads), inverse, counts)
+    return Firsts(
+        bits, bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads), inverse, counts
+    )
 
 
 def _by_partitions(keys, inverse, counts, threads, expected):
@@ -183,7 +185,7 @@ def _by_partitions(keys, inverse, counts, threads, expected):
     )
     if not job.find():
         return None
-    bits, offsets = bitmask.pack(job.marks, 1, _BYTE, threads)
+    bits, offsets = bitmask.pack(job.marks, 1, _BYTE, keys.data.nbytes // keys.size, threads)
     return Firsts(bits, offsets, *job.finish(bits))
 
 
@@ -201,7 +203,7 @@ def _by_sorting(keys, inverse, counts, threads, expected):
     firsts_of_groups = order[starts]
     marks = np.zeros(keys.size, np.uint8)
     marks[firsts_of_groups] = 1
-    bits, offsets = bitmask.pack(marks, 1, _BYTE, threads)
+    bits, offsets = bitmask.pack(marks, 1, _BYTE, keys.data.nbytes // keys.size, threads)
     rank_of_group = np.argsort(np.argsort(firsts_of_groups))
     ranks = counts_by_rank = None
     if inverse:

@@ -16,6 +16,8 @@ from fastsel._kernels import bitmask, indices, items
 # array between the two passes of its nonzero, which would not notice.
 TINY_ITEMS = 500
 
+_POSITION = np.dtype(np.intp).itemsize
+
 
 def nonzero(a):
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
@@ -93,7 +95,7 @@ def flatnonzero(a):
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
-    bits, offsets = bitmask.pack(array, *truth, threads)
+    bits, offsets = bitmask.pack(array, *truth, _POSITION, threads)
     return indices.flat(bits, offsets, threads)
 
 
@@ -335,7 +337,7 @@ def boolean_mask(a, mask):
 def _coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
-    bits, offsets = bitmask.pack(array, *truth, threads)
+    bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
     out = np.empty((array.ndim, offsets[-1]), np.intp)
     indices.coordinates(bits, offsets, array.shape, out.T, threads)
     return out
@@ -364,9 +366,12 @@ def _count_along(array, truth, axes, keepdims):
     counts = np.zeros([array.shape[axis] for axis in kept], np.intp)
     step_of = dict(zip(kept, (s // counts.itemsize for s in counts.strides), strict=True))
     steps = np.array([step_of.get(axis, 0) for axis in order], np.intp)
-    longest = max(kept, key=lambda axis: array.shape[axis])
+    cut, around = (
+        order.index(max(group, key=lambda axis: array.shape[axis]))
+        for group in (kept, axes or kept)
+    )
     bitmask.count_axes(
-        array, *truth, counts, np.array(order, np.intp), steps, order.index(longest),
+        array, *truth, counts, np.array(order, np.intp), steps, cut, around,
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip
     counts = counts.transpose(np.argsort(kept))
@@ -422,7 +427,8 @@ def _keep(mask, array, first, stop, out):
             return None
         mask = mask[:size]
     threads = _threads.for_bytes(mask.nbytes + array.nbytes)
-    bits, offsets = bitmask.pack(mask, *truth, threads)
+    row_bytes = array.itemsize * math.prod(array.shape[stop:])
+    bits, offsets = bitmask.pack(mask, *truth, row_bytes, threads)
     shape = (*array.shape[:first], int(offsets[-1]), *array.shape[stop:])
     if out is None:
         out = np.empty(shape, array.dtype)

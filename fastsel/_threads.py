@@ -5,7 +5,10 @@ import contextvars
 import math
 import operator
 import os
+import threading
 import warnings
+
+from fastsel._kernels import slices
 
 # Less than this many bytes of input and output per thread is not worth waking a thread for.
 # A core moves 64 KiB from its cache in about 5 us, and a sleeping thread takes longer to wake.
@@ -181,6 +184,7 @@ def _start():
         if _environment is None and (count := _from_environment(name)) is not None:
             _environment = count, name
     _available = _cpus()
+    slices.set_main_thread(threading.main_thread().ident)
 
 
 def _after_fork():
@@ -189,6 +193,7 @@ def _after_fork():
     _chosen = None
     _forked = _from_environment("FASTSEL_FORK_THREADS") or 1
     _available = _cpus()
+    slices.set_main_thread(threading.get_ident())
 
 
 _start()

@@ -10,7 +10,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
-from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
+from fastsel._kernels.slices cimport for_rounds, for_slices, scan, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
 
@@ -47,7 +47,9 @@ ctypedef struct axes_task:
     Py_ssize_t[MAX_DIMS] steps    # of the output along each axis: 0 where it is reduced
     Py_ssize_t *out
     int cut_axis                  # a kept axis, so that no two slices share an output item
+    int round_axis                # a reduced axis
     Py_ssize_t slices
+    Py_ssize_t rounds
 
 
 def level_name():
@@ -56,14 +58,16 @@ def level_name():
 
 
 def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care not None,
-         int threads):
+         Py_ssize_t moved, int threads):
     """The bitmask of all items, in C order, and the offsets of its slices.
+
+    moved is how many bytes pass 2 moves for an item that is selected; its slices are the same.
 
     Returns (bits, offsets): one uint64 word per block of 64 items, the unused bits of the last
     one 0; and the exclusive scan of the number of set bits in each slice, the total last.
     """
     cdef pack_task task
-    set_up(&task, items, width, care, threads)
+    set_up(&task, items, width, care, moved, threads)
     cdef cnp.npy_intp length = task.blocks
     bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
     offsets = run(&task, <uint64_t *>cnp.PyArray_DATA(bits), threads)
@@ -74,15 +78,15 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care
           int threads):
     """How many items are selected; no bitmask is kept."""
     cdef pack_task task
-    set_up(&task, items, width, care, threads)
+    set_up(&task, items, width, care, 0, threads)
     offsets = run(&task, NULL, threads)
     return (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[task.slices]
 
 
-def offsets_of(const uint64_t[::1] bits not None, int threads):
-    """The offsets of the slices of a bitmask that was made elsewhere."""
+def offsets_of(const uint64_t[::1] bits not None, Py_ssize_t moved, int threads):
+    """The offsets of the slices of a bitmask that was made elsewhere; moved as in pack."""
     cdef Py_ssize_t blocks = bits.shape[0], k, start
-    cdef Py_ssize_t slices = slice_count(blocks, threads)
+    cdef Py_ssize_t slices = slice_count(blocks, threads, 64 * moved)
     cdef cnp.npy_intp length = slices + 1
     cdef cnp.ndarray offsets = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
     cdef Py_ssize_t *counts = <Py_ssize_t *>cnp.PyArray_DATA(offsets)
@@ -97,14 +101,16 @@ def offsets_of(const uint64_t[::1] bits not None, int threads):
 def count_axes(cnp.ndarray items not None, Py_ssize_t width,
                const uint64_t[::1] care not None, cnp.ndarray out not None,
                const Py_ssize_t[::1] order not None, const Py_ssize_t[::1] steps not None,
-               Py_ssize_t cut_axis, int threads):
+               Py_ssize_t cut_axis, Py_ssize_t round_axis, int threads):
     """Count along axes: item (i, j, ...) adds to out at i * steps[0] + j * steps[1] + ...
 
     order lists the axes of items by falling stride (the last one becomes the inner row), steps
-    has one number per listed axis, 0 where the axis is reduced; cut_axis is the place in order of
-    a kept axis. out is zeroed, contiguous intp.
+    has one number per listed axis, 0 where the axis is reduced; cut_axis and round_axis are the
+    places in order of a kept axis and of a reduced one, if there is any. out is zeroed, contiguous
+    intp.
     """
     cdef axes_task task
+    cdef Py_ssize_t nbytes
     cdef int place, axis
     task.truth.width, task.truth.words = width, care.shape[0]
     task.truth.care = &care[0]
@@ -117,19 +123,25 @@ def count_axes(cnp.ndarray items not None, Py_ssize_t width,
         task.items.shape[place] = cnp.PyArray_DIM(items, axis)
         task.items.strides[place] = cnp.PyArray_STRIDE(items, axis)
         task.steps[place] = steps[place]
-    task.cut_axis = <int>cut_axis
-    task.slices = slice_count(task.items.shape[cut_axis], threads)
+    task.cut_axis, task.round_axis = <int>cut_axis, <int>round_axis
+    nbytes = task.items.size * width * task.truth.words
+    task.slices = slice_count(task.items.shape[cut_axis], threads,
+                              nbytes // max(1, task.items.shape[cut_axis]))
+    task.rounds = 1
+    if task.steps[round_axis] == 0:
+        task.rounds = slice_count(task.items.shape[round_axis], 1,
+                                  nbytes // task.slices // max(1, task.items.shape[round_axis]))
     with nogil:
-        for_slices(count_axes_slice, &task, task.slices, threads)
+        for_rounds(count_axes_slice, &task, task.rounds, task.slices, threads)
 
 
 cdef void set_up(pack_task *task, cnp.ndarray items, Py_ssize_t width,
-                 const uint64_t[::1] care, int threads) noexcept:
+                 const uint64_t[::1] care, Py_ssize_t moved, int threads) noexcept:
     describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
     task.truth.width, task.truth.words = width, care.shape[0]
     task.truth.care = &care[0]
     task.blocks = blocks_of(task.items.size)
-    task.slices = slice_count(task.blocks, threads)
+    task.slices = slice_count(task.blocks, threads, 64 * (width * task.truth.words + moved))
 
 
 cdef cnp.ndarray run(pack_task *task, uint64_t *bits, int threads):
@@ -230,20 +242,17 @@ cdef inline bint test_words(const truth_t *truth, const char *words) noexcept no
 
 
 cdef void count_axes_slice(void *context, Py_ssize_t k) noexcept nogil:
-    """Items whose coordinate on the cut axis lies in slice k."""
+    """Items whose coordinates on the two axes lie in slice and round k."""
     cdef axes_task *task = <axes_task *>context
     cdef strided_t part = task.items
     cdef int inner = part.ndim - 1, cut = task.cut_axis, axis
-    cdef Py_ssize_t start = slice_start(part.shape[cut], task.slices, k)
+    cdef Py_ssize_t start = narrow(&part, cut, task.slices, k % task.slices)
     cdef Py_ssize_t length, j
     cdef Py_ssize_t *out = task.out + start * task.steps[cut]
     cdef Py_ssize_t *row
     cdef uint8_t[FLAG_ITEMS] flags
     cdef cursor_t cursor
-    part.size = part.size // part.shape[cut]
-    part.data += start * part.strides[cut]
-    part.shape[cut] = slice_start(part.shape[cut], task.slices, k + 1) - start
-    part.size *= part.shape[cut]
+    narrow(&part, task.round_axis, task.rounds, k // task.slices)
     if part.size == 0:
         return
     seek(&cursor, &part, 0)
@@ -260,6 +269,15 @@ cdef void count_axes_slice(void *context, Py_ssize_t k) noexcept nogil:
             row[0] += sum_flags(flags, length)
         advance(&cursor, &part, length)
         part.size -= length
+
+
+cdef Py_ssize_t narrow(strided_t *part, int axis, Py_ssize_t slices, Py_ssize_t k) noexcept nogil:
+    """Leave of an axis only slice k; returns where it starts."""
+    cdef Py_ssize_t length = part.shape[axis], start = slice_start(length, slices, k)
+    part.data += start * part.strides[axis]
+    part.shape[axis] = slice_start(length, slices, k + 1) - start
+    part.size = part.size // max(1, length) * part.shape[axis]
+    return start
 
 
 cdef inline Py_ssize_t sum_flags(const uint8_t *flags, Py_ssize_t length) noexcept nogil:

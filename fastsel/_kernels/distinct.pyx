@@ -4,8 +4,8 @@ Every engine of fastsel.unique (this file and partitions.pyx) answers in the sam
 with a bit at each first occurrence, so that a group's number in order of first occurrence is the
 rank of its bit; the inverse as ranks; and the counts by rank.
 
-The slices' tables are merged in slice order. Until then the inverse holds each item's group in
-its own slice's table, or LONER.
+A slice is filled in rounds, so that signals are handled in time. The slices' tables are merged in
+slice order. Until then the inverse holds each item's group in its own slice's table, or LONER.
 """
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
@@ -16,7 +16,7 @@ from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, fs_fold, is_loner, key_at, keys_t)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
-from fastsel._kernels.slices cimport for_slices, slice_start
+from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
     NO_MEMORY, find_direct, find_or_add, group_t, slot_t, table_free, table_start,
     table_start_direct, table_t)
@@ -38,6 +38,7 @@ ctypedef fused word_t:
 ctypedef struct part_t:
     table_t table
     Py_ssize_t status             # 0, or why find_or_add gave up
+    Py_ssize_t first              # key of this slice
     Py_ssize_t length             # groups of this slice
     Py_ssize_t *ranks             # of them
 
@@ -48,6 +49,7 @@ ctypedef struct tables_task:
     bint counted
     Py_ssize_t blocks
     Py_ssize_t slices
+    Py_ssize_t rounds
     part_t *parts                 # one per slice
     uint64_t *bits
     Py_ssize_t *inverse           # or NULL
@@ -69,6 +71,7 @@ def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     task.counted = counts
     task.blocks = blocks_of(size)
     task.slices = min(task.blocks, max(1, threads))
+    task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
     task.parts = <part_t *>PyMem_RawCalloc(task.slices, sizeof(part_t))
     if task.parts == NULL:
         raise MemoryError()
@@ -93,7 +96,7 @@ cdef answer(tables_task *task, bint inverse, bint counts, int threads):
         inverse_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
         task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
     with nogil:
-        for_slices(fill_slice, task, task.slices, threads)
+        for_rounds(fill_slice, task, task.rounds, task.slices, threads)
         for k in range(task.slices):
             status = min(status, task.parts[k].status)
         if status == 0:
@@ -112,34 +115,42 @@ cdef answer(tables_task *task, bint inverse, bint counts, int threads):
         with nogil:
             for k in range(task.slices):
                 to_ranks(task, &task.parts[k])
-            for_slices(relabel_slice, task, task.slices, threads)
+            for_rounds(relabel_slice, task, task.rounds, task.slices, threads)
     return bits_out, inverse_out, counts_out
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
-    """The table of slice k, its loners' bits, and its part of the inverse."""
+    """The table of a slice, its loners' bits, and its part of the inverse, as far as round k."""
     cdef tables_task *task = <tables_task *>context
-    cdef part_t *part = &task.parts[k]
-    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
-    cdef Py_ssize_t stop_block = slice_start(task.blocks, task.slices, k + 1)
+    cdef part_t *part = &task.parts[k % task.slices]
+    cdef Py_ssize_t block = start_block(task, k), stop_block = start_block(task, k + task.slices)
     cdef Py_ssize_t start = block * 64, stop = min(stop_block * 64, task.keys.size)
     memset(task.bits + block, 0, (stop_block - block) * sizeof(uint64_t))
-    if task.direct:
-        part.status = table_start_direct(&part.table, <int>(8 * task.keys.width))
-        if part.status == 0 and task.keys.width == 1:
-            fill_direct(task, part, start, stop, <const uint8_t *>task.keys.data)
-        elif part.status == 0:
-            fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
-    else:
-        part.status = table_start(&part.table, task.most, 0, 0)
-        if part.status:
-            return
-        if task.keys.width == 4:
-            fill_words(task, part, start, stop, <const uint32_t *>task.keys.data)
-        elif task.keys.width == 8:
-            fill_words(task, part, start, stop, <const uint64_t *>task.keys.data)
+    if k < task.slices:
+        part.first = start
+        if task.direct:
+            part.status = table_start_direct(&part.table, <int>(8 * task.keys.width))
         else:
-            fill_bytes(task, part, start, stop)
+            part.status = table_start(&part.table, task.most, 0, 0)
+    if part.status:
+        return
+    if task.keys.width == 1:
+        fill_direct(task, part, start, stop, <const uint8_t *>task.keys.data)
+    elif task.keys.width == 2:
+        fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
+    elif task.keys.width == 4:
+        fill_words(task, part, start, stop, <const uint32_t *>task.keys.data)
+    elif task.keys.width == 8:
+        fill_words(task, part, start, stop, <const uint64_t *>task.keys.data)
+    else:
+        fill_bytes(task, part, start, stop)
+
+
+cdef Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogil:
+    """Where a slice starts in its round: as number k, of a round that need not exist."""
+    cdef Py_ssize_t first = slice_start(task.blocks, task.slices, k % task.slices)
+    cdef Py_ssize_t stop = slice_start(task.blocks, task.slices, k % task.slices + 1)
+    return first + slice_start(stop - first, task.rounds, k // task.slices)
 
 
 cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop,
@@ -158,7 +169,7 @@ cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start, Py
             if is_loner(&task.keys, i, word):       # it is in no slot
                 note_loner(task, i)
                 continue
-            part.table.lookups = i - start
+            part.table.lookups = i - part.first
             group = find_or_add(&part.table, &task.keys, i, word)
             if group < 0:
                 part.status = group
@@ -283,11 +294,11 @@ cdef void to_ranks(const tables_task *task, part_t *part) noexcept nogil:
 
 cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef tables_task *task = <tables_task *>context
-    cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
-    cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
+    cdef Py_ssize_t start = start_block(task, k) * 64
+    cdef Py_ssize_t stop = min(start_block(task, k + task.slices) * 64, task.keys.size)
     cdef Py_ssize_t i
     for i in range(start, stop):
         if task.inverse[i] == LONER:
             task.inverse[i] = rank(&task.ranks, i)
         else:
-            task.inverse[i] = task.parts[k].ranks[task.inverse[i]]
+            task.inverse[i] = task.parts[k % task.slices].ranks[task.inverse[i]]

@@ -90,7 +90,7 @@ def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offset
     describe_chunk(&task.chunk, data, first_axis)
     task.data = <char *>cnp.PyArray_DATA(data)
     task.rows = offsets.shape[0]
-    task.slices = slice_count(task.rows, threads)
+    task.slices = slice_count(task.rows, threads, task.chunk.width + sizeof(Py_ssize_t))
     task.out = <char *>cnp.PyArray_DATA(out)
     if task.rows == 0:
         return
@@ -139,7 +139,8 @@ cdef run(gather_task *task, cnp.ndarray indices, int batch_dims, int threads):
     if task.rows.size == 0:
         return None
     task.rows_per_batch = task.rows.size // task.batch.size
-    task.slices = slice_count(task.rows.size, threads)
+    task.slices = slice_count(task.rows.size, threads,
+                              task.chunk.width + task.axes * cnp.PyArray_ITEMSIZE(indices))
     shape[0], shape[1] = task.slices, 3
     cdef cnp.ndarray faults = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
     task.faults = <fault_t *>cnp.PyArray_DATA(faults)

@@ -62,7 +62,8 @@ def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
     if task.total * task.outer.size * task.chunk.width == 0:
         return
     # Few outer indices: a unit is a slice of pass 1. Many: each cut takes a range of them.
-    task.cuts = slice_count(task.units, threads)
+    task.cuts = slice_count(task.units, threads,
+                            (task.total * task.chunk.width + task.blocks) // task.slices)
     with nogil:
         for_slices(keep_slice, &task, task.cuts, threads)
 

@@ -54,7 +54,7 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
     task.key_width = cnp.PyArray_NBYTES(out) // keys
     task.collapse = collapse
     task.blocks = blocks_of(keys)
-    task.slices = slice_count(task.blocks, threads)
+    task.slices = slice_count(task.blocks, threads, 64 * task.key_width)
     task.out = <char *>cnp.PyArray_DATA(out)
     task.loners = &loners[0] if loners is not None else NULL
     with nogil:

@@ -75,11 +75,11 @@ cdef class Partitions:
         self.threads = threads
         self.owned = (data, loners)
         task.blocks = blocks_of(size)
-        task.slices = slice_count(task.blocks, threads)
+        task.slices = slice_count(task.blocks, threads, 8 * max(8, task.keys.width))
         task.narrow = task.keys.width <= 4
         task.expected = min(expected, size) >> PARTITION_BITS
         task.counted = counts
-        task.cuts = slice_count(PARTITIONS, threads)
+        task.cuts = slice_count(PARTITIONS, threads, size >> PARTITION_BITS)
         self.marks = self.array(cnp.NPY_UINT8, size)
         task.marks = <uint8_t *>cnp.PyArray_DATA(self.marks)
         task.parts = <uint8_t *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT8, size))

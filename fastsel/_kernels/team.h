@@ -6,6 +6,8 @@
    arrived; where the CPUs are busy, that took milliseconds.) A worker that cannot be created is
    a worker less, not an error.
 
+   After each slice the caller looks whether it should go on; if not, no further slice begins.
+
    Workers know nothing of Python. They wait for the next job for a moment, yielding their CPU to
    whoever wants it, then sleep, and end when nobody has called for some seconds: a process whose
    other threads have ended must not live on for them. */
@@ -15,13 +17,18 @@
 #include <stddef.h>
 
 typedef void (*fs_body_t)(void *task, ptrdiff_t k);
+typedef int (*fs_look_t)(void); /* not 0 ends the job */
+
+/* What fs_team_run returns. */
+enum { FS_STOPPED = -1, FS_BUSY = 0, FS_DONE = 1, FS_ORPHANED = 2 };
 
 #if defined(FASTSEL_SERIAL)
 
-static int fs_team_run(fs_body_t body, void *task, ptrdiff_t slices, int threads)
+static int fs_team_run(fs_body_t body, void *task, ptrdiff_t start, ptrdiff_t stop, int threads,
+                       fs_look_t look)
 {
-    (void)body, (void)task, (void)slices, (void)threads;
-    return 0;
+    (void)body, (void)task, (void)start, (void)stop, (void)threads, (void)look;
+    return FS_BUSY;
 }
 static int fs_team_install(void) { return 0; }
 
@@ -29,8 +36,12 @@ static int fs_team_install(void) { return 0; }
 
 #if defined(_WIN32)
 
+#ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
 #define NOMINMAX
+#endif
 #include <windows.h>
 typedef SRWLOCK fs_lock_t;
 typedef CONDITION_VARIABLE fs_signal_t;
@@ -99,7 +110,7 @@ typedef struct {
     fs_atomic_t next;        /* slice of the job that nobody has taken */
     fs_body_t body;
     void *task;
-    ptrdiff_t slices;
+    ptrdiff_t stop;          /* of the slices */
     int places;              /* workers that may still join the job */
     int workers;
     int sleeping;
@@ -108,10 +119,15 @@ typedef struct {
 
 static fs_team_t fs_team = {FS_LOCK_INIT, FS_SIGNAL_INIT, FS_SIGNAL_INIT};
 
-static void fs_take_slices(void)
+/* Returns what the last look did. A worker has none. */
+static int fs_take_slices(fs_look_t look)
 {
-    for (ptrdiff_t k = fs_take(&fs_team.next); k < fs_team.slices; k = fs_take(&fs_team.next))
+    int looked = 0;
+    for (ptrdiff_t k = fs_take(&fs_team.next); k < fs_team.stop; k = fs_take(&fs_team.next)) {
         fs_team.body(fs_team.task, k);
+        if (look != NULL && (looked = look()) != 0) fs_swap(&fs_team.next, fs_team.stop);
+    }
+    return looked;
 }
 
 /* Called by a worker that has slept long enough, under the lock. */
@@ -128,7 +144,7 @@ static void fs_work(void)
                 fs_team.places--;
                 fs_take(&fs_team.inside);
                 fs_unlock(&fs_team.lock);
-                fs_take_slices();
+                fs_take_slices(NULL);
                 fs_lock(&fs_team.lock);
                 fs_swap(&fs_team.inside, fs_team.inside - 1);
                 fs_wake_all(&fs_team.worker_left);
@@ -225,24 +241,28 @@ static int fs_team_install(void) { return pthread_atfork(fs_before_fork, NULL, f
 
 #endif
 
-/* Run body(task, k) for all k below slices on the caller and up to threads - 1 workers.
-   Returns 0, and does nothing, if another caller has the team. */
-static int fs_team_run(fs_body_t body, void *task, ptrdiff_t slices, int threads)
+/* Run body(task, k) for all k from start to stop on the caller and up to threads - 1 workers.
+   Returns FS_BUSY, and does nothing, if another caller has the team; FS_STOPPED after a look that
+   was not 0; FS_ORPHANED in a child that was forked during a look: what the workers had in hand
+   is lost. No lock is held during a look. */
+static int fs_team_run(fs_body_t body, void *task, ptrdiff_t start, ptrdiff_t stop, int threads,
+                       fs_look_t look)
 {
-    if (fs_swap(&fs_team.busy, 1)) return 0;
+    if (fs_swap(&fs_team.busy, 1)) return FS_BUSY;
     int wanted = threads - 1 < FS_MOST_WORKERS ? threads - 1 : FS_MOST_WORKERS;
     fs_lock(&fs_team.lock);
     while (fs_team.workers < wanted && fs_start_worker()) fs_team.workers++;
     fs_team.body = body;
     fs_team.task = task;
-    fs_team.slices = slices;
+    fs_team.stop = stop;
     fs_team.places = wanted;
-    fs_swap(&fs_team.next, 0);
-    fs_take(&fs_team.posted);
+    fs_swap(&fs_team.next, start);
+    ptrdiff_t job = fs_take(&fs_team.posted) + 1;
     if (fs_team.sleeping) fs_wake_all(&fs_team.job_posted);
     fs_unlock(&fs_team.lock);
 
-    fs_take_slices();
+    int looked = fs_take_slices(look);
+    if (fs_get(&fs_team.posted) != job) return looked ? FS_STOPPED : FS_ORPHANED;
 
     fs_lock(&fs_team.lock);
     fs_team.places = 0; /* from here on nobody joins */
@@ -252,7 +272,7 @@ static int fs_team_run(fs_body_t body, void *task, ptrdiff_t slices, int threads
     while (fs_get(&fs_team.inside)) fs_wait(&fs_team.worker_left, &fs_team.lock);
     fs_unlock(&fs_team.lock);
     fs_swap(&fs_team.busy, 0);
-    return 1;
+    return looked ? FS_STOPPED : FS_DONE;
 }
 
 #endif

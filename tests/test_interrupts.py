@@ -1,0 +1,175 @@
+"""Signals during a call: handlers run in time, what they raise ends the call."""
+
+import os
+import signal
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import fastsel
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no timer signal"
+)
+
+# Calls of minutes; a signal comes after 0.3 s.
+ENDLESS = {
+    "count_nonzero": "fastsel.count_nonzero(np.broadcast_to(True, 2**40))",
+    "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
+    "count_nonzero_few_columns": "fastsel.count_nonzero(np.broadcast_to(1.0, (2**39, 2)), axis=0)",
+    "nonzero": "fastsel.nonzero(false.reshape(2**18, 2**18))",
+    "flatnonzero": "fastsel.flatnonzero(false)",
+    "nonzero_coordinates": "fastsel.nonzero_coordinates(false, capacity=1, dtype=np.int64)",
+    "extract": "fastsel.extract(false, false)",
+    "boolean_mask": "fastsel.boolean_mask(false, false)",
+    "gather_nd": "fastsel.gather_nd(np.zeros((3, 0)), np.broadcast_to([[1]], (2**36, 1)))",
+}
+
+CTRL_C = """
+import os, signal, threading
+import numpy as np
+import fastsel
+fastsel.set_num_threads({threads})
+array = np.arange(300_000) % 3
+before = fastsel.flatnonzero(array)
+false = np.broadcast_to(False, 2**36)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted")
+assert (fastsel.flatnonzero(array) == before).all()
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_ctrl_c_ends_a_call(name, threads, run_python):
+    code = CTRL_C.format(call=ENDLESS[name], threads=threads)
+    assert run_python(code, timeout=30) == "interrupted\n"
+
+
+def long_calls():
+    """Calls that spend some tenths of a second in one kernel."""
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 5_000_000, 20_000_000)
+    rows = rng.integers(0, 20_000_000, (20_000_000, 1))
+    heavy = np.broadcast_to(1.0, (2**15, 2**11))
+    return {
+        "count_nonzero": lambda: fastsel.count_nonzero(np.broadcast_to(True, 10**9)),
+        "count_nonzero_axis": lambda: fastsel.count_nonzero(
+            np.broadcast_to(True, (10**8, 2)), axis=0
+        ),
+        "nonzero": lambda: fastsel.nonzero(np.broadcast_to(True, (2, 2, 2**24))),
+        "boolean_mask": lambda: fastsel.boolean_mask(heavy, np.ones(2**15, bool)),
+        "gather_nd": lambda: fastsel.gather_nd(words, rows),
+        "unique_tables": lambda: fastsel.unique(words % 5000, sorted=False, return_inverse=True),
+        "unique_partitions": lambda: fastsel.unique(words, sorted=False, return_inverse=True),
+    }
+
+
+@pytest.fixture
+def timer():
+    """Function that calls another one every few milliseconds, by a signal."""
+
+    def start(function):
+        signal.signal(signal.SIGALRM, lambda number, frame: function(frame))
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+
+    before = signal.getsignal(signal.SIGALRM)
+    yield start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", long_calls())
+def test_handlers_run_during_a_call(name, timer):
+    """More than once at the same bytecode: a handler that has to wait for it runs once."""
+    places = Counter()
+    timer(lambda frame: places.update([(frame.f_code, frame.f_lasti)]))
+    with fastsel.threads(1):
+        long_calls()[name]()
+    seen = {code.co_filename for (code, _), count in places.items() if count > 1}
+    assert any(os.path.basename(os.path.dirname(file)) == "fastsel" for file in seen)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_handler_may_call_fastsel(threads, timer):
+    array = np.arange(200_000) % 3
+    results = []
+    timer(lambda frame: results.append(fastsel.flatnonzero(array)))
+    with fastsel.threads(threads):
+        assert fastsel.count_nonzero(np.broadcast_to(True, 10**9)) == 10**9
+    assert results
+    assert all((result == np.flatnonzero(array)).all() for result in results)
+
+
+FORK = """
+import os, signal, time
+import numpy as np
+import fastsel
+fastsel.set_num_threads(2)
+parent = os.getpid()
+
+def fork(number, frame):
+    global child
+    child = os.fork()
+
+signal.signal(signal.SIGALRM, fork)
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+try:
+    count = fastsel.count_nonzero(np.broadcast_to(True, 2**31))
+except RuntimeError as error:
+    assert os.getpid() != parent and "forked" in str(error)
+    os._exit(7)
+assert os.getpid() == parent and count == 2**31
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+
+
+@pytest.mark.skipif(not fastsel._kernels.slices.is_threaded(), reason="a serial child can go on")
+def test_a_handler_that_forks_leaves_no_result_half_done(run_python):
+    run_python(FORK)
+
+
+OTHER_THREAD = """
+import os, signal, threading
+import numpy as np
+import fastsel
+fastsel.set_num_threads(2)
+counts = []
+large = np.broadcast_to(True, 2**30)
+worker = threading.Thread(target=lambda: counts.append(fastsel.count_nonzero(large)))
+worker.start()
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        fastsel.count_nonzero(large)
+except KeyboardInterrupt:
+    worker.join()
+assert counts == [2**30]
+"""
+
+
+def test_an_interrupt_is_the_main_threads(run_python):
+    run_python(OTHER_THREAD)
+
+
+def test_an_interrupted_call_leaves_its_input_and_part_of_out(timer):
+    """Rows that were written are those of the result."""
+    data = np.arange(1000)
+    before = data.copy()
+    indices = np.random.default_rng(3).integers(0, 1000, (20_000_000, 1))
+    out = np.full(len(indices), -1)
+
+    def interrupt(frame):
+        if frame.f_code.co_filename == fastsel._gather.__file__ and (out != -1).any():
+            raise KeyboardInterrupt
+
+    timer(interrupt)
+    with fastsel.threads(1), pytest.raises(KeyboardInterrupt):
+        fastsel.gather_nd(data, indices, out=out)
+    written = out != -1
+    assert (out[written] == indices[written, 0]).all()
+    assert (data == before).all()
