@@ -291,9 +291,10 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
         if keys is None:
             return None
-        if sorted and keys.order is not None and _engines.sorts_first(keys):
+        expected = _engines.expected_groups(keys)
+        if sorted and _engines.sorts_first(keys, expected):
             return Found(*_ascending.distinct(rows, keys, wanted))
-        firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts)
+        firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
     if firsts is None:
         return None
     found = _gathered(rows, firsts, wanted)

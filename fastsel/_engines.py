@@ -14,6 +14,7 @@ import numpy as np
 
 from fastsel import _ascending, _gate, _threads
 from fastsel._kernels import bitmask, distinct, partitions
+from fastsel._kernels.ascending import ascending
 from fastsel._kernels.keys import canonical_keys
 
 # Beyond so many groups a table leaves the cache and partitions are faster: at 1e7 int64 on two
@@ -113,17 +114,16 @@ def _canonical(rows, rule, width, equal_nan):
     return Keys(out, len(rows), _RAW_RULE, loners, None)
 
 
-def sorts_first(keys):
+def sorts_first(keys, expected):
     """Is a sorted answer cheaper by sorting all keys than by finding the distinct ones?"""
-    if FORCE_ENGINE is not None or keys.size > _ascending.MOST_KEYS:
-        return FORCE_ENGINE == "sort"
-    return _expected_groups(keys) > TABLE_GROUPS // 2
+    if keys.order is None or keys.size > _ascending.MOST_KEYS:
+        return False
+    return FORCE_ENGINE == "sort" or (FORCE_ENGINE is None and expected > TABLE_GROUPS // 2)
 
 
-def first_occurrences(keys, inverse, counts):
+def first_occurrences(keys, inverse, counts, expected):
     """The Firsts of at least one key."""
     threads = _threads.for_bytes(keys.data.nbytes)
-    expected = _expected_groups(keys)
     for engine in _engines(expected):
         firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
@@ -141,7 +141,7 @@ def _engines(expected):
     return [_by_partitions, _by_sorting]
 
 
-def _expected_groups(keys):
+def expected_groups(keys):
     """A guess from a sample: d distinct among s drawn suggest g groups, d = g (1 - exp(-s / g))."""
     if keys.size <= TABLE_GROUPS // 2 or keys.data.nbytes // keys.size <= 2:
         return 0
@@ -190,7 +190,26 @@ def _by_partitions(keys, inverse, counts, threads, expected):
 
 
 def _by_sorting(keys, inverse, counts, threads, expected):
-    """By a stable argsort of the canonical keys: no hash that anybody could flood."""
+    """By a stable sort of the canonical keys: no hash that anybody could flood."""
+    width = keys.data.nbytes // keys.size
+    if width in (4, 8) and keys.loners is None and keys.size <= _ascending.MOST_KEYS:
+        found = ascending(
+            keys.data, keys.size, keys.rule, (0, 0, 0), True, True, inverse, counts, threads
+        )
+        index, numbers, sizes = found[1:]
+    else:
+        index, numbers, sizes = _by_comparing(keys, threads)
+    marks = np.zeros(keys.size, np.uint8)
+    marks[index] = 1
+    bits, offsets = bitmask.pack(marks, 1, _BYTE, width, threads)
+    order, ranks = _ascending.argsort(index, True)
+    return Firsts(
+        bits, offsets, ranks[numbers] if inverse else None, sizes[order] if counts else None
+    )
+
+
+def _by_comparing(keys, threads):
+    """(index, inverse, counts) in the order of the keys' bytes."""
     words = _written_out(keys, threads)
     loners = _loners_of(keys, words)
     order = np.argsort(words, kind="stable")
@@ -200,19 +219,9 @@ def _by_sorting(keys, inverse, counts, threads, expected):
     starts[1:] = (bytes_in_order[1:] != bytes_in_order[:-1]).any(axis=1)
     starts |= loners[order]
     starts[1:] |= loners[order][:-1]
-    firsts_of_groups = order[starts]
-    marks = np.zeros(keys.size, np.uint8)
-    marks[firsts_of_groups] = 1
-    bits, offsets = bitmask.pack(marks, 1, _BYTE, keys.data.nbytes // keys.size, threads)
-    rank_of_group = np.argsort(np.argsort(firsts_of_groups))
-    ranks = counts_by_rank = None
-    if inverse:
-        ranks = np.empty(keys.size, np.intp)
-        ranks[order] = rank_of_group[np.cumsum(starts) - 1]
-    if counts:
-        counts_by_rank = np.empty(len(firsts_of_groups), np.intp)
-        counts_by_rank[rank_of_group] = np.diff(np.flatnonzero(starts), append=keys.size)
-    return Firsts(bits, offsets, ranks, counts_by_rank)
+    numbers = np.empty(keys.size, np.intp)
+    numbers[order] = np.cumsum(starts) - 1
+    return order[starts], numbers, np.diff(np.flatnonzero(starts), append=keys.size)
 
 
 def _written_out(keys, threads):

@@ -38,7 +38,8 @@ def _by_dict(items):
     ranks = {}
     numbers = (ranks.setdefault(item, len(ranks)) for item in items)
     inverse = np.fromiter(numbers, np.intp, len(items))
-    firsts = _engines.first_occurrences(_engines.keys_of(inverse, False), False, True)
+    keys = _engines.keys_of(inverse, False)
+    firsts = _engines.first_occurrences(keys, False, True, _engines.expected_groups(keys))
     return firsts._replace(inverse=inverse)
 
 

@@ -85,7 +85,7 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     task.order.sign, task.order.negative, task.order.less = order
     task.merged = merged
     task.placed = index or inverse
-    task.slices = slice_count(size, threads)
+    task.slices = slice_count(size, threads, 1)     # each has its own counts of all cells
     task.limits = <uint64_t *>memory(owned, 2 * task.slices, cnp.NPY_UINT64)
     with nogil:
         for_slices(limits_slice, &task, task.slices, threads)
@@ -98,7 +98,7 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
         join_cells(&task)
     task.starts = <Py_ssize_t *>memory(owned, task.buckets * task.slices + 1, cnp.NPY_INTP)
     task.groups = <Py_ssize_t *>memory(owned, task.buckets + 1, cnp.NPY_INTP)
-    task.cuts = slice_count(task.buckets, threads)
+    task.cuts = slice_count(task.buckets, threads, size // task.buckets)
     task.failed = <Py_ssize_t *>memory(owned, task.cuts, cnp.NPY_INTP)
     task.numbers = <char *>memory(
         owned, size, cnp.NPY_UINT32 if task.keys.width == 4 else cnp.NPY_UINT64)
