@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _objects, _threads
-from fastsel._kernels import gather, indices, items
+from fastsel._kernels import gather, indices, items, small
 
 # Up to so many integers NumPy has sorted them before an engine has started
 # (benchmarks/bench_tiny.py).
@@ -114,6 +114,9 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
+    if plainest and (values := small.unique(ar)) is not None:
+        return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS and ar.dtype.kind in "iu"
     if tiny and sorted:
         return np.unique(ar, return_index, return_inverse, return_counts, axis)

@@ -5,7 +5,7 @@ import operator
 import numpy as np
 
 from fastsel import _gate, _threads
-from fastsel._kernels import gather
+from fastsel._kernels import gather, small
 
 
 def gather_nd(data, indices, batch_dims=0, *, out=None):
@@ -61,6 +61,8 @@ def gather_nd(data, indices, batch_dims=0, *, out=None):
     >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
     array([11, 20])
     """
+    if batch_dims == 0 and out is None and (result := small.gather_nd(data, indices)) is not None:
+        return result
     data = np.asarray(data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

@@ -9,12 +9,8 @@ import math
 import numpy as np
 
 from fastsel import _gate, _threads
-from fastsel._kernels import bitmask, indices, items
-
-# Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py);
-# and up to so many, NumPy holds the interpreter lock, so that no other thread can write to the
-# array between the two passes of its nonzero, which would not notice.
-TINY_ITEMS = 500
+from fastsel._kernels import bitmask, indices, items, small
+from fastsel._kernels.small import TINY_ITEMS
 
 _POSITION = np.dtype(np.intp).itemsize
 
@@ -167,6 +163,8 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
     1
     """
+    if axis is None and not keepdims and (count := small.count_nonzero(a)) is not None:
+        return count
     array = _gate.plain(a)
     if array is None:
         return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
@@ -225,6 +223,8 @@ def compress(condition, a, axis=None, out=None):
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
+    if axis is out is None and (kept := small.compress(condition, a)) is not None:
+        return kept
     if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
         return a.compress(condition, axis, out)
     array, mask = _gate.plain(a), _condition(condition)
@@ -270,6 +270,8 @@ def extract(condition, arr):
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
+    if (kept := small.extract(condition, arr)) is not None:
+        return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
         return np.extract(condition, arr)
@@ -312,6 +314,8 @@ def boolean_mask(a, mask):
     array([[1, 2],
            [5, 6]])
     """
+    if (kept := small.boolean_mask(a, mask)) is not None:
+        return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]
     selects = _boolean(mask)
