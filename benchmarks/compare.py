@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from cases import agrees, arrays, build, operator_call
-from cells import FAMILIES, OPERATORS, SELECTION, choose
+from cells import FAMILIES, FULL, MODEST, OPERATORS, SELECTION, choose
 from implementations import NUMPY
 from opponents import OPPONENTS, Opponent
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
@@ -48,11 +48,11 @@ def main():
     parser = arguments()
     args = parser.parse_args()
     wanted = {part: values for part in PARTS if (values := getattr(args, part))}
-    cells = choose(args.op or ["all"], wanted, args.full)
+    cells = choose(args.op or ["all"], wanted, FULL if args.full else MODEST)
     if not cells:
         parser.error("no operator has such a cell")
     if args.list:
-        print(*(f"{cell.op} {cell.label}" for cell in cells), f"{len(cells)} cells", sep="\n")
+        print(*(cell.name for cell in cells), f"{len(cells)} cells", sep="\n")
         return 0
     run = measure_all(cells, args)
     text = markdown(run)
@@ -94,7 +94,7 @@ def measure_all(cells, args):
     run = Run(args.threads, memory_speed(args.threads), missing)
     present = [peer for peer in peers if peer not in missing]
     try:
-        for cell in with_progress(cells, lambda cell: f"{cell.op} {cell.label}", log=True):
+        for cell in with_progress(cells, lambda cell: cell.name, log=True):
             with fastsel.threads(args.threads):
                 run.results.append(measure(cell, present, args))
     except KeyboardInterrupt:
