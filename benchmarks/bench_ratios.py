@@ -41,7 +41,7 @@ class Limit:
 
     params = (
         ("nonzero", "compress"),
-        ("bool", "int32", "float64"),
+        ("bool", "float64"),
         (10_000_000, 100_000_000),
         (0.01, 0.5),
     )
