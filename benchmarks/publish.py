@@ -39,8 +39,9 @@ def table(results):
         "|---|---|---|---|---|",
     ]
     for op, means in results["means"].items():
-        ratios = [f"{means[name]:.1f}" for name in ("over_numpy", "over_best")]
-        lines.append(f"| {op} | {means['cells']} | {' | '.join(ratios)} | {means['losses']} |")
+        ratios = [means[name] for name in ("over_numpy", "over_best")]
+        texts = [f"{ratio:.1f}" if ratio else "-" for ratio in ratios]
+        lines.append(f"| {op} | {means['cells']} | {' | '.join(texts)} | {means['losses']} |")
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     where = f"{results['machine']}; {results['threads']} threads each; {versions}."
     return "\n".join([*lines, "", where, ""])
