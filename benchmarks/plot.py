@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from math import log
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -21,6 +22,9 @@ LINES = ("implementation", "num_threads")
 COLUMNS = 4
 MAX_PANELS = 60
 PANEL = (3.2, 2.1)  # inches
+MARGIN = 1.5  # above and below the values, so that noise looks like noise
+LABEL_HEIGHT = 0.1
+UNITS = {"seconds": "s", "bytes": "B"}
 COLORS = {"numpy": "0.45", "fastsel": "#2166ac"}
 
 
@@ -93,30 +97,45 @@ def draw(path, panels):
 
 
 def draw_panel(axes, title, lines):
-    """The lines of one input, each with its name at its last value."""
+    """The lines of one input on a logarithmic scale, each with its name at its right end."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
     name, inputs, unit = title
     commits = list(dict.fromkeys(commit for values in lines.values() for commit in values))
-    for label, values in lines.items():
-        color = COLORS.get(label.partition(" ")[0], "black")
-        x = [commits.index(commit) for commit in values]
+    values = [value for line in lines.values() for value in line.values()]
+    low, high = min(values) / MARGIN, max(values) * MARGIN
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_formatter(EngFormatter(UNITS.get(unit, ""), places=1))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks([low * MARGIN, high / MARGIN])
+    for label, line in lines.items():
         style = "--" if label.endswith(" 1") else "-"
-        axes.plot(x, list(values.values()), style, marker="o", markersize=3, color=color)
-        axes.annotate(
-            label,
-            (x[-1], list(values.values())[-1]),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=6,
-            color=color,
-        )
-    axes.set_yscale("log" if unit == "seconds" else "linear")
-    axes.set_ylabel(unit, fontsize=6)
+        x = [commits.index(commit) for commit in line]
+        axes.plot(x, list(line.values()), style, marker="o", markersize=3, color=color_of(label))
+    ends = {label: list(line.values())[-1] for label, line in lines.items()}
+    heights = {label: log(end / low) / log(high / low) for label, end in ends.items()}
+    for label, height in spread(heights).items():
+        text = f"{label} thread{'s' * (label[-1] != '1')}" if label[-1].isdigit() else label
+        style = {"color": color_of(label), "fontsize": 6, "va": "center"}
+        axes.text(1, height, text, transform=axes.transAxes, **style)
     axes.set_title("\n".join([*name.split(".", 1), inputs]), fontsize=7)
     axes.set_xticks(range(len(commits)), commits, rotation=30, ha="right")
     axes.tick_params(labelsize=6, which="both")
-    axes.set_xlim(-0.3, len(commits) - 0.3 + 0.35 * len(commits))
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def color_of(label):
+    return COLORS.get(label.partition(" ")[0], "black")
+
+
+def spread(heights):
+    """The heights of the labels, moved up where one would lie on the label below it."""
+    placed = {}
+    lowest = -1.0
+    for label in sorted(heights, key=heights.get):
+        lowest = placed[label] = max(heights[label], lowest + LABEL_HEIGHT)
+    return placed
 
 
 if __name__ == "__main__":
