@@ -170,11 +170,11 @@ def compare(pythons, cells):
             if any(errors.values()):
                 print(f"left out: {cell.name}: {errors}", file=sys.stderr)
             else:
-                found[cell.name] = Comparison(time_in_turns(contestants))
+                found[cell.name] = Comparison(take_turns(contestants))
     return found
 
 
-def time_in_turns(contestants):
+def take_turns(contestants):
     """The seconds of every contestant in every round; the order turns round each time."""
     seconds = {name: [] for name in contestants}
     for turn in range(ROUNDS):
