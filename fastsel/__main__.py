@@ -195,8 +195,8 @@ def bench(options: argparse.Namespace) -> int:
         measurements = [asdict(row) for row in rows]
         report = {"environment": where, "rows": measurements, "means": geometric_means(rows)}
         options.json.write_text(json.dumps(report, indent=2, default=str) + "\n")
-    if options.plot:
-        points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
+    points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
+    if options.plot and points:
         caption = "fastsel {fastsel}, threads: {threads}, NumPy {numpy}, {cpu}".format(**where)
         draw_speed_ups(options.plot, {"times as fast as NumPy": points}, caption)
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)

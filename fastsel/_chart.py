@@ -18,6 +18,7 @@ Point = tuple[str, int, float]  # operator, number of items, ratio
 SUFFIXES = (".png", ".svg")
 FIELD = (0.86, 0.42)  # inches
 LABELS = 2.3
+MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62
 STRONGEST = 30  # a ratio of the deepest blue; its inverse has the deepest red
@@ -47,9 +48,9 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
     decades = sorted({decade for found in fields.values() for _, decade in found})
     columns = len(fields) * len(decades)
     height = HEADINGS + FOOT + FIELD[1] * len(operators)
-    figure = Figure((LABELS + FIELD[0] * columns + 0.35 * len(fields), height))
+    width = max(MIN_WIDTH, LABELS + FIELD[0] * columns + 0.35 * len(fields))
+    figure = Figure((width, height))
     grid = figure.subplots(1, len(fields), squeeze=False, sharey=True)[0]
-    width = figure.get_figwidth()
     figure.subplots_adjust(
         left=LABELS / width,
         right=1 - 0.15 / width,
