@@ -7,9 +7,8 @@ import contextlib
 import json
 import os
 import platform
-import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,8 @@ from fastsel._bench import (
     geometric_means,
     measure,
 )
+from fastsel._chart import check_chart_file, draw_speed_ups
+from fastsel._progress import show_line, with_progress
 from fastsel._workloads import (
     BadInputError,
     Workload,
@@ -35,6 +36,7 @@ from fastsel._workloads import (
     flights_workloads,
 )
 
+MIN_PLOTTED_ITEMS = 10_000
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
 
@@ -42,13 +44,6 @@ RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
 HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
 NUMBERS = HEADINGS[2:]
-
-
-def show_progress(text: str) -> None:
-    """Replace the line that says what runs; on a terminal only."""
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        print(f"{text[:width]:<{width}}", end="\r", file=sys.stderr, flush=True)
 
 
 def digits(value: float) -> str:
@@ -150,12 +145,17 @@ def environment() -> dict[str, Any]:
 # --- commands -------------------------------------------------------------------------------
 
 
-def measured(cells: list[tuple[Operator, Workload]], seconds: float) -> Iterator[Row]:
-    """The rows, one by one; the progress line says what runs and what is left."""
-    for done, (operator, workload) in enumerate(cells, start=1):
-        left = len(cells) - done
-        show_progress(f"running {operator.label} on {workload.name}; then {left} more")
-        yield measure(operator, workload, seconds)
+def plotted_sizes(largest: int) -> list[int]:
+    """The largest size of an embedded array, and each tenth of it that is no tiny input."""
+    sizes = [largest]
+    while sizes[-1] >= 10 * MIN_PLOTTED_ITEMS:
+        sizes.append(sizes[-1] // 10)
+    return sizes[::-1]
+
+
+def name_of_cell(cell: tuple[Operator, Workload]) -> str:
+    operator, workload = cell
+    return f"{operator.label} on {workload.name}"
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -163,10 +163,15 @@ def bench(options: argparse.Namespace) -> int:
     arrays = checked_arrays(options.files)
     for name, array in arrays.items():
         print(f"{name}: {array.dtype} {array.shape}")
-    show_progress("making the arrays")
+    if options.plot:
+        check_chart_file(options.plot)
+    show_line("making the arrays")
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
-    cells = cells_of(workloads or embedded_workloads(options.size), options.op)
-    show_progress("")
+    if not workloads:
+        sizes = plotted_sizes(options.size) if options.plot else [options.size]
+        workloads = [workload for size in sizes for workload in embedded_workloads(size)]
+    cells = cells_of(workloads, options.op)
+    show_line("")
     if not cells:
         raise BadInputError(f"nothing to run: {', '.join(options.op)} does not fit these arrays")
     if options.json:
@@ -180,17 +185,20 @@ def bench(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     status = 0
     try:
-        for row in measured(cells, options.seconds):
-            rows.append(row)
+        for operator, workload in with_progress(cells, name_of_cell):
+            rows.append(measure(operator, workload, options.seconds))
     except KeyboardInterrupt:
         status = INTERRUPTED
-    show_progress("")
     print_table(rows)
     print_summary(rows)
     if options.json:
         measurements = [asdict(row) for row in rows]
         report = {"environment": where, "rows": measurements, "means": geometric_means(rows)}
         options.json.write_text(json.dumps(report, indent=2, default=str) + "\n")
+    points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
+    if options.plot and points:
+        caption = "fastsel {fastsel}, threads: {threads}, NumPy {numpy}, {cpu}".format(**where)
+        draw_speed_ups(options.plot, {"times as fast as NumPy": points}, caption)
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
 
 
@@ -238,6 +246,13 @@ def command_line() -> argparse.ArgumentParser:
         "--size", type=count, default=10**7, metavar="N", help="largest embedded array (1e7 items)"
     )
     run.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
+    run.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the ratios as a chart (.png or .svg), the embedded set at every power of ten "
+        "from --size down to 1e4; needs matplotlib",
+    )
     return parser
 
 
