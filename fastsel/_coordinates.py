@@ -101,7 +101,7 @@ def nonzero_coordinates(
     if strict:
         _check_strict(array, capacity)
     n = _checked_n(n, array)
-    capacity = array.size if capacity is None else _index("capacity", capacity)
+    capacity = array.size if capacity is None else integer("capacity", capacity)
     if capacity < 0:
         raise ValueError(f"capacity must be at least 0, got {capacity}")
     _check_range(array, dtype)
@@ -184,7 +184,7 @@ def _checked_n(n, array):
         if n != "effective":
             raise ValueError(f"n must be an integer or 'effective', got {n!r}")
         return effective
-    n = _index("n", n)
+    n = integer("n", n)
     if not effective <= n <= array.ndim:
         raise ValueError(
             f"n must be between {effective} (the effective rank of x) and {array.ndim} (its "
@@ -193,7 +193,8 @@ def _checked_n(n, array):
     return n
 
 
-def _index(name, value):
+def integer(name, value):
+    """The argument as an int; floats and the like are refused by its name."""
     try:
         return operator.index(value)
     except TypeError:
@@ -201,7 +202,7 @@ def _index(name, value):
 
 
 def _checked_fill_value(fill_value, dtype):
-    value, limits = _index("fill_value", fill_value), np.iinfo(dtype)
+    value, limits = integer("fill_value", fill_value), np.iinfo(dtype)
     if not limits.min <= value <= limits.max:
         raise OverflowError(
             f"fill_value must be between {limits.min} and {limits.max} for {dtype.name}, "

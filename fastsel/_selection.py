@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from fastsel import _gate, _threads
+from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import bitmask, indices, items
 
 # Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py);
@@ -56,14 +56,14 @@ def nonzero(a):
     """
     array = _gate.plain(a)
     if array is None:
-        return np.nonzero(a)
+        return _numpy.nonzero(a)
     if (
         _gate.tiny(array, TINY_ITEMS)
         or array.ndim == 0
         or (truth := _gate.truth(array.dtype)) is None
     ):
         return array.nonzero()
-    return tuple(_coordinates(array, truth))
+    return tuple(coordinates(array, truth))
 
 
 def flatnonzero(a):
@@ -91,7 +91,7 @@ def flatnonzero(a):
     """
     array = _gate.plain(a)
     if array is None:
-        return np.flatnonzero(a)
+        return _numpy.flatnonzero(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
@@ -125,10 +125,10 @@ def argwhere(a):
     """
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
-        return np.argwhere(a)
+        return _numpy.argwhere(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return np.array(array.nonzero()).T
-    return _coordinates(array, truth).T
+    return coordinates(array, truth).T
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
@@ -169,14 +169,14 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     """
     array = _gate.plain(a)
     if array is None:
-        return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return _numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
-        return np.count_nonzero(array, axis, keepdims=keepdims)
+        return _numpy.count_nonzero(array, axis, keepdims=keepdims)
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
-        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+        return _numpy.count_nonzero(a, axis=axis, keepdims=keepdims)
     return _count_along(array, truth, axes, keepdims)
 
 
@@ -237,7 +237,7 @@ def compress(condition, a, axis=None, out=None):
     if kept is None:
         if mask is not None and not _gate.tiny(mask, mask.size):
             condition = mask.copy()
-        return np.compress(condition, a, **_gate.given(axis=axis, out=out))
+        return _numpy.compress(condition, a, **_gate.given(axis=axis, out=out))
     return _gate.like(kept, a) if out is None else out
 
 
@@ -272,11 +272,11 @@ def extract(condition, arr):
     """
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
-        return np.extract(condition, arr)
+        return _numpy.extract(condition, arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
-    return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
+    return _numpy.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
 
 def boolean_mask(a, mask):
@@ -334,7 +334,7 @@ def boolean_mask(a, mask):
     return _gate.like(kept, a)
 
 
-def _coordinates(array, truth):
+def coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
