@@ -25,10 +25,11 @@ def patch_numpy():
     Notes
     -----
     Reached is who looks the function up when it is called: ``np.nonzero(a)`` in your code and in
-    libraries (pandas, xarray, scikit-learn), and NumPy's own functions that call one of the
-    above, such as ``numpy.isin`` or ``numpy.union1d``. Not reached are methods and syntax
-    (``a.nonzero()``, ``a.compress(...)``, ``a[mask]``, hence scipy.sparse, which calls methods),
-    and modules outside of NumPy that ran ``from numpy import nonzero`` before.
+    libraries (xarray's boolean selection, pandas' ``Series[mask]`` on a RangeIndex), and NumPy's
+    own functions that call one of the above, such as ``numpy.isin``. Not reached are methods and
+    syntax (``a.nonzero()``, ``a.compress(...)``, ``a[mask]``, hence pandas' ``df[mask]`` and
+    scipy.sparse, which call methods), and modules outside of NumPy that ran
+    ``from numpy import nonzero`` before.
     Arrays with an ``__array_function__`` of their own are still handed NumPy's function; a
     library that keeps a table keyed by ``np.nonzero`` should be imported before NumPy is patched.
     The first call looks through all loaded modules of NumPy, about a millisecond. May be called
