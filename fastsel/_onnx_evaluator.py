@@ -55,11 +55,11 @@ OPS = [NonZero, Compress, Unique, GatherND]
 
 
 class BackendRep(base.BackendRep):
-    """A model, or a node, that is ready to run."""
+    """A model that is ready to run."""
 
-    def __init__(self, proto):
-        self._evaluator = ReferenceEvaluator(proto, new_ops=OPS)
-        constants = {initializer.name for initializer in getattr(proto, "graph", proto).initializer}
+    def __init__(self, model):
+        self._evaluator = ReferenceEvaluator(model, new_ops=OPS)
+        constants = {constant.name for constant in model.graph.initializer}
         self._inputs = [name for name in self._evaluator.input_names if name not in constants]
 
     def run(self, inputs, **kwargs):
@@ -79,6 +79,15 @@ class Backend(base.Backend):
             raise ValueError(f"device must be 'CPU', got {device!r}")
         check_model(model)
         return BackendRep(model)
+
+    @classmethod
+    def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
+        """The outputs of a single node."""
+        super().run_node(node, inputs, device, outputs_info, **kwargs)
+        names = [name for name in node.input if name]
+        evaluator = ReferenceEvaluator(node, new_ops=OPS)
+        outputs = [name for name in node.output if name]
+        return tuple(evaluator.run(outputs, dict(zip(names, inputs, strict=True))))
 
     @classmethod
     def supports_device(cls, device):

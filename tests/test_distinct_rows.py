@@ -320,3 +320,11 @@ def test_rows_of_references_are_refused_as_in_numpy(array):
             actual = outcome(fastsel.unique, array, axis=axis, sorted=in_order)
             assert actual == outcome(np.unique, array, axis=axis)
             assert actual[:2] == ("raises", TypeError)
+
+
+def test_rows_of_bool_with_other_bytes_than_1_are_in_order(few_threads):
+    """Bytes 1 and 255 are both True: what is beyond them decides."""
+    rows = np.array([[255, 0], [1, 1], [255, 1], [0, 7], [1, 0]], np.uint8).view(bool)
+    values, counts = fastsel.unique(rows, axis=0, return_counts=True)
+    assert values.tolist() == [[False, True], [True, False], [True, True]]
+    assert counts.tolist() == [1, 2, 2]
