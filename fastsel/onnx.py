@@ -3,6 +3,8 @@
 `non_zero`, `compress`, `unique` and `gather_nd` take and return NumPy arrays and need no other
 package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.onnx.OPS)``) and
 `Backend` (for onnx's backend tests) need onnx: ``pip install fastsel[onnx]``.
+`onnxruntime_session` makes a session of ONNX Runtime that runs NonZero and Unique also on types
+which that lacks: ``pip install fastsel[onnxruntime]``.
 
 They serve NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28, GatherND-11, 12 and 13, on
 all 16 tensor types of the newest version: bool, the integers, float16, float32, float64, bfloat16
@@ -207,9 +209,7 @@ def unique(X, axis=None, sorted=1, *, equal_nan=True):
 def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     """Y and, in a list of four, the other outputs that are wanted, None for those that are not."""
     array = _tensor("X", X)
-    axis = _checked_axis(axis, array.ndim)
-    if integer("sorted", sorted) not in (0, 1):
-        raise ValueError(f"sorted must be 0 or 1, got {sorted}")
+    axis = check_attributes(axis, sorted, array.ndim)
     compared = array
     if axis is not None and array.dtype.kind in "OT":  # the strings' numbers have their order
         wanted = wanted._replace(index=True)
@@ -224,6 +224,13 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     if wanted.inverse:
         found[1] = found[1].reshape(-1)
     return [values, *found]
+
+
+def check_attributes(axis, sorted, ndim):
+    """The axis as an int or None, if both fit a Unique of so many dimensions."""
+    if integer("sorted", sorted) not in (0, 1):
+        raise ValueError(f"sorted must be 0 or 1, got {sorted}")
+    return _checked_axis(axis, ndim)
 
 
 def gather_nd(data, indices, batch_dims=0):
@@ -260,12 +267,14 @@ def gather_nd(data, indices, batch_dims=0):
 
 
 def __getattr__(name):
-    """OPS and Backend, which need onnx, when they are asked for."""
-    if name not in ("OPS", "Backend", "BackendRep"):
+    """What needs other packages, when it is asked for."""
+    if name in ("OPS", "Backend", "BackendRep"):
+        from fastsel import _onnx_evaluator as module
+    elif name == "onnxruntime_session":
+        from fastsel import _onnxruntime as module
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from fastsel import _onnx_evaluator
-
-    return getattr(_onnx_evaluator, name)
+    return getattr(module, name)
 
 
 def _tensor(name, value):

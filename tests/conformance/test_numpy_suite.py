@@ -1,5 +1,6 @@
 """The plugin that runs NumPy's tests: it swaps, counts, and fails if it reaches nothing."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def run_suite(run_python, tmp_path):
     def run(**files):
         for name, text in files.items():
             (tmp_path / f"test_{name}.py").write_text(text)
-        arguments = ["-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)]
+        arguments = ["-c", os.devnull, "--rootdir", str(tmp_path), str(tmp_path)]
         code = f"""
 import sys
 sys.path.insert(0, {str(FOLDER)!r})
