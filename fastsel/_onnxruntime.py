@@ -35,7 +35,8 @@ def onnxruntime_session(model, options=None, **kwargs):
     ----------
     model : onnx.ModelProto, path or bytes
     options : onnxruntime.SessionOptions, optional
-        onnxruntime-extensions are registered with it.
+        For this session alone: onnxruntime-extensions are registered with it, which ONNX Runtime
+        refuses a second time.
     **kwargs
         Further arguments of ``onnxruntime.InferenceSession``, such as `providers`.
 
