@@ -1,4 +1,4 @@
-"""The command line: ``fastsel bench`` and ``fastsel info``, also as ``python -m fastsel``."""
+"""The command line: ``fastsel bench``, ``info`` and ``run``, also as ``python -m fastsel``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import platform
+import runpy
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -202,6 +203,17 @@ def bench(options: argparse.Namespace) -> int:
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
 
 
+def run_script(script: Path, arguments: list[str]) -> None:
+    """Run a script as Python would, with NumPy patched; it ends as it would there."""
+    argv, path = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
+    try:
+        with fastsel.patched():
+            runpy.run_path(str(script), run_name="__main__")
+    finally:
+        sys.argv, sys.path[0] = argv, path
+
+
 def count(text: str) -> int:
     """A positive integer, also written as 1e6."""
     number = float(text)
@@ -216,6 +228,18 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=fastsel.__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="print versions, kernels and threads")
+    script = commands.add_parser(
+        "run",
+        help="run a script with fastsel's functions in the place of NumPy's",
+        description="Run a Python script with numpy.nonzero, unique, compress and their kin "
+        "replaced by fastsel's, for the script and the libraries it imports. Methods and syntax "
+        "(a.nonzero(), a[mask]) stay NumPy's, and so do processes that the script starts without "
+        "fork.",
+    )
+    script.add_argument("script", type=Path, metavar="SCRIPT", help="a Python file")
+    script.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
+    )
     run = commands.add_parser(
         "bench",
         help="run the operators beside NumPy: are results equal, what is faster?",
@@ -261,6 +285,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = command_line().parse_args(arguments)
     if options.command == "info":
         fastsel.show_config()
+        return 0
+    if options.command == "run":
+        if not options.script.exists():
+            print(f"fastsel run: there is no file {options.script}", file=sys.stderr)
+            return BAD_INPUT
+        run_script(options.script, options.arguments)
         return 0
     try:
         with fastsel.threads(options.threads) if options.threads else contextlib.nullcontext():

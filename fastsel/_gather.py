@@ -7,6 +7,9 @@ import numpy as np
 from fastsel import _gate, _threads
 from fastsel._kernels import gather, small
 
+# Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
+TINY_ITEMS = 500
+
 
 def gather_nd(data, indices, batch_dims=0, *, out=None):
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
@@ -61,8 +64,10 @@ def gather_nd(data, indices, batch_dims=0, *, out=None):
     >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
     array([11, 20])
     """
-    if batch_dims == 0 and out is None and (result := small.gather_nd(data, indices)) is not None:
-        return result
+    if batch_dims == 0 and out is None:
+        result = small.gather_nd(data, indices, TINY_ITEMS)
+        if result is not None:
+            return result
     data = np.asarray(data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

@@ -8,9 +8,14 @@ import math
 
 import numpy as np
 
-from fastsel import _gate, _threads
+from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import bitmask, indices, items, small
-from fastsel._kernels.small import TINY_ITEMS
+
+# Up to so many items small.pyx and NumPy's own loops are done before the other kernels have
+# started (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that
+# no other thread can write to the array between the two passes of its nonzero, which would not
+# notice.
+TINY_ITEMS = 500
 
 _POSITION = np.dtype(np.intp).itemsize
 
@@ -52,14 +57,14 @@ def nonzero(a):
     """
     array = _gate.plain(a)
     if array is None:
-        return np.nonzero(a)
+        return _numpy.nonzero(a)
     if (
         _gate.tiny(array, TINY_ITEMS)
         or array.ndim == 0
         or (truth := _gate.truth(array.dtype)) is None
     ):
         return array.nonzero()
-    return tuple(_coordinates(array, truth))
+    return tuple(coordinates(array, truth))
 
 
 def flatnonzero(a):
@@ -87,7 +92,7 @@ def flatnonzero(a):
     """
     array = _gate.plain(a)
     if array is None:
-        return np.flatnonzero(a)
+        return _numpy.flatnonzero(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
@@ -121,10 +126,10 @@ def argwhere(a):
     """
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
-        return np.argwhere(a)
+        return _numpy.argwhere(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return np.array(array.nonzero()).T
-    return _coordinates(array, truth).T
+    return coordinates(array, truth).T
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
@@ -163,18 +168,18 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
     1
     """
-    if axis is None and not keepdims and (count := small.count_nonzero(a)) is not None:
+    if axis is None and not keepdims and (count := small.count_nonzero(a, TINY_ITEMS)) is not None:
         return count
     array = _gate.plain(a)
     if array is None:
-        return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return _numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
-        return np.count_nonzero(array, axis, keepdims=keepdims)
+        return _numpy.count_nonzero(array, axis, keepdims=keepdims)
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
-        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+        return _numpy.count_nonzero(a, axis=axis, keepdims=keepdims)
     return _count_along(array, truth, axes, keepdims)
 
 
@@ -223,7 +228,7 @@ def compress(condition, a, axis=None, out=None):
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    if axis is out is None and (kept := small.compress(condition, a)) is not None:
+    if axis is out is None and (kept := small.compress(condition, a, TINY_ITEMS)) is not None:
         return kept
     if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
         return a.compress(condition, axis, out)
@@ -237,7 +242,7 @@ def compress(condition, a, axis=None, out=None):
     if kept is None:
         if mask is not None and not _gate.tiny(mask, mask.size):
             condition = mask.copy()
-        return np.compress(condition, a, **_gate.given(axis=axis, out=out))
+        return _numpy.compress(condition, a, **_gate.given(axis=axis, out=out))
     return _gate.like(kept, a) if out is None else out
 
 
@@ -270,15 +275,15 @@ def extract(condition, arr):
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
-    if (kept := small.extract(condition, arr)) is not None:
+    if (kept := small.extract(condition, arr, TINY_ITEMS)) is not None:
         return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
-        return np.extract(condition, arr)
+        return _numpy.extract(condition, arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
-    return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
+    return _numpy.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
 
 def boolean_mask(a, mask):
@@ -314,7 +319,7 @@ def boolean_mask(a, mask):
     array([[1, 2],
            [5, 6]])
     """
-    if (kept := small.boolean_mask(a, mask)) is not None:
+    if (kept := small.boolean_mask(a, mask, TINY_ITEMS)) is not None:
         return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]
@@ -338,7 +343,7 @@ def boolean_mask(a, mask):
     return _gate.like(kept, a)
 
 
-def _coordinates(array, truth):
+def coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)

@@ -1,8 +1,8 @@
 """Small arrays of numbers: an operator in one call, where the steps of the others cost more than
 the work.
 
-A function returns None for what it does not serve: other classes than ndarray, more items,
-layouts that are not contiguous, dtypes that are not plain numbers. All is done under the GIL, and
+A function returns None for what it does not serve: other classes than ndarray, more than `most`
+items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the GIL, and
 each item of a mask is loaded once.
 """
 cimport numpy as cnp
@@ -22,22 +22,16 @@ ctypedef fused real_t:
     double
 
 cdef enum:
-    MOST = 500             # items
+    MOST = 500             # items, whatever the caller says
     MOST_BYTES = 1 << 14   # of the slices that gather_nd copies
     MAX_DIMS = 64
 
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
-# Up to so many items these functions, and NumPy's own loops, are done before the others have
-# started (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that
-# no other thread of Python can write to the array between the two passes of its nonzero, which
-# would not notice.
-TINY_ITEMS = MOST
 
-
-cdef inline bint is_small(a) noexcept:
+cdef inline bint is_small(a, Py_ssize_t most) noexcept:
     """Plain, and of few items?"""
-    return is_plain(a) and cnp.PyArray_SIZE(a) <= MOST
+    return is_plain(a) and cnp.PyArray_SIZE(a) <= min(most, MOST)
 
 
 cdef inline bint is_plain(a) noexcept:
@@ -56,33 +50,33 @@ cdef inline cnp.ndarray empty(int ndim, cnp.npy_intp *shape, cnp.ndarray like):
     return PyArray_Empty(ndim, shape, descr, 0)
 
 
-def count_nonzero(a):
+def count_nonzero(a, Py_ssize_t most):
     """numpy.count_nonzero(a)."""
     cdef cnp.npy_intp count
-    if not is_small(a):
+    if not is_small(a, most):
         return None
     count = PyArray_CountNonzero(a)
     return PyArray_Scalar(&count, INTP, None)
 
 
-def boolean_mask(a, mask):
+def boolean_mask(a, mask, Py_ssize_t most):
     """a[mask] for a mask of a's shape."""
-    if is_small(a) and is_small(mask) and cnp.PyArray_SAMESHAPE(a, mask):
+    if is_small(a, most) and is_small(mask, most) and cnp.PyArray_SAMESHAPE(a, mask):
         return keep(a, mask)
     return None
 
 
-def compress(condition, a):
+def compress(condition, a, Py_ssize_t most):
     """numpy.compress(condition, a) for 1-d arrays."""
-    if is_small(a) and is_small(condition) and cnp.PyArray_NDIM(a) == 1 and (
+    if is_small(a, most) and is_small(condition, most) and cnp.PyArray_NDIM(a) == 1 and (
             cnp.PyArray_NDIM(condition) == 1):
         return keep(a, condition)
     return None
 
 
-def extract(condition, a):
+def extract(condition, a, Py_ssize_t most):
     """numpy.extract(condition, a)."""
-    return keep(a, condition) if is_small(a) and is_small(condition) else None
+    return keep(a, condition) if is_small(a, most) and is_small(condition, most) else None
 
 
 cdef keep(cnp.ndarray a, cnp.ndarray mask):
@@ -105,7 +99,7 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask):
     return out
 
 
-def gather_nd(data, indices):
+def gather_nd(data, indices, Py_ssize_t most):
     """fastsel.gather_nd(data, indices) for indices of intp that are all within bounds."""
     cdef Py_ssize_t[MOST] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
@@ -116,7 +110,7 @@ def gather_nd(data, indices):
     cdef const cnp.npy_intp *strides
     cdef Py_ssize_t rows = 1, width, value, offset, j
     cdef int lead, depth, axis
-    if not is_small(indices) or cnp.PyArray_TYPE(indices) != cnp.NPY_INTP or (
+    if not is_small(indices, most) or cnp.PyArray_TYPE(indices) != cnp.NPY_INTP or (
             not is_plain(data) or cnp.PyArray_NDIM(indices) == 0):
         return None
     lead = cnp.PyArray_NDIM(indices) - 1
@@ -160,13 +154,13 @@ cdef inline void copy_item(char *target, const char *source, Py_ssize_t width) n
         memcpy(target, source, width)
 
 
-def unique(a):
+def unique(a, Py_ssize_t most):
     """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN."""
     cdef Py_ssize_t itemsize, j, last = 0
     cdef cnp.npy_intp count
     cdef cnp.ndarray ordered, out
     cdef char *items
-    if not is_small(a) or cnp.PyArray_SIZE(a) == 0:
+    if not is_small(a, most) or cnp.PyArray_SIZE(a) == 0:
         return None
     if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
         if has_zero_or_nan(<const double *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a)):
