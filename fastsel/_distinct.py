@@ -13,7 +13,7 @@ from fastsel._kernels import gather, indices, items, small
 
 # Up to so many integers NumPy has sorted them before an engine has started
 # (benchmarks/bench_tiny.py).
-TINY_ITEMS = 300
+TINY_ITEMS = 1000
 
 
 class UniqueAllResult(NamedTuple):
@@ -117,14 +117,14 @@ def unique(
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
     if plainest and (values := small.unique(ar, TINY_ITEMS)) is not None:
         return values
-    tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS and ar.dtype.kind in "iu"
-    if tiny and sorted:
+    tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
+    if tiny and sorted and ar.dtype.kind in "iu":
         return _numpy.unique(ar, return_index, return_inverse, return_counts, axis)
     wanted = Wanted(return_index, return_inverse, return_counts)
     if _gate.overrides(ar):
         return _by_override(ar, wanted, axis, equal_nan, sorted)
     array = _gate.plain(ar)
-    if array is None:
+    if array is None or (tiny and sorted and axis is None and array.dtype.char in "fd"):
         return _by_numpy(ar, wanted, axis, equal_nan, sorted)
     rows = _rows(array, axis)
     found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)

@@ -269,3 +269,14 @@ def test_property_equals_numpy_and_the_reference(forced_kernels, arguments):
 @given(npst.arrays(npst.integer_dtypes(), npst.array_shapes(min_side=0, max_side=6)))
 def test_property_gathers_what_nonzero_finds(forced_kernels, data):
     assert_same(fastsel.gather_nd(data, fastsel.argwhere(data)), data[data != 0])
+
+
+def test_any_stride_of_an_axis_of_length_one():
+    buffer = np.arange(1000)
+    for shape, strides in (((1, 5), (8 * 900, 8)), ((3, 1), (8, 8 * 77)), ((1, 1), (-8, 0))):
+        data = np.lib.stride_tricks.as_strided(buffer, shape, strides)
+        assert data.flags.c_contiguous
+        for depth in (1, 2):
+            rows = np.zeros((4, depth), np.intp)
+            expected = data[tuple(rows.T)]
+            assert np.array_equal(fastsel.gather_nd(data, rows), expected)

@@ -1,14 +1,14 @@
-"""Small arrays of numbers: an operator in one call, where the steps of the others cost more than
-the work.
+"""Small arrays of numbers: an operator in one call, where the steps of the other kernels would cost
+more than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the GIL, and
-each item of a mask is loaded once.
+items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the
+GIL, and each item of a mask and each index is loaded once.
 """
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport uint16_t
-from libc.string cimport memcmp, memcpy
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 cnp.import_array()
 
@@ -17,12 +17,18 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
 ctypedef fused real_t:
     float
     double
 
 cdef enum:
-    MOST = 500             # items, whatever the caller says
+    MOST = 1000            # items, whatever the caller says
     MOST_BYTES = 1 << 14   # of the slices that gather_nd copies
     MAX_DIMS = 64
 
@@ -120,9 +126,10 @@ def gather_nd(data, indices, Py_ssize_t most):
     for axis in range(lead):
         shape[axis] = cnp.PyArray_DIM(indices, axis)
         rows *= shape[axis]
-    for axis in range(depth, cnp.PyArray_NDIM(data)):
+    width = cnp.PyArray_ITEMSIZE(data)      # of a slice; a stride would not do: that of an axis
+    for axis in range(depth, cnp.PyArray_NDIM(data)):        # of length 1 may be any number
         shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
-    width = cnp.PyArray_STRIDE(data, depth - 1)      # of C-contiguous data: bytes of a slice
+        width *= cnp.PyArray_DIM(data, axis)
     if rows * width > MOST_BYTES:
         return None
     index = <const Py_ssize_t *>cnp.PyArray_DATA(indices)
@@ -156,7 +163,7 @@ cdef inline void copy_item(char *target, const char *source, Py_ssize_t width) n
 
 def unique(a, Py_ssize_t most):
     """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN."""
-    cdef Py_ssize_t itemsize, j, last = 0
+    cdef Py_ssize_t itemsize
     cdef cnp.npy_intp count
     cdef cnp.ndarray ordered, out
     cdef char *items
@@ -175,16 +182,28 @@ def unique(a, Py_ssize_t most):
     items = <char *>cnp.PyArray_DATA(ordered)
     memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
     cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
-    for j in range(1, count):
-        if memcmp(items + j * itemsize, items + last * itemsize, itemsize):
-            last += 1
-            memcpy(items + last * itemsize, items + j * itemsize, itemsize)
-    if last + 1 == count:
+    if itemsize == 8:
+        count = squeeze(<uint64_t *>items, count)
+    elif itemsize == 4:
+        count = squeeze(<uint32_t *>items, count)
+    elif itemsize == 2:
+        count = squeeze(<uint16_t *>items, count)
+    else:
+        count = squeeze(<uint8_t *>items, count)
+    if count == cnp.PyArray_SIZE(ordered):
         return ordered
-    count = last + 1
     out = empty(1, &count, a)
     memcpy(cnp.PyArray_DATA(out), items, count * itemsize)
     return out
+
+
+cdef inline Py_ssize_t squeeze(word_t *items, Py_ssize_t size) noexcept nogil:
+    """Move the distinct ones of so many sorted items to the front; returns how many they are."""
+    cdef Py_ssize_t j, last = 0
+    for j in range(1, size):
+        last += items[j] != items[last]
+        items[last] = items[j]
+    return last + 1
 
 
 cdef bint has_zero_or_nan(const real_t *items, Py_ssize_t size) noexcept nogil:

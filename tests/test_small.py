@@ -1,0 +1,93 @@
+"""Small arrays, as users call: no kernel is forced. Results are NumPy's, bytes and all."""
+
+import numpy as np
+import pytest
+from arrays import LAYOUTS, assert_same, make
+
+import fastsel
+
+SIZES = (0, 1, 2, 7, 100, 499, 500, 501, 999, 1000, 1001)
+DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
+
+
+def numbers(dtype, size):
+    """A third of them zero."""
+    values = np.random.default_rng(size).integers(0, 3, size)
+    return (
+        values.astype("i8").astype(dtype) if np.dtype(dtype).kind == "M" else values.astype(dtype)
+    )
+
+
+def mask_of(size):
+    return np.random.default_rng(size + 1).random(size) < 0.3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_selections_equal_numpy(dtype):
+    for size in SIZES:
+        x, mask = numbers(dtype, size), mask_of(size)
+        assert_same(fastsel.boolean_mask(x, mask), x[mask])
+        assert_same(fastsel.compress(mask, x), np.compress(mask, x))
+        assert_same(fastsel.compress(mask[: size // 2], x), np.compress(mask[: size // 2], x))
+        assert_same(fastsel.extract(mask, x), np.extract(mask, x))
+        count = fastsel.count_nonzero(x)
+        assert type(count) is np.intp
+        assert count == np.count_nonzero(x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unique_equals_numpy(dtype):
+    for size in SIZES:
+        x = numbers(dtype, size)
+        assert_same(fastsel.unique(x), np.unique(x))
+        for ours, theirs in zip(
+            fastsel.unique(x, True, True, True), np.unique(x, True, True, True), strict=True
+        ):
+            assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("special", [0.0, -0.0, np.nan, np.inf])
+def test_unique_of_floats_keeps_first_bits(dtype, special):
+    for size in (5, 400, 1000):
+        x = np.random.default_rng(size).integers(1, 9, size).astype(dtype)
+        x[size // 2] = special
+        x[size // 3] = -special
+        values, index = np.unique(x, return_index=True)
+        assert_same(fastsel.unique(x), values)
+        assert fastsel.unique(x).tobytes() == x[index].tobytes()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout):
+    x = LAYOUTS[layout](make("i4", (4, 6)))
+    mask = mask_of(x.size).reshape(x.shape)
+    assert_same(fastsel.boolean_mask(x, mask), x[mask])
+    assert_same(fastsel.extract(mask, x), np.extract(mask, x))
+    assert fastsel.count_nonzero(x) == np.count_nonzero(x)
+    assert_same(fastsel.unique(x), np.unique(x))
+    rows = np.argwhere(mask)
+    assert_same(fastsel.gather_nd(x, rows), x[mask])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_gather_nd(dtype, depth):
+    data = numbers(dtype, 60).reshape(3, 4, 5)
+    for shape in ((0,), (1,), (7,), (2, 3), (200,)):
+        rows = np.random.default_rng(depth).integers(-3, 3, (*shape, depth))
+        assert_same(fastsel.gather_nd(data, rows), data[tuple(np.moveaxis(rows, -1, 0))])
+
+
+def test_masks_and_conditions_that_do_not_fit():
+    x = np.arange(10)
+    with pytest.raises(IndexError):
+        fastsel.boolean_mask(x, np.ones(9, bool))
+    with pytest.raises(IndexError):
+        fastsel.compress(np.ones(11, bool), x)
+    with pytest.raises(IndexError):
+        fastsel.extract(np.ones(11, bool), x)
+    longer = np.zeros(11, bool)
+    assert_same(fastsel.compress(longer, x), np.compress(longer, x))
+    with pytest.raises(IndexError, match="index 10 at position"):
+        fastsel.gather_nd(x, np.array([[3], [10]]))
