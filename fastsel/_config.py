@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 import warnings
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -19,7 +20,11 @@ if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "v3", "v4"):
     )
 
 
-def show_config(mode="stdout"):
+@overload
+def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Show how fastsel was built, which kernels it chose, and how many threads it uses and why.
 
     Parameters

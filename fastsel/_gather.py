@@ -1,14 +1,37 @@
 """gather_nd: ONNX GatherND-13 on NumPy arrays, every index checked."""
 
 import operator
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _threads
 from fastsel._kernels import gather
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
 
-def gather_nd(data, indices, batch_dims=0, *, out=None):
+
+@overload
+def gather_nd(
+    data: NDArray[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: Out
+) -> Out: ...
+def gather_nd(
+    data: ArrayLike,
+    indices: ArrayLike,
+    batch_dims: SupportsIndex = 0,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
 
     Parameters

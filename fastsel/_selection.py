@@ -5,8 +5,10 @@ function, which also raises NumPy's errors. Then one pass makes the bitmask, and
 """
 
 import math
+from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _threads
 from fastsel._kernels import bitmask, indices, items
@@ -18,8 +20,11 @@ TINY_ITEMS = 500
 
 _POSITION = np.dtype(np.intp).itemsize
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
 
-def nonzero(a):
+
+def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
 
     Parameters
@@ -66,7 +71,7 @@ def nonzero(a):
     return tuple(_coordinates(array, truth))
 
 
-def flatnonzero(a):
+def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
 
     Parameters
@@ -99,7 +104,7 @@ def flatnonzero(a):
     return indices.flat(bits, offsets, threads)
 
 
-def argwhere(a):
+def argwhere(a: ArrayLike) -> NDArray[np.intp]:
     """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
 
     Parameters
@@ -131,7 +136,30 @@ def argwhere(a):
     return _coordinates(array, truth).T
 
 
-def count_nonzero(a, axis=None, *, keepdims=False):
+@overload
+def count_nonzero(
+    a: ArrayLike, axis: None = None, *, keepdims: Literal[False] = False
+) -> np.intp: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: Literal[True],
+) -> NDArray[np.intp]: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any: ...
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any:
     """Number of non-zero items, in all or along axes; equals ``numpy.count_nonzero(...)``.
 
     Parameters
@@ -180,7 +208,26 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return _count_along(array, truth, axes, keepdims)
 
 
-def compress(condition, a, axis=None, out=None):
+@overload
+def compress(
+    condition: ArrayLike, a: NDArray[Scalar], axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def compress(condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None, out: Out) -> Out: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, *, out: Out
+) -> Out: ...
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: SupportsIndex | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """The slices of `a` along an axis that a condition selects; equals ``numpy.compress(...)``.
 
     Parameters
@@ -241,7 +288,11 @@ def compress(condition, a, axis=None, out=None):
     return _gate.like(kept, a) if out is None else out
 
 
-def extract(condition, arr):
+@overload
+def extract(condition: ArrayLike, arr: NDArray[Scalar]) -> NDArray[Scalar]: ...
+@overload
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]: ...
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     """The items of `arr` where a condition of any shape is non-zero; equals ``numpy.extract``.
 
     Parameters
@@ -279,7 +330,11 @@ def extract(condition, arr):
     return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
 
-def boolean_mask(a, mask):
+@overload
+def boolean_mask(a: NDArray[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
+@overload
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     """The items, or rows, of `a` where a boolean mask is True; equals ``a[mask]``.
 
     Parameters
