@@ -10,13 +10,14 @@ result is checked against NumPy's before it is timed; the exit status is 1 if on
 """
 
 import argparse
+import importlib
 import json
 import sys
 import time
 from pathlib import Path
 
 from cases import agrees, arrays, build, operator_call
-from cells import FAMILIES, OPERATORS, choose
+from cells import FAMILIES, OPERATORS, SPARSE, choose
 from implementations import NUMPY
 from opponents import OPPONENTS, Opponent
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
@@ -89,6 +90,8 @@ def measure_all(cells, args):
     missing = {peer: packages for peer in peers if (packages := missing_packages(peer))}
     run = Run(args.threads, memory_speed(args.threads), missing)
     present = [peer for peer in peers if peer not in missing]
+    if missing_packages("scipy"):
+        cells = [cell for cell in cells if cell.op not in SPARSE]
     start = time.perf_counter()
     try:
         for k, cell in enumerate(cells):
@@ -140,6 +143,8 @@ def admit(entry, case, expected, result):
 
 
 def ours(case):
+    if case.cell.op in SPARSE:
+        importlib.import_module("fastsel.sparse")
     return operator_call(fastsel, case)
 
 

@@ -11,3 +11,10 @@ def coordinates(
     out: NDArray[Any],
     threads: int,
 ) -> None: ...
+def row_starts(
+    bits: NDArray[np.uint64],
+    offsets: NDArray[np.intp],
+    row_items: int,
+    out: NDArray[Any],
+    threads: int,
+) -> None: ...

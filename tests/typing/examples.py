@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastsel
+import fastsel.sparse
 
 Indices = NDArray[np.intp]
 
@@ -109,4 +110,5 @@ def refused() -> None:
     fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
     fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]
     fastsel.set_num_threads("2")  # type: ignore[arg-type]
+    fastsel.sparse.from_dense(table, "bsr")  # type: ignore[call-overload]
     fastsel.show_config("json")  # type: ignore[call-overload]
