@@ -1,5 +1,7 @@
 """nonzero_coordinates: DirectML's NONZERO_COORDINATES on NumPy arrays."""
 
+from __future__ import annotations
+
 import operator
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
@@ -97,7 +99,7 @@ def nonzero_coordinates(
     array([[0, 0],
            [1, 1]], dtype=uint32)
     """
-    array = np.asarray(x)
+    array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     if strict:
         _check_strict(array, capacity)

@@ -1,5 +1,7 @@
 """gather_nd: ONNX GatherND-13 on NumPy arrays, every index checked."""
 
+from __future__ import annotations
+
 import operator
 from typing import Any, SupportsIndex, TypeVar, overload
 
@@ -84,7 +86,7 @@ def gather_nd(
     >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
     array([11, 20])
     """
-    data = np.asarray(data)
+    data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)
     depth = _checked_depth(data, indices, batch_dims)
@@ -144,9 +146,10 @@ def _checked_offsets(data, indices, batch_dims):
 
 def _integer_rows(indices):
     """The indices as an aligned array in native byte order; an empty list is one of integers."""
-    array = np.asarray(indices)
+    array = _gate.as_array("indices", indices)
     if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
-        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype}")
+        advice = "boolean_mask takes masks" if array.dtype == bool else "astype(int) converts them"
+        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype} ({advice})")
     if array.ndim == 0:
         raise ValueError("indices must be at least 1-d, got a 0-d array")
     if array.dtype.kind not in "iu":
@@ -171,8 +174,8 @@ def _checked_batch_dims(batch_dims, data, indices):
         )
     if data.shape[:count] != indices.shape[:count]:
         raise ValueError(
-            f"the first {count} dimensions (batch_dims) of data and indices must be equal, got "
-            f"data with shape {data.shape} and indices with shape {indices.shape}"
+            f"data and indices must be equal in the first {count} of their dimensions "
+            f"(batch_dims={count}), got shapes {data.shape} and {indices.shape}"
         )
     return count
 

@@ -4,6 +4,8 @@ Each function checks whether a kernel may serve the call (_gate), and otherwise 
 function, which also raises NumPy's errors. Then one pass makes the bitmask, and one writes.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
@@ -452,12 +454,17 @@ def _condition(condition):
 
 
 def _boolean(mask):
-    """The mask as an array; an empty list is boolean. Other dtypes are left to a[mask] to refuse,
-    but for integers, which it would take as positions."""
+    """The mask as a boolean array; an empty list is one."""
     selects = np.asanyarray(mask)
-    if selects.dtype.kind in "iu":
-        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}")
-    return selects.astype(bool) if isinstance(mask, list) and not selects.size else selects
+    if isinstance(mask, list) and not selects.size:
+        return selects.astype(bool)
+    if selects.dtype.kind in "iu":  # which a[mask] would take
+        advice = "a.take(mask) takes positions, mask != 0 compares"
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
+    if selects.dtype.kind != "b":
+        advice = " (mask != 0 compares)" if selects.dtype.kind in "fc" else ""
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}{advice}")
+    return selects
 
 
 def _memory_order(array, leading):

@@ -1,5 +1,7 @@
 """How many threads a call uses, and why."""
 
+from __future__ import annotations
+
 import contextlib
 import contextvars
 import math

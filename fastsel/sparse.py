@@ -4,6 +4,8 @@ The pipeline is that of `fastsel.nonzero`: one pass makes the bitmask, from whic
 starts and data are written in the dtypes that SciPy wants.
 """
 
+from __future__ import annotations
+
 from typing import Literal, overload
 
 import numpy as np
@@ -74,12 +76,12 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     >>> fastsel.sparse.from_dense([0.0, -0.0, 2.5]).coords
     (array([2], dtype=int32),)
     """
-    if format not in _FORMATS:
+    if not isinstance(format, str) or format not in _FORMATS:
         raise ValueError(f"format must be 'coo', 'csr' or 'csc', got {format!r}")
     if sparse.issparse(a):
         raise TypeError(f"a must be dense, got a {type(a).__name__}; its asformat() converts it")
     container, dimensions = _FORMATS[format]
-    array = np.asarray(a)
+    array = _gate.as_array("a", a)
     truth = _gate.truth(array.dtype)
     if array.ndim not in dimensions or truth is None:
         return container(array)
