@@ -374,18 +374,23 @@ def as_f(array):
     return array.copy(order="F")
 
 
+def repeated(array, times, axis):
+    """np.repeat, which NumPy 2.0 leaves with broken items for StringDType."""
+    return array.take(np.repeat(np.arange(array.shape[axis]), times), axis=axis)
+
+
 def as_strided(array):
     """Every second item of the last axis."""
     if array.ndim == 0:
         return array
-    wide = np.repeat(array, 2, axis=-1)
+    wide = repeated(array, 2, axis=-1)
     wide[..., 1::2] = array[..., ::-1]
     return wide[..., ::2]
 
 
 def as_rows_strided(array):
     """Every third item of the first axis."""
-    return np.repeat(array, 3, axis=0)[::3] if array.ndim else array
+    return repeated(array, 3, axis=0)[::3] if array.ndim else array
 
 
 def as_negative(array):
