@@ -199,14 +199,14 @@ def count_nonzero(
     """
     array = _gate.plain(a)
     if array is None:
-        return np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return _as_intp(np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims)))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
-        return np.count_nonzero(array, axis, keepdims=keepdims)
+        return _as_intp(np.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
-        return np.count_nonzero(a, axis=axis, keepdims=keepdims)
+        return _as_intp(np.count_nonzero(a, axis=axis, keepdims=keepdims))
     return _count_along(array, truth, axes, keepdims)
 
 
@@ -398,6 +398,11 @@ def _coordinates(array, truth):
     out = np.empty((array.ndim, offsets[-1]), np.intp)
     indices.coordinates(bits, offsets, array.shape, out.T, threads)
     return out
+
+
+def _as_intp(count):
+    """What NumPy counted; before 2.3 its count of a whole array is an int."""
+    return np.intp(count) if type(count) is int else count
 
 
 def _axes(axis, ndim):
