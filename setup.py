@@ -12,7 +12,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = "fastsel/_kernels"
 NAMES = (
-    *("slices", "bitmask", "indices", "items", "gather"),
+    *("slices", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "distinct", "partitions", "ascending"),
 )
 # What a change must rebuild; listed here, these files also reach the sdist.

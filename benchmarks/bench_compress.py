@@ -1,29 +1,32 @@
 """compress, extract and boolean_mask beside NumPy's."""
 
-from implementations import IMPLEMENTATIONS, NUM_THREADS, implementation
+from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept, mask
 
-DTYPES = ("uint8", "int32", "float64")
-SIZES = (10_000, 1_000_000)
-DENSITIES = (0.01, 0.5)
-SHAPES = ((100_000, 10), (1000, 1000))
+DTYPES = ("bool", "uint8", "int32", "float32", "int64", "float64")
+SIZES = (10_000, 1_000_000, 10_000_000)
+DENSITIES = (0.001, 0.01, 0.1, 0.5, 0.9, 1.0)
+DISTRIBUTIONS = ("random", "runs")
+SHAPES = ((500_000, 2), (100_000, 10), (10_000, 100), (1000, 1000))
 MEMORY_SIZE = 4_000_000
+MEMORY_DENSITIES = (0.01, 0.5)
 
 
 class Flat:
-    """One-dimensional arrays and random masks."""
+    """One-dimensional arrays; one of ten items is kept, at random."""
 
-    params = (DTYPES, SIZES, DENSITIES, IMPLEMENTATIONS, NUM_THREADS)
-    param_names = ("dtype", "n", "density", "implementation", "num_threads")
+    params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "n", "implementation", "num_threads")
+    repeat = REPEAT
 
     def setup_cache(self):
         keep(items, DTYPES, SIZES, (1.0,))
-        keep(mask, SIZES, DENSITIES)
+        keep(mask, SIZES, (0.1,))
 
-    def setup(self, dtype, n, density, name, num_threads):
+    def setup(self, dtype, n, name, num_threads):
         self.side = implementation(name, num_threads)
         self.x = kept(items, dtype, n, 1.0)
-        self.mask = kept(mask, n, density)
+        self.mask = kept(mask, n, 0.1)
 
     def time_compress(self, *_):
         self.side.compress(self.mask, self.x)
@@ -35,11 +38,32 @@ class Flat:
         self.side.boolean_mask(self.x, self.mask)
 
 
+class Densities:
+    """A million items: how many are kept, and how they lie."""
+
+    params = (("uint8", "float64"), DENSITIES, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "density", "distribution", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup_cache(self):
+        keep(items, ("uint8", "float64"), (1_000_000,), (1.0,))
+        keep(mask, (1_000_000,), DENSITIES, DISTRIBUTIONS)
+
+    def setup(self, dtype, density, distribution, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = kept(items, dtype, 1_000_000, 1.0)
+        self.mask = kept(mask, 1_000_000, density, distribution)
+
+    def time_compress(self, *_):
+        self.side.compress(self.mask, self.x)
+
+
 class Rows:
     """A million float64 items: one row of ten, or one column of ten, is kept."""
 
     params = (SHAPES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("shape", "implementation", "num_threads")
+    repeat = REPEAT
 
     def setup_cache(self):
         keep(items, ("float64",), SHAPES, (1.0,))
@@ -64,12 +88,12 @@ class Rows:
 class Memory:
     """Peak memory of the process, with the input of four million float64 items and the output."""
 
-    params = (DENSITIES, IMPLEMENTATIONS)
+    params = (MEMORY_DENSITIES, IMPLEMENTATIONS)
     param_names = ("density", "implementation")
 
     def setup_cache(self):
         keep(items, ("float64",), (MEMORY_SIZE,), (1.0,))
-        keep(mask, (MEMORY_SIZE,), DENSITIES)
+        keep(mask, (MEMORY_SIZE,), MEMORY_DENSITIES)
 
     def setup(self, density, name):
         self.side = implementation(name)

@@ -1,9 +1,9 @@
 """nonzero_coordinates beside argwhere written into an array with room for every item."""
 
-from implementations import IMPLEMENTATIONS, NUM_THREADS, implementation
+from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept
 
-DTYPES = ("uint8", "float32")
+DTYPES = ("bool", "uint8", "float32", "float64")
 SHAPES = ((1, 1, 100, 100), (10, 100, 1000))
 DENSITIES = (0.01, 0.5)
 
@@ -13,6 +13,7 @@ class Coordinates:
 
     params = (DTYPES, SHAPES, DENSITIES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "shape", "density", "implementation", "num_threads")
+    repeat = REPEAT
 
     def setup_cache(self):
         keep(items, DTYPES, SHAPES, DENSITIES)

@@ -1,28 +1,31 @@
 """nonzero, flatnonzero, argwhere and count_nonzero beside NumPy's."""
 
-from implementations import IMPLEMENTATIONS, NUM_THREADS, implementation
+from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept
 
-DTYPES = ("bool", "int32", "float64")
-SIZES = (10_000, 1_000_000)
-DENSITIES = (0.01, 0.5)
+DTYPES = ("bool", "uint8", "int32", "float32", "int64", "float64")
+SIZES = (10_000, 1_000_000, 10_000_000)
+DENSITIES = (0.001, 0.01, 0.1, 0.5, 0.9, 1.0)
+DISTRIBUTIONS = ("random", "runs")
 SHAPES = ((1000, 1000), (100, 100, 100))
 LAYOUTS = ("C", "transposed", "strided")
 MEMORY_SIZE = 4_000_000
+MEMORY_DENSITIES = (0.01, 0.5)
 
 
 class Flat:
-    """One-dimensional arrays of random items."""
+    """One-dimensional arrays, one of ten items non-zero, at random."""
 
-    params = (DTYPES, SIZES, DENSITIES, IMPLEMENTATIONS, NUM_THREADS)
-    param_names = ("dtype", "n", "density", "implementation", "num_threads")
+    params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "n", "implementation", "num_threads")
+    repeat = REPEAT
 
     def setup_cache(self):
-        keep(items, DTYPES, SIZES, DENSITIES)
+        keep(items, DTYPES, SIZES, (0.1,))
 
-    def setup(self, dtype, n, density, name, num_threads):
+    def setup(self, dtype, n, name, num_threads):
         self.side = implementation(name, num_threads)
-        self.x = kept(items, dtype, n, density)
+        self.x = kept(items, dtype, n, 0.1)
 
     def time_nonzero(self, *_):
         self.side.nonzero(self.x)
@@ -37,11 +40,33 @@ class Flat:
         self.side.count_nonzero(self.x)
 
 
+class Densities:
+    """A million items: how many are non-zero, and how they lie."""
+
+    params = (("bool", "float64"), DENSITIES, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "density", "distribution", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup_cache(self):
+        keep(items, ("bool", "float64"), (1_000_000,), DENSITIES, DISTRIBUTIONS)
+
+    def setup(self, dtype, density, distribution, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = kept(items, dtype, 1_000_000, density, distribution)
+
+    def time_nonzero(self, *_):
+        self.side.nonzero(self.x)
+
+    def time_count_nonzero(self, *_):
+        self.side.count_nonzero(self.x)
+
+
 class Shaped:
     """A million float64 items, one in ten non-zero, in every memory order."""
 
     params = (SHAPES, LAYOUTS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("shape", "layout", "implementation", "num_threads")
+    repeat = REPEAT
 
     def setup_cache(self):
         keep(items, ("float64",), SHAPES, (0.1,))
@@ -63,11 +88,11 @@ class Shaped:
 class Memory:
     """Peak memory of the process, with the input of four million items and the outputs."""
 
-    params = (("bool", "float64"), DENSITIES, IMPLEMENTATIONS)
+    params = (("bool", "float64"), MEMORY_DENSITIES, IMPLEMENTATIONS)
     param_names = ("dtype", "density", "implementation")
 
     def setup_cache(self):
-        keep(items, ("bool", "float64"), (MEMORY_SIZE,), DENSITIES)
+        keep(items, ("bool", "float64"), (MEMORY_SIZE,), MEMORY_DENSITIES)
 
     def setup(self, dtype, density, name):
         self.side = implementation(name)

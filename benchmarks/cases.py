@@ -30,10 +30,10 @@ class Case(NamedTuple):
         return not self.cell.op.endswith("_first")
 
     @property
-    def bytes_read(self):
-        """The memory that a single pass over every input reads."""
+    def buffers(self):
+        """The memory that a single pass over every input reads, as flat arrays."""
         arrays = [a for a in (self.x, self.mask, self.indices) if a is not None]
-        return sum((a if a.flags.forc else a.base).nbytes for a in arrays)
+        return [(a if a.flags.forc else a.base).ravel(order="K") for a in arrays]
 
 
 def build(cell):

@@ -1,7 +1,7 @@
 """The cells of the opponents table: operator x dtype x size x distribution, and which of them run.
 
-A cell names one input completely. ``PARTS`` says which parts of it an operator looks at; ``MODEST``
-and ``FULL`` are grids of the values that these parts take.
+A cell names one input completely. ``PARTS`` says which parts of it an operator looks at;
+``MODEST``, ``KEY`` and ``FULL`` are grids of the values that these parts take.
 """
 
 import itertools
@@ -33,6 +33,11 @@ class Cell:
     layout: str = "C"
     batch_dims: int = 0
     index: str = "int64"
+
+    @property
+    def name(self):
+        """The operator and the label."""
+        return f"{self.op} {self.label}"
 
     @property
     def label(self):
@@ -103,6 +108,24 @@ MODEST = (
     grid(" ".join(SPARSE), ndim=2, size=1e7, density=[0.01, 0.1]),
 )
 
+# The cells whose speed is watched from commit to commit: one of every road through the kernels.
+KEY = (
+    grid("nonzero", size=100),
+    grid("nonzero", dtype=["bool", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
+    grid("nonzero", ndim=2, layout=["C", "transposed"]),
+    grid("flatnonzero argwhere count_nonzero nonzero_coordinates", ndim=2),
+    grid("compress", dtype=["uint8", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
+    grid("compress", width=100, axis=[0, 1]),
+    grid("extract boolean_mask"),
+    grid("boolean_mask", width=10),
+    grid("unique_sorted", dtype="int64", size=100, groups=25),
+    grid("unique_sorted unique_first unique_all", dtype="int64", groups=[1000, "n/10", "n"]),
+    grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
+    grid("unique_rows", dtype="int64", size=1e5, width=8),
+    grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
+    grid("gather_nd", dtype="float32", batch_dims=1),
+)
+
 ANY_MASK = {
     "dtype": ["bool", "uint8", "int32", "int64", "float32", "float64"],
     "size": [1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
@@ -144,10 +167,9 @@ FULL = (
 )
 
 
-def choose(operators, wanted, full=False):
-    """The cells of these operators; ``wanted`` (part -> values) replaces parts of the grid."""
+def choose(operators, wanted, grids):
+    """The cells of these operators; ``wanted`` (part -> values) replaces parts of the grids."""
     operators = [op for name in operators for op in FAMILIES.get(name, (name,))]
-    grids = FULL if full else MODEST
     found = {
         cell: None
         for op in dict.fromkeys(operators)

@@ -4,6 +4,7 @@
     python benchmarks/compare.py --op nonzero --dtype float64 --size 1e7
     python benchmarks/compare.py --op unique_first --groups 1000 n --peers polars pandas
     python benchmarks/compare.py --full --list          what the whole grid would run
+    python benchmarks/compare.py --json benchmarks/RESULTS.json --markdown benchmarks/RESULTS.md
 
 ``pip install fastsel[peers]`` brings the peers except torch; whichever is missing is named. Every
 result is checked against NumPy's before it is timed; the exit status is 1 if one is wrong.
@@ -13,18 +14,21 @@ import argparse
 import importlib
 import json
 import sys
-import time
 from pathlib import Path
 
 from cases import agrees, arrays, build, operator_call
-from cells import FAMILIES, OPERATORS, SPARSE, choose
+from cells import FAMILIES, FULL, MODEST, OPERATORS, SELECTION, SPARSE, choose
 from implementations import NUMPY
 from opponents import OPPONENTS, Opponent
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
 from report import FASTSEL, Result, Run, as_json, markdown
-from timing import memory_speed, race
+from timing import memory_speed, parallel_loop, race
 
 import fastsel
+from fastsel._progress import with_progress
+
+LIMIT = "limit"
+LIMIT_ITEMS = 10_000_000  # from so many on, a selection waits for the memory and for nothing else
 
 PARTS = {
     "dtype": (str, "dtype of the items, such as float64, U8 or object"),
@@ -45,11 +49,11 @@ def main():
     parser = arguments()
     args = parser.parse_args()
     wanted = {part: values for part in PARTS if (values := getattr(args, part))}
-    cells = choose(args.op or ["all"], wanted, args.full)
+    cells = choose(args.op or ["all"], wanted, FULL if args.full else MODEST)
     if not cells:
         parser.error("no operator has such a cell")
     if args.list:
-        print(*(f"{cell.op} {cell.label}" for cell in cells), f"{len(cells)} cells", sep="\n")
+        print(*(cell.name for cell in cells), f"{len(cells)} cells", sep="\n")
         return 0
     run = measure_all(cells, args)
     text = markdown(run)
@@ -92,23 +96,16 @@ def measure_all(cells, args):
     present = [peer for peer in peers if peer not in missing]
     if missing_packages("scipy"):
         cells = [cell for cell in cells if cell.op not in SPARSE]
-    start = time.perf_counter()
     try:
-        for k, cell in enumerate(cells):
-            progress(k, cells, time.perf_counter() - start)
+        for cell in with_progress(cells, lambda cell: cell.name, log=True):
             with fastsel.threads(args.threads):
-                run.results.append(measure(cell, present, run.memory, args.seconds))
+                run.results.append(measure(cell, present, args))
     except KeyboardInterrupt:
         print("stopped early", file=sys.stderr)
     return run
 
 
-def progress(k, cells, elapsed):
-    left = f", about {elapsed / k * (len(cells) - k):.0f} s left" if k else ""
-    print(f"cell {k + 1} of {len(cells)}{left}: {cells[k].op} {cells[k].label}", file=sys.stderr)
-
-
-def measure(cell, peers, memory, seconds):
+def measure(cell, peers, args):
     """Check and time one cell."""
     case = build(cell)
     expected = arrays(operator_call(NUMPY, case)())
@@ -119,8 +116,10 @@ def measure(cell, peers, memory, seconds):
         call = admit(entry, case, expected, result)
         if call is not None:
             calls[entry.name] = call
-    result.timings = race(calls, seconds)
-    result.limit_seconds = memory.seconds(case.bytes_read, sum(a.nbytes for a in expected))
+    if cell.op in SELECTION and cell.size >= LIMIT_ITEMS:
+        calls[LIMIT] = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
+    result.timings = race(calls, args.seconds)
+    result.limit = result.timings.pop(LIMIT, None)
     return result
 
 

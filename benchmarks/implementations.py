@@ -62,6 +62,7 @@ NUMPY = SimpleNamespace(
 
 IMPLEMENTATIONS = ("numpy", "fastsel")
 NUM_THREADS = (1, 2)
+REPEAT = (3, 10, 1.0)  # asv: at least 3 samples, at most 10, no new one after a second
 
 
 def implementation(name, num_threads=None):

@@ -1,6 +1,5 @@
 """The results as Markdown and as JSON. Losses are printed as plainly as wins."""
 
-import os
 import platform
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
@@ -12,6 +11,9 @@ from cells import Cell
 from opponents import OPPONENTS
 from peers import PACKAGES
 from timing import MemorySpeed, Timing
+
+import fastsel
+from fastsel.__main__ import environment
 
 FASTSEL = "fastsel"
 NONE = "-"
@@ -25,7 +27,7 @@ class Result:
     timings: dict[str, Timing] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
-    limit_seconds: float | None = None
+    limit: Timing | None = None
 
     def fastest(self, admitted):
         """The name of the fastest opponent among the admitted ones."""
@@ -56,10 +58,10 @@ class Result:
 
     @property
     def limit_share(self):
-        """The share of the memory's speed that fastsel reaches."""
-        if self.limit_seconds is None or FASTSEL not in self.timings:
+        """The share that fastsel reaches of the speed of a parallel loop with this traffic."""
+        if self.limit is None or FASTSEL not in self.timings:
             return None
-        return self.limit_seconds / self.timings[FASTSEL].median
+        return self.limit.median / self.timings[FASTSEL].median
 
 
 @dataclass
@@ -78,11 +80,16 @@ class Run:
 
 
 def markdown(run):
-    """One table per operator, the geometric means, and all that was not measured."""
-    blocks = [heading(run)]
-    for op, results in groupby(run.results, key=lambda result: result.cell.op):
-        blocks.append(operator_block(op, list(results)))
+    """The summary, the losses, one table per operator, and all that was not measured."""
+    blocks = [heading(run), summary(run), losses(run)]
+    for op, results in by_operator(run.results):
+        blocks.append(operator_block(op, results))
     return "\n\n".join(blocks) + "\n"
+
+
+def by_operator(results):
+    groups = groupby(results, key=lambda result: result.cell.op)
+    return [(op, list(members)) for op, members in groups]
 
 
 def heading(run):
@@ -96,10 +103,31 @@ def heading(run):
         lines.append(f"Missing: {peer} (not installed: {', '.join(packages)}).")
     lines.append(
         "Milliseconds per call, median (minimum). Ratios of medians: above 1 fastsel is faster. "
-        "The limit is a parallel loop that reads the inputs and writes fresh outputs at the speed "
-        "of the memory; in the caches the share of it can pass 100%."
+        "The limit is a parallel loop that reads the inputs once and writes as many fresh bytes, "
+        "timed in turns with the others where a selection has 1e7 items or more."
     )
     return "\n\n".join(lines)
+
+
+def summary(run):
+    """The geometric means of every operator."""
+    head = ["operator", "cells", "over NumPy", "over the best", "losses", "of the limit"]
+    table = [head]
+    for op, results in by_operator(run.results):
+        found = means(results)
+        ratios = [ratio_text(found[name]) for name in ("over_numpy", "over_best")]
+        counts = [str(found[name]) for name in ("cells", "losses")]
+        share = share_text(found["limit_share"])
+        table.append([op, counts[0], *ratios, counts[1], share])
+    return "\n".join(["## Geometric means", "", *aligned(table)])
+
+
+def losses(run):
+    """Every cell in which an opponent is faster, the worst first."""
+    lost = [r for r in run.results if r.over_best is not None and r.over_best < 1]
+    lost.sort(key=lambda result: result.over_best)
+    lines = [f"- {r.cell.op} {r.cell.label}: {r.over_best:.2f} of {r.best}" for r in lost]
+    return "\n".join(["## Losses", "", *(lines or ["None."])])
 
 
 def operator_block(op, results):
@@ -113,7 +141,7 @@ def operator_block(op, results):
 
 def row(result, names):
     times = [timing_text(result.timings.get(name)) for name in names]
-    share = NONE if result.limit_share is None else f"{result.limit_share:.0%}"
+    share = share_text(result.limit_share)
     over_best = ratio_text(result.over_best, f" {result.best}")
     return [result.cell.label, *times, ratio_text(result.over_numpy), over_best, share]
 
@@ -135,6 +163,10 @@ def ratio_text(ratio, suffix=""):
     return text if ratio >= 1 else f"**{text}, loss**"
 
 
+def share_text(share):
+    return NONE if share is None else f"{share:.0%}"
+
+
 def aligned(rows):
     """A Markdown table with columns of even width."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -146,12 +178,14 @@ def aligned(rows):
 
 
 def means(results):
-    """Geometric means over NumPy's fastest form and over the best opponent, and the losses."""
+    """Geometric means over NumPy's fastest form, the best opponent and the limit; the losses."""
     over_numpy = [r.over_numpy for r in results if r.over_numpy is not None]
     over_best = [r.over_best for r in results if r.over_best is not None]
+    shares = [r.limit_share for r in results if r.limit_share is not None]
     return {
         "over_numpy": geometric_mean(over_numpy),
         "over_best": geometric_mean(over_best),
+        "limit_share": geometric_mean(shares),
         "losses": len([ratio for ratio in over_best if ratio < 1]),
         "cells": len(results),
     }
@@ -187,14 +221,14 @@ def complaints(results):
 
 def as_json(run):
     """All figures of the run as plain dictionaries and lists; seconds and bytes."""
-    groups = groupby(run.results, key=lambda result: result.cell.op)
     return {
         "machine": machine(),
+        "config": fastsel.show_config(mode="dicts"),
         "versions": versions(),
         "threads": run.threads,
         "memory_bytes_per_second": run.memory._asdict(),
         "missing": run.missing,
-        "means": {op: means(list(results)) for op, results in groups},
+        "means": {op: means(results) for op, results in by_operator(run.results)},
         "cells": [cell_json(result) for result in run.results],
     }
 
@@ -207,6 +241,7 @@ def cell_json(result):
         "best": result.best,
         "over_numpy": result.over_numpy,
         "over_best": result.over_best,
+        "limit_seconds": result.limit and result.limit.median,
         "limit_share": result.limit_share,
         "not_run": result.refusals,
         "wrong": result.wrong,
@@ -214,13 +249,14 @@ def cell_json(result):
 
 
 def machine():
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs"
+    where = environment()
+    return f"{where['cpu']}, {where['cpus']} CPUs, {platform.system()} {platform.machine()}"
 
 
 def versions():
     """fastsel, Python and the installed peers."""
-    found = {"Python": platform.python_version()}
-    for package in (FASTSEL, *PACKAGES):
+    found = {FASTSEL: fastsel.__version__, "Python": platform.python_version()}
+    for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -1,5 +1,6 @@
 """Interleaved timing, and what the memory of this machine can do."""
 
+import functools
 import gc
 import statistics
 import time
@@ -89,10 +90,6 @@ class MemorySpeed(NamedTuple):
     read: float
     fresh_write: float
 
-    def seconds(self, bytes_read, bytes_written):
-        """How long a perfect parallel loop with this traffic would take."""
-        return bytes_read / self.read + bytes_written / self.fresh_write
-
 
 def memory_speed(num_threads):
     """Measured with NumPy in Python threads: sums read, filling new arrays writes fresh memory."""
@@ -109,3 +106,31 @@ def memory_speed(num_threads):
 
 def fill_fresh(like):
     np.empty(like.size).fill(1.0)
+
+
+def parallel_loop(buffers, bytes_written, num_threads):
+    """A call that reads flat arrays once and writes as many fresh bytes, each thread its share.
+
+    The limit of what moves the same memory: sums read it, filling a new array writes it.
+    """
+    words = [buffer.view(np.uint8)[: buffer.nbytes // 8 * 8].view(np.int64) for buffer in buffers]
+    slices = [[np.array_split(x, num_threads)[k] for x in words] for k in range(num_threads)]
+    pool = workers(num_threads)
+
+    def job(read, written):
+        for x in read:
+            np.add.reduce(x)
+        written.fill(1)
+
+    def call():
+        out = np.empty(bytes_written // 8, np.int64)
+        list(pool.map(job, slices, np.array_split(out, num_threads)))
+        return out
+
+    return call
+
+
+@functools.cache
+def workers(num_threads):
+    """One pool for all calls: its threads are started once."""
+    return ThreadPoolExecutor(num_threads)

@@ -1,4 +1,4 @@
-"""The command line: ``fastsel bench`` and ``fastsel info``, also as ``python -m fastsel``."""
+"""The command line: ``fastsel bench``, ``info`` and ``run``, also as ``python -m fastsel``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 import contextlib
 import json
 import os
-import shutil
+import runpy
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from fastsel._bench import (
     geometric_means,
     measure,
 )
+from fastsel._chart import check_chart_file, draw_speed_ups
+from fastsel._progress import show_line, with_progress
 from fastsel._workloads import (
     BadInputError,
     Workload,
@@ -32,6 +34,7 @@ from fastsel._workloads import (
     flights_workloads,
 )
 
+MIN_PLOTTED_ITEMS = 10_000
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
 
@@ -39,13 +42,6 @@ RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
 HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
 NUMBERS = HEADINGS[2:]
-
-
-def show_progress(text: str) -> None:
-    """Replace the line that says what runs; on a terminal only."""
-    if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        print(f"{text[:width]:<{width}}", end="\r", file=sys.stderr, flush=True)
 
 
 def digits(value: float) -> str:
@@ -134,12 +130,17 @@ def environment() -> dict[str, Any]:
 # --- commands -------------------------------------------------------------------------------
 
 
-def measured(cells: list[tuple[Operator, Workload]], seconds: float) -> Iterator[Row]:
-    """The rows, one by one; the progress line says what runs and what is left."""
-    for done, (operator, workload) in enumerate(cells, start=1):
-        left = len(cells) - done
-        show_progress(f"running {operator.label} on {workload.name}; then {left} more")
-        yield measure(operator, workload, seconds)
+def plotted_sizes(largest: int) -> list[int]:
+    """The largest size of an embedded array, and each tenth of it that is no tiny input."""
+    sizes = [largest]
+    while sizes[-1] >= 10 * MIN_PLOTTED_ITEMS:
+        sizes.append(sizes[-1] // 10)
+    return sizes[::-1]
+
+
+def name_of_cell(cell: tuple[Operator, Workload]) -> str:
+    operator, workload = cell
+    return f"{operator.label} on {workload.name}"
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -147,10 +148,15 @@ def bench(options: argparse.Namespace) -> int:
     arrays = checked_arrays(options.files)
     for name, array in arrays.items():
         print(f"{name}: {array.dtype} {array.shape}")
-    show_progress("making the arrays")
+    if options.plot:
+        check_chart_file(options.plot)
+    show_line("making the arrays")
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
-    cells = cells_of(workloads or embedded_workloads(options.size), options.op)
-    show_progress("")
+    if not workloads:
+        sizes = plotted_sizes(options.size) if options.plot else [options.size]
+        workloads = [workload for size in sizes for workload in embedded_workloads(size)]
+    cells = cells_of(workloads, options.op)
+    show_line("")
     if not cells:
         raise BadInputError(f"nothing to run: {', '.join(options.op)} does not fit these arrays")
     if options.json:
@@ -164,18 +170,32 @@ def bench(options: argparse.Namespace) -> int:
     rows: list[Row] = []
     status = 0
     try:
-        for row in measured(cells, options.seconds):
-            rows.append(row)
+        for operator, workload in with_progress(cells, name_of_cell):
+            rows.append(measure(operator, workload, options.seconds))
     except KeyboardInterrupt:
         status = INTERRUPTED
-    show_progress("")
     print_table(rows)
     print_summary(rows)
     if options.json:
         measurements = [asdict(row) for row in rows]
         report = {"environment": where, "rows": measurements, "means": geometric_means(rows)}
         options.json.write_text(json.dumps(report, indent=2, default=str) + "\n")
+    points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
+    if options.plot and points:
+        caption = "fastsel {fastsel}, threads: {threads}, NumPy {numpy}, {cpu}".format(**where)
+        draw_speed_ups(options.plot, {"times as fast as NumPy": points}, caption)
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
+
+
+def run_script(script: Path, arguments: list[str]) -> None:
+    """Run a script as Python would, with NumPy patched; it ends as it would there."""
+    argv, path = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
+    try:
+        with fastsel.patched():
+            runpy.run_path(str(script), run_name="__main__")
+    finally:
+        sys.argv, sys.path[0] = argv, path
 
 
 def count(text: str) -> int:
@@ -192,6 +212,18 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=fastsel.__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="print versions, kernels and threads")
+    script = commands.add_parser(
+        "run",
+        help="run a script with fastsel's functions in the place of NumPy's",
+        description="Run a Python script with numpy.nonzero, unique, compress and their kin "
+        "replaced by fastsel's, for the script and the libraries it imports. Methods and syntax "
+        "(a.nonzero(), a[mask]) stay NumPy's, and so do processes that the script starts without "
+        "fork.",
+    )
+    script.add_argument("script", type=Path, metavar="SCRIPT", help="a Python file")
+    script.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
+    )
     run = commands.add_parser(
         "bench",
         help="run the operators beside NumPy: are results equal, what is faster?",
@@ -222,6 +254,13 @@ def command_line() -> argparse.ArgumentParser:
         "--size", type=count, default=10**7, metavar="N", help="largest embedded array (1e7 items)"
     )
     run.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
+    run.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw the ratios as a chart (.png or .svg), the embedded set at every power of ten "
+        "from --size down to 1e4; needs matplotlib",
+    )
     return parser
 
 
@@ -230,6 +269,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = command_line().parse_args(arguments)
     if options.command == "info":
         fastsel.show_config()
+        return 0
+    if options.command == "run":
+        if not options.script.exists():
+            print(f"fastsel run: there is no file {options.script}", file=sys.stderr)
+            return BAD_INPUT
+        run_script(options.script, options.arguments)
         return 0
     try:
         with fastsel.threads(options.threads) if options.threads else contextlib.nullcontext():

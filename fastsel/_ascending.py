@@ -135,6 +135,8 @@ def _numpy_order(values):
     if values.ndim == 1:
         return np.argsort(values, kind="stable")
     columns = values.reshape(len(values), -1)
+    if columns.dtype.kind == "b":
+        columns = columns.view(np.uint8) != 0  # NumPy's sorts tell the bytes of True apart
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
     # Each row as one structured item, which NumPy compares field by field.

@@ -228,6 +228,7 @@ class Row:
     operator: str
     family: str
     workload: str
+    items: int
     threads: int
     difference: str = ""
     numpy_seconds: float | None = None
@@ -258,7 +259,8 @@ def time_block(call: Callable[[], Any], times: list[int]) -> None:
 
 def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
     """Run a cell on both sides, compare the results, then time both for about `seconds`."""
-    cell = (operator.label, operator.family, workload.name, fastsel.get_num_threads())
+    threads = fastsel.get_num_threads()
+    cell = (operator.label, operator.family, workload.name, workload.array.size, threads)
     numpy_call = partial(operator.call, NUMPY, workload)
     fastsel_call = partial(operator.call, fastsel, workload)
 

@@ -46,10 +46,11 @@ def nonzero_coordinates(
         Coordinates per item: the last n of x.ndim. Between the effective rank and x.ndim, which
         is the default; no less is needed, as the dropped ones are all 0.
     out : ndarray, optional
-        Of `dtype` and of shape (capacity, n), or the same with leading ones. Rows from `count` on
-        are left as they are.
+        Of `dtype` and of shape (capacity, n), or the same with leading ones; with `dml_shape` or
+        `strict` of x.ndim dimensions. Rows from `count` on are left as they are.
     count_out : ndarray, optional
-        Of `dtype` and with one item; receives the count.
+        Of `dtype` and with one item; with `dml_shape` or `strict` of x.ndim dimensions. Receives
+        the count.
     capacity : int, optional
         Rows of the buffer, x.size by default, as DirectML requires.
     truncate : bool, optional
@@ -61,8 +62,9 @@ def nonzero_coordinates(
     dml_shape : bool, optional
         Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
     strict : bool, optional
-        Refuse what DirectML refuses: other than 4 or 5 dimensions, dtypes other than float32,
-        float16 and the integers of up to 32 bits, a capacity other than x.size.
+        Refuse what DirectML refuses: other than 4 or 5 dimensions, sizes of 0, dtypes of x other
+        than float32, float16 and the integers of up to 32 bits, a `dtype` other than uint32, a
+        capacity other than x.size, and an n of 0.
 
     Returns
     -------
@@ -73,8 +75,8 @@ def nonzero_coordinates(
     Raises
     ------
     ValueError
-        If n, capacity, the shape of `out` or (strict) the number of dimensions does not fit, if
-        `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
+        If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
+        if `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
     TypeError
         If n, capacity or `fill_value` is not an integer, or if `out`, `count_out`, `dtype` or
         (strict) the dtype of x is not one of those above.
@@ -101,17 +103,18 @@ def nonzero_coordinates(
     """
     array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
-    if strict:
-        _check_strict(array, capacity)
     n = _checked_n(n, array)
-    capacity = array.size if capacity is None else _index("capacity", capacity)
+    if strict:
+        _check_strict(array, n, capacity, dtype)
+    capacity = array.size if capacity is None else integer("capacity", capacity)
     if capacity < 0:
         raise ValueError(f"capacity must be at least 0, got {capacity}")
     _check_range(array, dtype)
     fill_value = _checked_fill_value(fill_value, dtype)
-    rows = None if out is None else _rows_of(out, (capacity, n), dtype)
+    ndim = array.ndim if dml_shape or strict else None
+    rows = None if out is None else _rows_of(out, (capacity, n), dtype, ndim)
     if count_out is not None:
-        _check_count_out(count_out, dtype)
+        _check_count_out(count_out, dtype, ndim)
 
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = _bitmask(array, threads)
@@ -124,6 +127,8 @@ def nonzero_coordinates(
     if rows is None:
         out = rows = np.empty((capacity, n), dtype)
         rows[count:] = fill_value
+    if count > capacity:
+        offsets = _keep_first(bits, offsets, capacity)
     _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
     if count_out is not None:
         count_out[...] = count
@@ -145,15 +150,27 @@ def _bitmask(array, threads):
     return bitmask.pack(array, *truth, 8 * array.ndim, threads)
 
 
+def _keep_first(bits, offsets, capacity):
+    """Clear all bits but the first `capacity` that are set; returns their offsets."""
+    ones = np.cumsum(np.bitwise_count(bits), dtype=np.intp)
+    last = int(np.searchsorted(ones, capacity, side="right"))  # the block that has one too many
+    word = int(bits[last])
+    for _ in range(ones[last] - capacity):
+        word -= 1 << (word.bit_length() - 1)
+    bits[last] = word
+    bits[last + 1 :] = 0
+    return np.minimum(offsets, capacity)
+
+
 def _write(bits, offsets, shape, rows, threads):
-    """The coordinates that fit into rows."""
-    count = int(offsets[-1])
-    if count <= len(rows) and rows.flags.aligned:
+    """The coordinates, into rows of any layout."""
+    if rows.flags.aligned:
         indices.coordinates(bits, offsets, shape, rows, threads)
     else:
-        every = np.empty((count, len(shape)), rows.dtype)
-        indices.coordinates(bits, offsets, shape, every, threads)
-        rows[:count] = every[: len(rows)]
+        count = int(offsets[-1])
+        aligned = np.empty((count, len(shape)), rows.dtype)
+        indices.coordinates(bits, offsets, shape, aligned, threads)
+        rows[:count] = aligned
 
 
 def _checked_dtype(dtype):
@@ -163,9 +180,15 @@ def _checked_dtype(dtype):
     return dtype
 
 
-def _check_strict(array, capacity):
+def _check_strict(array, n, capacity, dtype):
     if array.ndim not in (4, 5):
         raise ValueError(f"x must have 4 or 5 dimensions (strict=True), got {array.ndim}")
+    if array.size == 0:
+        raise ValueError(f"x must have no size of 0 (strict=True), got shape {array.shape}")
+    if n == 0:
+        raise ValueError("n must be at least 1 (strict=True), got 0")
+    if dtype != np.uint32:
+        raise TypeError(f"dtype must be uint32 (strict=True), got {dtype}")
     if array.dtype.name not in _STRICT_DTYPES:
         raise TypeError(
             f"x must have one of the dtypes {', '.join(_STRICT_DTYPES)} (strict=True), "
@@ -187,7 +210,7 @@ def _checked_n(n, array):
         if n != "effective":
             raise ValueError(f"n must be an integer or 'effective', got {n!r}")
         return effective
-    n = _index("n", n)
+    n = integer("n", n)
     if not effective <= n <= array.ndim:
         raise ValueError(
             f"n must be between {effective} (the effective rank of x) and {array.ndim} (its "
@@ -196,7 +219,8 @@ def _checked_n(n, array):
     return n
 
 
-def _index(name, value):
+def integer(name, value):
+    """The argument as an int; floats and the like are refused by its name."""
     try:
         return operator.index(value)
     except TypeError:
@@ -204,7 +228,7 @@ def _index(name, value):
 
 
 def _checked_fill_value(fill_value, dtype):
-    value, limits = _index("fill_value", fill_value), np.iinfo(dtype)
+    value, limits = integer("fill_value", fill_value), np.iinfo(dtype)
     if not limits.min <= value <= limits.max:
         raise OverflowError(
             f"fill_value must be between {limits.min} and {limits.max} for {dtype.name}, "
@@ -222,8 +246,8 @@ def _check_range(array, dtype):
         )
 
 
-def _rows_of(out, shape, dtype):
-    """`out` as (capacity, n); it may have leading ones."""
+def _rows_of(out, shape, dtype, ndim):
+    """`out` as (capacity, n); it may have leading ones, or must have so many that ndim is met."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != dtype:
@@ -231,17 +255,26 @@ def _rows_of(out, shape, dtype):
     extra = out.ndim - 2
     if extra < 0 or out.shape != (1,) * extra + shape:
         raise ValueError(f"out must have shape {shape}, or leading ones and it, got {out.shape}")
+    if ndim is not None and out.ndim != max(ndim, 2):
+        raise ValueError(
+            f"out must have as many dimensions as x, {ndim} (dml_shape or strict), got {out.ndim}"
+        )
     if not out.flags.writeable:
         raise ValueError("out must be writeable, got a read-only array")
     return out[(0,) * extra]
 
 
-def _check_count_out(count_out, dtype):
+def _check_count_out(count_out, dtype, ndim):
     if not isinstance(count_out, np.ndarray):
         raise TypeError(f"count_out must be an ndarray, got {type(count_out).__name__}")
     if count_out.dtype != dtype:
         raise TypeError(f"count_out must have dtype {dtype}, got {count_out.dtype}")
     if count_out.size != 1:
         raise ValueError(f"count_out must have one item, got shape {count_out.shape}")
+    if ndim is not None and count_out.ndim != ndim:
+        raise ValueError(
+            f"count_out must have as many dimensions as x, {ndim} (dml_shape or strict), "
+            f"got {count_out.ndim}"
+        )
     if not count_out.flags.writeable:
         raise ValueError("count_out must be writeable, got a read-only array")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _ascending, _engines, _gate, _objects, _threads
-from fastsel._kernels import gather, indices, items
+from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
+from fastsel._kernels import gather, indices, items, small
 
 # Up to so many integers NumPy has sorted them before an engine has started
 # (benchmarks/bench_tiny.py).
@@ -114,9 +114,12 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
+    if plainest and (values := small.unique(ar, TINY_ITEMS)) is not None:
+        return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS and ar.dtype.kind in "iu"
     if tiny and sorted:
-        return np.unique(ar, return_index, return_inverse, return_counts, axis)
+        return _numpy.unique(ar, return_index, return_inverse, return_counts, axis)
     wanted = Wanted(return_index, return_inverse, return_counts)
     if _gate.overrides(ar):
         return _by_override(ar, wanted, axis, equal_nan, sorted)
@@ -157,7 +160,7 @@ def unique_all(x, /):
     array([1, 2])
     """
     if _gate.overrides(x):
-        return np.unique_all(x)
+        return _numpy.unique_all(x)
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
@@ -185,7 +188,7 @@ def unique_counts(x, /):
     array([1, 2])
     """
     if _gate.overrides(x):
-        return np.unique_counts(x)
+        return _numpy.unique_counts(x)
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
@@ -215,7 +218,7 @@ def unique_inverse(x, /):
            [1, 1]])
     """
     if _gate.overrides(x):
-        return np.unique_inverse(x)
+        return _numpy.unique_inverse(x)
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
@@ -243,7 +246,7 @@ def unique_values(x, /):
     array([2, 1])
     """
     if _gate.overrides(x):
-        return np.unique_values(x)
+        return _numpy.unique_values(x)
     return unique(x, equal_nan=False, sorted=False)
 
 
@@ -341,7 +344,7 @@ def _with_smallest_nan(found, flat):
     """Sorted complex numbers: NumPy's NaN is the smallest of all, not the first."""
     if not np.isnan(found.values[-1]):
         return found
-    places = np.flatnonzero(np.isnan(flat))
+    places = _numpy.flatnonzero(np.isnan(flat))
     if not len(places):  # flat has changed meanwhile
         return found
     smallest = places[np.argsort(flat[places], kind="stable")[0]]
@@ -359,7 +362,7 @@ def _by_override(ar, wanted, axis, equal_nan, sorted):
         arguments["equal_nan"] = equal_nan
     if not sorted:
         arguments["sorted"] = sorted
-    return np.unique(ar, **arguments)
+    return _numpy.unique(ar, **arguments)
 
 
 def _by_numpy(ar, wanted, axis, equal_nan, sorted):
@@ -368,13 +371,13 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
     With the index NumPy sorts stably, so that the first of equal items stands for them.
     """
     try:
-        found = np.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
+        found = _numpy.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
     except (TypeError, ValueError) as error:  # objects without an order, missing strings
         rows = np.asanyarray(ar).ravel()
         if sorted or axis is not None or rows.dtype.kind not in "OT":
             _add_advice(error, rows, axis)
             raise
-        firsts = _objects.first_occurrences(rows)
+        firsts = _objects.first_occurrences(rows, equal_nan)
         if firsts is None:
             raise
         return _outputs(_gathered(rows, firsts, wanted), wanted, np.shape(ar))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _ascending, _gate, _threads
+from fastsel import _ascending, _gate, _numpy, _threads
 from fastsel._kernels import bitmask, distinct, partitions
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.keys import canonical_keys
@@ -221,7 +221,7 @@ def _by_comparing(keys, threads):
     starts[1:] |= loners[order][:-1]
     numbers = np.empty(keys.size, np.intp)
     numbers[order] = np.cumsum(starts) - 1
-    return order[starts], numbers, np.diff(np.flatnonzero(starts), append=keys.size)
+    return order[starts], numbers, np.diff(_numpy.flatnonzero(starts), append=keys.size)
 
 
 def _written_out(keys, threads):

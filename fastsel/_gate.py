@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fastsel import _numpy
+
 # Array-likes that NumPy would simply convert. Everything else that is not an array (a duck with
 # its own methods, a pandas Series, a generator) goes to the NumPy function, which knows the rules.
 _CONVERTED = (list, tuple, range, array.array, memoryview)
@@ -135,7 +137,7 @@ def _probed_care(dtype):
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     with np.errstate(all="ignore"):
         true = np.zeros(bits.size, bool)
-        true[np.nonzero(bits.view(dtype))] = True
+        true[_numpy.nonzero(bits.view(dtype))] = True
     top = bits[-1]
     for care in (top, top >> 1, top >> 4, top >> 6):
         if np.array_equal((bits & care) != 0, true):

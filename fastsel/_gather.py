@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _threads
-from fastsel._kernels import gather
+from fastsel._kernels import gather, small
+
+# Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
+TINY_ITEMS = 500
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -86,6 +89,10 @@ def gather_nd(
     >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
     array([11, 20])
     """
+    if batch_dims == 0 and out is None:
+        result = small.gather_nd(data, indices, TINY_ITEMS)
+        if result is not None:
+            return result
     data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

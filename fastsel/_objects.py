@@ -19,19 +19,28 @@ def of_strings(flat, equal_nan):
     if flat.dtype.kind == "T":
         if not _nan_is_missing(flat.dtype):
             return None
-        nan = object()
-        items = [x if isinstance(x, str) else nan if equal_nan else object() for x in items]
+        items = _with_missing(items, equal_nan)
     elif set(map(type, items)) not in ({str}, {bytes}):
         return None
     return _by_dict(items)
 
 
-def first_occurrences(flat):
-    """The Firsts of a 1-d array of objects by their hash; None if one of them has none."""
+def first_occurrences(flat, equal_nan):
+    """The Firsts of a 1-d array of objects, or of strings of which some are missing, by their
+    hash; None if one of them has none."""
+    items = flat.tolist()
+    if flat.dtype.kind == "T":
+        items = _with_missing(items, equal_nan)
     try:
-        return _by_dict(flat.tolist())
+        return _by_dict(items)
     except TypeError:
         return None
+
+
+def _with_missing(items, equal_nan):
+    """A stand-in for the missing strings, or if they are not equal, one for each."""
+    missing = object()
+    return [x if isinstance(x, str) else missing if equal_nan else object() for x in items]
 
 
 def _by_dict(items):

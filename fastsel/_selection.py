@@ -12,12 +12,13 @@ from typing import Any, Literal, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel import _gate, _threads
-from fastsel._kernels import bitmask, indices, items
+from fastsel import _gate, _numpy, _threads
+from fastsel._kernels import bitmask, indices, items, small
 
-# Up to so many items NumPy's own loop is done before ours has started (benchmarks/bench_tiny.py);
-# and up to so many, NumPy holds the interpreter lock, so that no other thread can write to the
-# array between the two passes of its nonzero, which would not notice.
+# Up to so many items small.pyx and NumPy's own loops are done before the other kernels have
+# started (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that
+# no other thread can write to the array between the two passes of its nonzero, which would not
+# notice.
 TINY_ITEMS = 500
 
 _POSITION = np.dtype(np.intp).itemsize
@@ -63,14 +64,14 @@ def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     """
     array = _gate.plain(a)
     if array is None:
-        return np.nonzero(a)
+        return _numpy.nonzero(a)
     if (
         _gate.tiny(array, TINY_ITEMS)
         or array.ndim == 0
         or (truth := _gate.truth(array.dtype)) is None
     ):
         return array.nonzero()
-    return tuple(_coordinates(array, truth))
+    return tuple(coordinates(array, truth))
 
 
 def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
@@ -98,7 +99,7 @@ def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     """
     array = _gate.plain(a)
     if array is None:
-        return np.flatnonzero(a)
+        return _numpy.flatnonzero(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
@@ -132,10 +133,10 @@ def argwhere(a: ArrayLike) -> NDArray[np.intp]:
     """
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
-        return np.argwhere(a)
+        return _numpy.argwhere(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return np.array(array.nonzero()).T
-    return _coordinates(array, truth).T
+    return coordinates(array, truth).T
 
 
 @overload
@@ -197,16 +198,18 @@ def count_nonzero(
     >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
     1
     """
+    if axis is None and not keepdims and (count := small.count_nonzero(a, TINY_ITEMS)) is not None:
+        return count
     array = _gate.plain(a)
     if array is None:
-        return _as_intp(np.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims)))
+        return _as_intp(_numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims)))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
-        return _as_intp(np.count_nonzero(array, axis, keepdims=keepdims))
+        return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
-        return _as_intp(np.count_nonzero(a, axis=axis, keepdims=keepdims))
+        return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
     return _count_along(array, truth, axes, keepdims)
 
 
@@ -274,6 +277,8 @@ def compress(
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
+    if axis is out is None and (kept := small.compress(condition, a, TINY_ITEMS)) is not None:
+        return kept
     if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
         return a.compress(condition, axis, out)
     array, mask = _gate.plain(a), _condition(condition)
@@ -286,7 +291,7 @@ def compress(
     if kept is None:
         if mask is not None and not _gate.tiny(mask, mask.size):
             condition = mask.copy()
-        return np.compress(condition, a, **_gate.given(axis=axis, out=out))
+        return _numpy.compress(condition, a, **_gate.given(axis=axis, out=out))
     return _gate.like(kept, a) if out is None else out
 
 
@@ -323,13 +328,15 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
+    if (kept := small.extract(condition, arr, TINY_ITEMS)) is not None:
+        return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
-        return np.extract(condition, arr)
+        return _numpy.extract(condition, arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
-    return np.extract(condition, arr) if kept is None else _gate.like(kept, arr)
+    return _numpy.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
 
 @overload
@@ -369,6 +376,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     array([[1, 2],
            [5, 6]])
     """
+    if (kept := small.boolean_mask(a, mask, TINY_ITEMS)) is not None:
+        return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]
     selects = _boolean(mask)
@@ -391,7 +400,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     return _gate.like(kept, a)
 
 
-def _coordinates(array, truth):
+def coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tuning import TUNING
 
 import fastsel
 
@@ -23,13 +24,6 @@ settings.register_profile(
     "search", settings.get_profile("default"), max_examples=5000, derandomize=False
 )
 settings.load_profile("default")
-
-TUNING = (
-    # name, value: no array is too small for a kernel of its own, nor for several slices.
-    ("fastsel._threads.MIN_SLICE_BYTES", 1),
-    ("fastsel._selection.TINY_ITEMS", 0),
-    ("fastsel._distinct.TINY_ITEMS", 0),
-)
 
 
 @pytest.fixture

@@ -373,6 +373,15 @@ def test_strict_capacity_is_the_size(capacity):
         fastsel.nonzero_coordinates(np.zeros((1, 1, 2, 4), "f4"), capacity=capacity, strict=True)
 
 
+def test_strict_refuses_what_a_directml_tensor_cannot_be():
+    with pytest.raises(ValueError, match="x must have no size of 0"):
+        fastsel.nonzero_coordinates(np.zeros((1, 1, 0, 4), "f4"), strict=True)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        fastsel.nonzero_coordinates(np.zeros((1, 1, 1, 1), "f4"), n=0, strict=True)
+    with pytest.raises(TypeError, match="dtype must be uint32"):
+        fastsel.nonzero_coordinates(np.zeros((1, 1, 2, 4), "f4"), dtype=np.int64, strict=True)
+
+
 # Properties.
 
 

@@ -125,14 +125,26 @@ def test_out_is_untouched_when_capacity_is_too_small(few_threads):
     assert (out == 77).all()
 
 
-@pytest.mark.parametrize("shape", OUT_SHAPES.values(), ids=list(OUT_SHAPES))
-def test_dml_shape_of_out(shape, few_threads):
-    out = sentinels(shape)
-    coordinates = fastsel.nonzero_coordinates(EXAMPLE, out=out, dml_shape=True).coordinates
-    assert coordinates.shape == (1, 1, 8, 4)
-    assert np.shares_memory(coordinates, out)
-    assert coordinates is out or shape != (1, 1, 8, 4)
-    assert out.reshape(8, 4)[:4].tolist() == np.argwhere(EXAMPLE).tolist()
+@pytest.mark.parametrize("mode", ["dml_shape", "strict"])
+def test_outputs_have_the_dimensions_of_x(mode, few_threads):
+    """DirectML wants the same number of dimensions for all three tensors."""
+    for name, shape in OUT_SHAPES.items():
+        out, count_out = sentinels(shape), sentinels((1,) * len(shape))
+        if name == "full_shape":
+            fastsel.nonzero_coordinates(EXAMPLE, out=out, count_out=count_out, **{mode: True})
+            assert out.reshape(8, 4)[:4].tolist() == np.argwhere(EXAMPLE).tolist()
+            assert count_out == 4
+        else:
+            for outputs in ({"out": out}, {"count_out": count_out}):
+                (argument,) = outputs
+                with pytest.raises(ValueError, match=f"^{argument} must have as many dimensions"):
+                    fastsel.nonzero_coordinates(EXAMPLE, **outputs, **{mode: True})
+        assert (out == 77).all() == (name != "full_shape")
+
+
+def test_dml_shape_returns_out():
+    out = sentinels((1, 1, 8, 4))
+    assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dml_shape=True).coordinates is out
 
 
 # count_out

@@ -227,3 +227,14 @@ def test_values_hold_references_of_their_own(few_threads):
     values = fastsel.unique(array)
     array[:] = None
     assert values.tolist() == [f"text {k}" for k in range(5)]
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_missing_strings_are_equal_or_not(equal_nan):
+    """StringDType(na_object=None), unsorted: equal_nan speaks of None as well, as in NumPy."""
+    array = np.array(["b", None, "a", None, "b"], np.dtypes.StringDType(na_object=None))
+    values, counts = fastsel.unique(
+        array, return_counts=True, equal_nan=equal_nan, sorted=False
+    )  # fmt: skip
+    assert values.tolist() == (["b", None, "a"] if equal_nan else ["b", None, "a", None])
+    assert counts.tolist() == ([2, 2, 1] if equal_nan else [2, 1, 1, 1])

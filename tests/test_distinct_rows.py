@@ -320,3 +320,12 @@ def test_rows_of_references_are_refused_as_in_numpy(array):
             actual = outcome(fastsel.unique, array, axis=axis, sorted=in_order)
             assert actual == outcome(np.unique, array, axis=axis)
             assert actual[:2] == ("raises", TypeError)
+
+
+def test_rows_of_bool_with_other_bytes_than_1_are_in_order(few_threads):
+    """Bytes 1 and 255 are both True: what is beyond them decides."""
+    for repeats in (1, 1000):
+        rows = np.array([[255, 0], [1, 1], [255, 1], [0, 7], [1, 0]] * repeats, np.uint8)
+        values, counts = fastsel.unique(rows.view(bool), axis=0, return_counts=True)
+        assert values.tolist() == [[False, True], [True, False], [True, True]]
+        assert counts.tolist() == [repeats, 2 * repeats, 2 * repeats]

@@ -12,7 +12,7 @@ import pytest
 
 import fastsel
 from fastsel import __main__ as command_line
-from fastsel import _bench, _workloads
+from fastsel import _bench, _chart, _workloads
 from fastsel.__main__ import main
 
 TINY = ("--size", "2000")
@@ -67,6 +67,7 @@ def make_row(**fields):
     """A measured row; by default one that is twice as fast as NumPy."""
     measured = {"numpy_seconds": 0.002, "fastsel_seconds": 0.001, "ratio": 2.0}
     row = {"operator": "nonzero", "family": "positions", "workload": "data", "threads": 2}
+    row["items"] = 10
     return _bench.Row(**row | measured | {"gigabytes_per_second": 1.5} | fields)
 
 
@@ -387,7 +388,7 @@ def test_table_shows_losses(print_table):
 
 
 def test_table_shows_differences(print_table):
-    row = _bench.Row("nonzero", "positions", "data", 2, "output 0: dtype int32, NumPy int64")
+    row = _bench.Row("nonzero", "positions", "data", 10, 2, "output 0: dtype int32, NumPy int64")
     _, line = print_table(row)
     assert line.split() == ["nonzero", "data", "DIFFERS", "2"]
 
@@ -411,13 +412,22 @@ def test_duration(seconds, text):
     assert command_line.duration(seconds) == text
 
 
-def test_progress_on_a_terminal(bench, capsys, monkeypatch):
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_progress_on_a_terminal(bench, capsys, monkeypatch, with_rich):
+    if with_rich:
+        pytest.importorskip("rich")
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setenv("TERM", "xterm")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.progress", None)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    bench(*TINY, "--op", "argwhere")
+    _, report = bench(*TINY, "--op", "argwhere")
     shown = capsys.readouterr().err
-    assert "running argwhere on uint8" in shown
-    assert "then 0 more" in shown
-    assert "\n" not in shown
+    count = len(report["rows"])
+    assert count > 1
+    for done, row in enumerate(report["rows"], start=0 if with_rich else 1):
+        assert f"{done}/{count}" in shown or f"{done} of {count}" in shown
+        assert f"argwhere on {row['workload']}" in shown
 
 
 def test_no_progress_elsewhere(bench, capsys):
@@ -470,6 +480,28 @@ def test_gigabytes_count_what_is_read_and_written():
     workload = _bench.Workload("data", data, mask=mask)
     assert coordinates.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
     assert kept.bytes_moved(workload, data) == 10 + 40 + 40
+
+
+# --- the chart --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
+def test_chart(bench, tmp_path, name, start):
+    pytest.importorskip("matplotlib")
+    status, report = bench("--size", "100000", "--op", "flatnonzero", "--plot", tmp_path / name)
+    assert status == 0
+    assert {row["items"] for row in report["rows"]} == {10_000, 100_000}
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_chart_of_another_format(tmp_path, capsys):
+    assert_one_line_error(capsys, [*TINY, "--plot", tmp_path / "a.gif"], "a.gif", ".png or .svg")
+
+
+def test_chart_without_matplotlib(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(_chart, "find_spec", lambda name: None)
+    arguments = [*TINY, "--plot", tmp_path / "a.png"]
+    assert_one_line_error(capsys, arguments, 'pip install "fastsel[plot]"')
 
 
 # --- flights --------------------------------------------------------------------------------

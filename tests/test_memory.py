@@ -139,3 +139,14 @@ def test_gather_beyond_memory():
     data = np.broadcast_to(np.float64(1), (2, 2**45))
     with pytest.raises((MemoryError, ValueError)):
         fastsel.gather_nd(data, np.zeros((1000, 1), np.int64))
+
+
+def test_truncation_needs_no_room_for_all_coordinates():
+    x = np.ones((2, 100_000), bool)
+    tracemalloc.start()
+    count, coordinates = fastsel.nonzero_coordinates(x, capacity=10, truncate=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == x.size
+    assert coordinates[-1].tolist() == [0, 9]
+    assert peak < x.nbytes  # eight bytes per item would hold them all

@@ -6,6 +6,14 @@ from libc.string cimport memcpy
 from fastsel._kernels.strided cimport (
     advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
 
+cdef extern from "levels.h" nogil:
+    void fs_prefetch(const char *p)
+
+cdef enum:
+    LINE = 64              # bytes of a cache line
+    AHEAD = 2              # chunks, of which as many lines are asked for before they are copied
+    LINES_AHEAD = 8
+
 ctypedef struct bytes16_t:
     uint64_t[2] words
 
@@ -73,8 +81,16 @@ cdef inline void copy_rows(const chunk_t *chunk, const char *base, Py_ssize_t st
     else:
         for i in range(rows):
             for j in range(n):
+                if j + AHEAD < n:
+                    prefetch_chunk(base + i * stride + offsets[j + AHEAD], chunk.width)
                 memcpy(out, base + i * stride + offsets[j], chunk.width)
                 out += chunk.width
+
+
+cdef inline void prefetch_chunk(const char *chunk, Py_ssize_t width) noexcept nogil:
+    cdef Py_ssize_t line
+    for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
+        fs_prefetch(chunk + line * LINE)
 
 
 cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,

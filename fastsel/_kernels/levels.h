@@ -51,6 +51,18 @@ static inline int fs_popcount(uint64_t w)
     return (int)((w * UINT64_C(0x0101010101010101)) >> 56);
 }
 
+/* Ask for the cache line at p, which will be read soon. */
+static inline void fs_prefetch(const char *p)
+{
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    _mm_prefetch(p, _MM_HINT_T0);
+#elif defined(_MSC_VER)
+    __prefetch(p);
+#else
+    __builtin_prefetch(p);
+#endif
+}
+
 /* fs_positions[m] lists the set bits of the byte m, lowest first; the rest are 0. */
 static uint8_t fs_positions[256][8];
 

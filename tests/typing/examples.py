@@ -98,6 +98,7 @@ with fastsel.threads(np.int64(1)):
     fastsel.set_num_threads(2)
     fastsel.set_num_threads(None)
 limit: AbstractContextManager[None] = fastsel.threads(1)
+patch: AbstractContextManager[None] = fastsel.patched()
 assert_type(fastsel.show_config(mode="dicts"), dict[str, Any])
 assert_type(fastsel.__version__, str)
 

@@ -1,0 +1,142 @@
+"""NumPy's own tests, those of the installed NumPy, with fastsel's functions in NumPy's place.
+
+A pytest plugin, and the command that runs the tests with it:
+
+    python tests/conformance/numpy_suite.py [arguments for pytest]
+
+The functions are swapped before any test module is imported. In how many tests one of ours was
+called is counted and printed; a function, or a file, that no test has reached is an error.
+"""
+
+import functools
+import os
+import pkgutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel import _patch
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tuning import TUNING
+
+FILES = (
+    "numpy.lib.tests.test_arraysetops",
+    "numpy.lib.tests.test_function_base",
+    "numpy._core.tests.test_numeric",
+    "numpy._core.tests.test_multiarray",
+    "numpy._core.tests.test_indexing",
+    "numpy._core.tests.test_regression",
+    "numpy._core.tests.test_stringdtype",
+    "numpy._core.tests.test_multithreading",
+    "numpy.ma.tests.test_core",
+    "numpy.ma.tests.test_extras",
+)
+
+# Classes that take seconds, or thousands of tests, and never call one of ours: products of
+# matrices, ctypes, leaks of the garbage collector, pickles, files, arithmetic of masked arrays,
+# names of types.
+SLOW_CLASSES = {
+    "TestDot",
+    "TestCTypes",
+    "TestLeaks",
+    "TestPickling",
+    "TestIO",
+    "TestMaskedArrayArithmetic",
+    "TestTypes",
+}
+
+called = set()  # names of functions, by the test that runs
+tests_of = Counter()  # function -> tests that called it
+tests_in = Counter()  # file -> tests that called one of ours
+collected_in = Counter()  # file -> tests
+
+
+def counted(function):
+    """The same function, which says that it was called."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        called.add(function.__name__)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def file_of(item):
+    return item.nodeid.partition("::")[0]
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--as-installed", action="store_true", help="leave tiny arrays to NumPy, as users have it"
+    )
+
+
+def pytest_configure(config):
+    if not config.getoption("as_installed"):
+        for name, value in TUNING:
+            module, _, attribute = name.rpartition(".")
+            setattr(pkgutil.resolve_name(module), attribute, value)
+        fastsel.set_num_threads(3)
+    for theirs, ours in _patch.REPLACEMENTS.items():
+        _patch.REPLACEMENTS[theirs] = counted(ours)
+    fastsel.patch_numpy()
+
+
+def pytest_collection_modifyitems(config, items):
+    slow = [item for item in items if item.cls and item.cls.__name__ in SLOW_CLASSES]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in set(slow)]
+    collected_in.update(map(file_of, items))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    called.clear()
+    try:
+        return (yield)
+    finally:
+        tests_of.update(called)
+        tests_in[file_of(item)] += bool(called)
+
+
+def unreached():
+    """Functions and files that no test has reached."""
+    functions = [ours.__name__ for ours in _patch.REPLACEMENTS.values()]
+    return [name for name in functions if not tests_of[name]] + [
+        file for file in collected_in if not tests_in[file]
+    ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.OK and unreached():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    write = terminalreporter.write_line
+    terminalreporter.section(f"NumPy {np.__version__}'s tests that called fastsel")
+    for name, count in tests_of.most_common():
+        write(f"{count:6} tests called {name}")
+    for name, count in collected_in.items():
+        write(f"{tests_in[name]:6} of {count:5} in {name}")
+    write(f"{tests_in.total():6} of {collected_in.total():5} in all")
+    for name in unreached():
+        write(f"ERROR: no test has reached {name}", red=True)
+
+
+def main(arguments):
+    """Run NumPy's tests: without our pytest settings, which are not NumPy's."""
+    settings = ["-c", os.devnull, "--rootdir", str(Path(np.__file__).parent), "-q"]
+    settings += ["-p", "no:cacheprovider", "--disable-warnings"]
+    return pytest.main([*settings, *arguments, "--pyargs", *FILES], plugins=[sys.modules[__name__]])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""The plugin that runs NumPy's tests: it swaps, counts, and fails if it reaches nothing."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+
+EVERY_CALL = """
+import numpy as np
+from numpy import nonzero
+import fastsel
+
+def test_functions():
+    assert np.unique.__wrapped__ is fastsel.unique
+    for name in ("flatnonzero", "argwhere", "count_nonzero"):
+        getattr(np, name)([0, 1])
+    nonzero([0, 1])
+    np.compress([0, 1], [1, 2])
+    np.extract([0, 1], [1, 2])
+
+def test_unique():
+    for name in ("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"):
+        getattr(np, name)([0, 1])
+
+def test_nothing():
+    assert np.add(1, 1) == 2
+"""
+NO_CALL = "def test_nothing():\n    assert 'nonzero'\n"
+
+
+@pytest.fixture
+def run_suite(run_python, tmp_path):
+    """Function that runs these files with the plugin: the exit status and what was printed."""
+
+    def run(**files):
+        for name, text in files.items():
+            (tmp_path / f"test_{name}.py").write_text(text)
+        arguments = ["-c", os.devnull, "--rootdir", str(tmp_path), str(tmp_path)]
+        code = f"""
+import sys
+sys.path.insert(0, {str(FOLDER)!r})
+import numpy_suite, pytest
+print("status", int(pytest.main({arguments}, plugins=[numpy_suite])))
+"""
+        printed = run_python(code)
+        return int(printed.split()[-1]), printed
+
+    return run
+
+
+def test_tests_that_call_are_counted(run_suite):
+    status, printed = run_suite(calls=EVERY_CALL)
+    assert status == 0
+    assert "1 tests called nonzero" in printed
+    assert "1 tests called unique_values" in printed
+    assert "2 of     3 in all" in printed
+
+
+def test_a_swap_that_reaches_nothing_fails(run_suite):
+    status, printed = run_suite(none=NO_CALL)
+    assert status == 1
+    assert "no test has reached nonzero" in printed
+
+
+def test_a_file_that_calls_nothing_fails(run_suite):
+    status, printed = run_suite(calls=EVERY_CALL, none=NO_CALL)
+    assert status == 1
+    assert "no test has reached test_none.py" in printed
+
+
+def test_a_test_that_fails_fails(run_suite):
+    status, _ = run_suite(calls=EVERY_CALL + "    assert False\n")
+    assert status == 1

@@ -1,0 +1,98 @@
+"""ONNX Runtime sessions in which fastsel does the types that ONNX Runtime lacks."""
+
+import importlib
+import itertools
+
+import numpy as np
+import pytest
+
+import fastsel.onnx as fx
+
+onnx = pytest.importorskip("onnx", reason="needs onnx")
+pytest.importorskip("onnxruntime_extensions", reason="needs onnxruntime-extensions")
+LACKING = importlib.import_module("fastsel._onnxruntime").LACKING
+
+TEXTS = np.array(["", "a", "é"], object)
+SHAPES = ((7,), (3, 4), (), (0,), (0, 3), (3, 0))
+CASES = [(operator, name) for operator, names in LACKING.items() for name in names]
+
+
+def array_of(name, shape):
+    numbers = np.random.default_rng(3).integers(0, 3, shape)
+    if name == "string":
+        return np.asarray(TEXTS[numbers], object)
+    return np.asarray(numbers).astype({"double": "float64"}.get(name, name))
+
+
+def model(text):
+    return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 21]> graph {text}')
+
+
+def session(made):
+    return fx.onnxruntime_session(made, providers=["CPUExecutionProvider"])
+
+
+def check(actual, expected):
+    assert len(actual) == len(expected)
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+        assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("operator", "name"), CASES)
+def test_types_that_onnx_runtime_lacks(operator, name, shape):
+    array = array_of(name, shape)
+    sizes = "" if array.ndim == 0 else f"[{','.join('abc'[: array.ndim])}]"
+    if operator == "NonZero":
+        made = model(f"({name}{sizes} X) => (int64[r, n] Y) {{ Y = NonZero(X) }}")
+        check(session(made).run(None, {"X": array}), [fx.non_zero(array)])
+        return
+    axes = [None, *range(-array.ndim, array.ndim)]
+    for axis, sorted in itertools.product(axes, (0, 1)):
+        attributes = f"sorted = {sorted}" + ("" if axis is None else f", axis = {axis}")
+        rank = 1 if axis is None else array.ndim
+        outputs = f"{name}[{','.join('uvw'[:rank])}] Y, int64[p] i, int64[q] v, int64[r] c"
+        made = model(f"({name}{sizes} X) => ({outputs}) {{ Y, i, v, c = Unique<{attributes}>(X) }}")
+        check(session(made).run(None, {"X": array}), list(fx.unique(array, axis, sorted)))
+
+
+def test_outputs_and_attributes_that_are_left_out():
+    array = array_of("uint8", (9,))
+    y, _, inverse, _ = fx.unique(array)
+    made = model("(uint8[n] X) => (uint8[u] Y, int64[m] v) { Y, , v = Unique(X) }")
+    check(session(made).run(None, {"X": array}), [y, inverse])
+    made = model("(uint8[n] X) => (uint8[u] Y) { Y = Unique(X) }")
+    check(session(made.SerializeToString()).run(None, {"X": array}), [y])
+
+
+def test_other_nodes_and_the_model_stay_as_they_are():
+    made = model(
+        "(uint8[n] X) => (int64[r, h] rows, float[u] Y)"
+        "{ rows = NonZero(X)\n"
+        "  small = Unique(X)\n"
+        "  real = Cast<to = 1>(small)\n"
+        "  Y = Unique(real) }"
+    )
+    before = made.SerializeToString(deterministic=True)
+    array = array_of("uint8", (9,))
+    rows, y = session(made).run(None, {"X": array})
+    check([rows, y], [fx.non_zero(array), np.unique(array).astype(np.float32)])
+    assert made.SerializeToString(deterministic=True) == before
+
+
+def test_a_file(tmp_path):
+    path = tmp_path / "model.onnx"
+    onnx.save(model("(bool[n] X) => (bool[u] Y) { Y = Unique(X) }"), path)
+    check(session(path).run(None, {"X": np.array([True, False])}), [np.array([False, True])])
+
+
+@pytest.mark.parametrize(
+    ("attributes", "error"),
+    [("sorted = 2", ValueError), ("axis = 1", np.exceptions.AxisError)],
+)
+def test_bad_attributes_are_refused_before_the_session_is_made(attributes, error):
+    """A Python operator that fails would end the process."""
+    made = model(f"(uint8[n] X) => (uint8[u] Y) {{ Y = Unique<{attributes}>(X) }}")
+    with pytest.raises(error):
+        session(made)
