@@ -5,7 +5,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from cells import UNIQUE, Cell
+from cells import SPARSE, UNIQUE, Cell
 from inputs import index_rows, items, keys, mask, rows
 
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
@@ -75,6 +75,8 @@ def gather_case(cell):
 def operator_call(functions, case):
     """The cell's operator as a call of fastsel's functions, or of their NumPy forms."""
     x, op = case.x, case.cell.op
+    if op in SPARSE:
+        return functools.partial(functions.sparse.from_dense, x, op.removeprefix("sparse_"))
     arguments = {
         "compress": (case.mask, x, case.axis),
         "extract": (case.mask, x),
@@ -96,6 +98,9 @@ def arrays(result):
         return [output for part in result for output in arrays(part)]
     if result is None:
         return [None]
+    if hasattr(result, "nnz"):  # SciPy's sparse arrays
+        places = result.coords if result.format == "coo" else (result.indices, result.indptr)
+        return [result.data, *places]
     if hasattr(result, "numpy"):  # tensors of torch and ONNX Runtime
         return [result.numpy()]
     return [np.asarray(result)]

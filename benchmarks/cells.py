@@ -12,8 +12,9 @@ import numpy as np
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
 SELECTION = (*NONZERO, "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
-OPERATORS = (*SELECTION, *UNIQUE, "gather_nd")
-FAMILIES = {"selection": SELECTION, "unique": UNIQUE, "all": OPERATORS}
+SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
+OPERATORS = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
+FAMILIES = {"selection": SELECTION, "unique": UNIQUE, "sparse": SPARSE, "all": OPERATORS}
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ OF_NONZERO = ("dtype", "size", "ndim", "layout", "density", "distribution")
 OF_VALUES = ("dtype", "size", "groups", "distribution")
 OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
-    **dict.fromkeys(NONZERO, OF_NONZERO),
+    **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
     "compress": ("dtype", "size", "width", "axis", "density", "distribution"),
     "extract": ("dtype", "size", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "density", "distribution"),
@@ -104,6 +105,7 @@ MODEST = (
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
     grid("gather_nd", dtype="float32", index="int32"),
+    grid(" ".join(SPARSE), ndim=2, size=1e7, density=[0.01, 0.1]),
 )
 
 # The cells whose speed is watched from commit to commit: one of every road through the kernels.
@@ -137,6 +139,7 @@ FULL = (
         layout=["C", "transposed", "strided"],
         **ANY_MASK,
     ),
+    grid(" ".join(SPARSE), ndim=2, layout=["C", "transposed", "strided"], **ANY_MASK),
     grid("compress extract boolean_mask", width=[1, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
     grid(
         "unique_sorted unique_first unique_all",

@@ -11,12 +11,13 @@ result is checked against NumPy's before it is timed; the exit status is 1 if on
 """
 
 import argparse
+import importlib
 import json
 import sys
 from pathlib import Path
 
 from cases import agrees, arrays, build, operator_call
-from cells import FAMILIES, FULL, MODEST, OPERATORS, SELECTION, choose
+from cells import FAMILIES, FULL, MODEST, OPERATORS, SELECTION, SPARSE, choose
 from implementations import NUMPY
 from opponents import OPPONENTS, Opponent
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
@@ -93,6 +94,8 @@ def measure_all(cells, args):
     missing = {peer: packages for peer in peers if (packages := missing_packages(peer))}
     run = Run(args.threads, memory_speed(args.threads), missing)
     present = [peer for peer in peers if peer not in missing]
+    if missing_packages("scipy"):
+        cells = [cell for cell in cells if cell.op not in SPARSE]
     try:
         for cell in with_progress(cells, lambda cell: cell.name, log=True):
             with fastsel.threads(args.threads):
@@ -139,6 +142,8 @@ def admit(entry, case, expected, result):
 
 
 def ours(case):
+    if case.cell.op in SPARSE:
+        importlib.import_module("fastsel.sparse")
     return operator_call(fastsel, case)
 
 

@@ -39,6 +39,13 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, so
     return values[np.argsort(first)]
 
 
+def from_dense(a, format):
+    """SciPy's sparse array of the non-zero items."""
+    from scipy import sparse
+
+    return getattr(sparse, f"{format}_array")(a)
+
+
 NUMPY = SimpleNamespace(
     nonzero=np.nonzero,
     flatnonzero=np.flatnonzero,
@@ -50,6 +57,7 @@ NUMPY = SimpleNamespace(
     unique=unique,
     gather_nd=gather_nd,
     nonzero_coordinates=nonzero_coordinates,
+    sparse=SimpleNamespace(from_dense=from_dense),
 )
 
 IMPLEMENTATIONS = ("numpy", "fastsel")

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from cells import NONZERO
+from cases import operator_call
+from cells import NONZERO, SPARSE
 from implementations import NUMPY, gather_nd, index_arrays
 from peers import beforehand, container, onnx_call, tensor, thread_count, vector
 
@@ -395,3 +396,11 @@ def onnxruntime_gather_nd(case):
     rank = case.indices.ndim - 1 + case.x.ndim - case.cell.batch_dims - case.indices.shape[-1]
     inputs = [case.x, case.indices]
     return onnx_call("GatherND", inputs, rank=rank, batch_dims=case.cell.batch_dims)
+
+
+# sparse arrays from dense ones
+
+
+@opponent("scipy", *SPARSE)
+def scipy_from_dense(case):
+    return operator_call(NUMPY, case)

@@ -7,6 +7,7 @@ import numpy as np
 
 PACKAGES = {
     "numpy": ("numpy",),
+    "scipy": ("scipy",),
     "torch": ("torch",),
     "onnxruntime": ("onnxruntime", "onnx"),
     "polars": ("polars",),

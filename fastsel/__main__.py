@@ -6,15 +6,12 @@ import argparse
 import contextlib
 import json
 import os
-import platform
 import runpy
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import fastsel
 from fastsel._bench import (
@@ -126,21 +123,8 @@ def print_summary(rows: list[Row]) -> None:
 
 def environment() -> dict[str, Any]:
     """Where the times were taken."""
-    cpu = platform.processor()
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-        cpu = next((line.partition(": ")[2] for line in lines if "model name" in line), cpu)
-    return {
-        "fastsel": fastsel.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "cpu": cpu or platform.machine(),
-        "cpus": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
-        "threads": fastsel.get_num_threads(),
-        "config": fastsel.show_config(mode="dicts"),
-    }
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return {**fastsel.show_config(mode="dicts"), "load": load}
 
 
 # --- commands -------------------------------------------------------------------------------

@@ -1,9 +1,14 @@
 """show_config: what this installation is, and what it decided."""
 
+from __future__ import annotations
+
+import contextlib
 import os
 import platform
 import sys
 import warnings
+from pathlib import Path
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -19,13 +24,17 @@ if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "v3", "v4"):
     )
 
 
-def show_config(mode="stdout"):
+@overload
+def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """Show how fastsel was built, which kernels it chose, and how many threads it uses and why.
 
     Parameters
     ----------
     mode : {"stdout", "dicts"}, optional
-        Print, or return a dict.
+        Print, as ``fastsel info`` does and a bug report wants it, or return a dict.
 
     Returns
     -------
@@ -40,7 +49,7 @@ def show_config(mode="stdout"):
     --------
     >>> import fastsel
     >>> sorted(fastsel.show_config(mode="dicts"))[:3]
-    ['compiler', 'fastsel', 'kernels']
+    ['compiler', 'cpu', 'cpus']
     """
     if mode not in ("stdout", "dicts"):
         raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
@@ -49,10 +58,14 @@ def show_config(mode="stdout"):
         "numpy": np.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
+        "system": platform.platform(),
+        "cpu": _cpu_name(),
+        "cpus": os.cpu_count(),
         "compiler": slices.compiler(),
         "kernels": bitmask.level_name() + ("" if slices.is_threaded() else ", serial build"),
         "threads": _threads.get_num_threads(),
         "threads set by": _threads.why(),
+        "environment": " ".join(_variables()) or "nothing set",
     }
     if mode == "dicts":
         return config
@@ -60,3 +73,19 @@ def show_config(mode="stdout"):
     for name, value in config.items():
         print(f"{name:{width}}  {value}")
     return None
+
+
+def _cpu_name():
+    """What the processor calls itself."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+        for line in lines:
+            if line.startswith("model name"):
+                return line.partition(": ")[2]
+    return platform.processor() or platform.machine()
+
+
+def _variables():
+    """The environment variables that fastsel reads, as they are now."""
+    names = ["OMP_NUM_THREADS", *sorted(name for name in os.environ if name.startswith("FASTSEL_"))]
+    return [f"{name}={os.environ[name]}" for name in names if name in os.environ]

@@ -1,9 +1,12 @@
 """nonzero_coordinates: DirectML's NONZERO_COORDINATES on NumPy arrays."""
 
+from __future__ import annotations
+
 import operator
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel import _gate, _threads
 from fastsel._kernels import bitmask, indices
@@ -15,23 +18,23 @@ _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
 class NonzeroCoordinates(NamedTuple):
     """What `nonzero_coordinates` returns."""
 
-    count: np.integer
-    coordinates: np.ndarray
+    count: np.integer[Any]
+    coordinates: NDArray[np.integer[Any]]
 
 
 def nonzero_coordinates(
-    x,
+    x: ArrayLike,
     *,
-    n=None,
-    out=None,
-    count_out=None,
-    capacity=None,
-    truncate=False,
-    fill_value=0,
-    dtype=np.uint32,
-    dml_shape=False,
-    strict=False,
-):
+    n: SupportsIndex | Literal["effective"] | None = None,
+    out: NDArray[np.integer[Any]] | None = None,
+    count_out: NDArray[np.integer[Any]] | None = None,
+    capacity: SupportsIndex | None = None,
+    truncate: bool = False,
+    fill_value: SupportsIndex = 0,
+    dtype: DTypeLike = np.uint32,
+    dml_shape: bool = False,
+    strict: bool = False,
+) -> NonzeroCoordinates:
     """Count and coordinates of the non-zero items in a buffer of fixed size; DirectML's rules.
 
     Parameters
@@ -98,7 +101,7 @@ def nonzero_coordinates(
     array([[0, 0],
            [1, 1]], dtype=uint32)
     """
-    array = np.asarray(x)
+    array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     n = _checked_n(n, array)
     if strict:

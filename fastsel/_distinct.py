@@ -372,9 +372,10 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
     """
     try:
         found = _numpy.unique(ar, True, *wanted[1:], axis=axis, equal_nan=equal_nan)
-    except (TypeError, ValueError):  # objects without an order, missing strings
+    except (TypeError, ValueError) as error:  # objects without an order, missing strings
         rows = np.asanyarray(ar).ravel()
         if sorted or axis is not None or rows.dtype.kind not in "OT":
+            _add_advice(error, rows, axis)
             raise
         firsts = _objects.first_occurrences(rows, equal_nan)
         if firsts is None:
@@ -391,3 +392,11 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
             extras[-1] = extras[-1][order]
     outputs = [index, *extras] if wanted.index else extras
     return (values, *outputs) if outputs else values
+
+
+def _add_advice(error, rows, axis):
+    """NumPy's error keeps its class and text; below it stands what to do."""
+    if axis is not None and not isinstance(axis, int | np.integer):
+        error.add_note(f"axis must be an integer or None, got {axis!r}")
+    elif axis is None and rows.dtype.kind in "OT":
+        error.add_note("sorted=False needs no order: values come in order of first occurrence")

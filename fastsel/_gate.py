@@ -24,6 +24,14 @@ def plain(a):
     return None
 
 
+def as_array(name, value):
+    """``np.asarray(value)``, with an error that names the argument."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{name} is no array, and none can be made of it: {error}") from error
+
+
 def overrides(a):
     """Does `a` answer NumPy's functions itself, by an __array_function__ of its own?"""
     method = getattr(type(a), "__array_function__", None)

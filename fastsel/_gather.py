@@ -1,8 +1,12 @@
 """gather_nd: ONNX GatherND-13 on NumPy arrays, every index checked."""
 
+from __future__ import annotations
+
 import operator
+from typing import Any, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _threads
 from fastsel._kernels import gather, small
@@ -10,8 +14,29 @@ from fastsel._kernels import gather, small
 # Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
 TINY_ITEMS = 500
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
 
-def gather_nd(data, indices, batch_dims=0, *, out=None):
+
+@overload
+def gather_nd(
+    data: NDArray[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: Out
+) -> Out: ...
+def gather_nd(
+    data: ArrayLike,
+    indices: ArrayLike,
+    batch_dims: SupportsIndex = 0,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
 
     Parameters
@@ -68,7 +93,7 @@ def gather_nd(data, indices, batch_dims=0, *, out=None):
         result = small.gather_nd(data, indices, TINY_ITEMS)
         if result is not None:
             return result
-    data = np.asarray(data)
+    data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)
     depth = _checked_depth(data, indices, batch_dims)
@@ -128,9 +153,10 @@ def _checked_offsets(data, indices, batch_dims):
 
 def _integer_rows(indices):
     """The indices as an aligned array in native byte order; an empty list is one of integers."""
-    array = np.asarray(indices)
+    array = _gate.as_array("indices", indices)
     if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
-        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype}")
+        advice = "boolean_mask takes masks" if array.dtype == bool else "astype(int) converts them"
+        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype} ({advice})")
     if array.ndim == 0:
         raise ValueError("indices must be at least 1-d, got a 0-d array")
     if array.dtype.kind not in "iu":
@@ -155,8 +181,8 @@ def _checked_batch_dims(batch_dims, data, indices):
         )
     if data.shape[:count] != indices.shape[:count]:
         raise ValueError(
-            f"the first {count} dimensions (batch_dims) of data and indices must be equal, got "
-            f"data with shape {data.shape} and indices with shape {indices.shape}"
+            f"data and indices must be equal in the first {count} of their dimensions "
+            f"(batch_dims={count}), got shapes {data.shape} and {indices.shape}"
         )
     return count
 

@@ -1,8 +1,11 @@
 """patch_numpy: put fastsel's functions in the place of NumPy's."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
 import threading
+from collections.abc import Iterator
 
 from fastsel import _distinct, _numpy, _selection
 
@@ -14,7 +17,7 @@ _lock = threading.Lock()
 _patches = 0
 
 
-def patch_numpy():
+def patch_numpy() -> None:
     """Replace NumPy's functions by fastsel's of the same name, in the whole process.
 
     They are ``nonzero``, ``flatnonzero``, ``argwhere``, ``count_nonzero``, ``compress``,
@@ -52,7 +55,7 @@ def patch_numpy():
         _patches += 1
 
 
-def unpatch_numpy():
+def unpatch_numpy() -> None:
     """Undo one `patch_numpy`; the last one restores NumPy's functions.
 
     Raises
@@ -77,7 +80,7 @@ def unpatch_numpy():
 
 
 @contextlib.contextmanager
-def patched():
+def patched() -> Iterator[None]:
     """`patch_numpy` within a ``with`` block (or, as a decorator, during each call).
 
     Other threads see the patch as well; it ends when the last block of all threads does.

@@ -4,9 +4,13 @@ Each function checks whether a kernel may serve the call (_gate), and otherwise 
 function, which also raises NumPy's errors. Then one pass makes the bitmask, and one writes.
 """
 
+from __future__ import annotations
+
 import math
+from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import bitmask, indices, items, small
@@ -19,8 +23,11 @@ TINY_ITEMS = 500
 
 _POSITION = np.dtype(np.intp).itemsize
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
 
-def nonzero(a):
+
+def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
 
     Parameters
@@ -67,7 +74,7 @@ def nonzero(a):
     return tuple(coordinates(array, truth))
 
 
-def flatnonzero(a):
+def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
 
     Parameters
@@ -100,7 +107,7 @@ def flatnonzero(a):
     return indices.flat(bits, offsets, threads)
 
 
-def argwhere(a):
+def argwhere(a: ArrayLike) -> NDArray[np.intp]:
     """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
 
     Parameters
@@ -132,7 +139,30 @@ def argwhere(a):
     return coordinates(array, truth).T
 
 
-def count_nonzero(a, axis=None, *, keepdims=False):
+@overload
+def count_nonzero(
+    a: ArrayLike, axis: None = None, *, keepdims: Literal[False] = False
+) -> np.intp: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: Literal[True],
+) -> NDArray[np.intp]: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any: ...
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any:
     """Number of non-zero items, in all or along axes; equals ``numpy.count_nonzero(...)``.
 
     Parameters
@@ -172,18 +202,37 @@ def count_nonzero(a, axis=None, *, keepdims=False):
         return count
     array = _gate.plain(a)
     if array is None:
-        return _numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return _as_intp(_numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims)))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
-        return _numpy.count_nonzero(array, axis, keepdims=keepdims)
+        return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:
         return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
-        return _numpy.count_nonzero(a, axis=axis, keepdims=keepdims)
+        return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
     return _count_along(array, truth, axes, keepdims)
 
 
-def compress(condition, a, axis=None, out=None):
+@overload
+def compress(
+    condition: ArrayLike, a: NDArray[Scalar], axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def compress(condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None, out: Out) -> Out: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, *, out: Out
+) -> Out: ...
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: SupportsIndex | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """The slices of `a` along an axis that a condition selects; equals ``numpy.compress(...)``.
 
     Parameters
@@ -246,7 +295,11 @@ def compress(condition, a, axis=None, out=None):
     return _gate.like(kept, a) if out is None else out
 
 
-def extract(condition, arr):
+@overload
+def extract(condition: ArrayLike, arr: NDArray[Scalar]) -> NDArray[Scalar]: ...
+@overload
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]: ...
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     """The items of `arr` where a condition of any shape is non-zero; equals ``numpy.extract``.
 
     Parameters
@@ -286,7 +339,11 @@ def extract(condition, arr):
     return _numpy.extract(condition, arr) if kept is None else _gate.like(kept, arr)
 
 
-def boolean_mask(a, mask):
+@overload
+def boolean_mask(a: NDArray[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
+@overload
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     """The items, or rows, of `a` where a boolean mask is True; equals ``a[mask]``.
 
     Parameters
@@ -352,6 +409,11 @@ def coordinates(array, truth):
     return out
 
 
+def _as_intp(count):
+    """What NumPy counted; before 2.3 its count of a whole array is an int."""
+    return np.intp(count) if type(count) is int else count
+
+
 def _axes(axis, ndim):
     """The axes to count along, or None if NumPy has to say what is wrong with them."""
     if axis is None:
@@ -406,12 +468,17 @@ def _condition(condition):
 
 
 def _boolean(mask):
-    """The mask as an array; an empty list is boolean. Other dtypes are left to a[mask] to refuse,
-    but for integers, which it would take as positions."""
+    """The mask as a boolean array; an empty list is one."""
     selects = np.asanyarray(mask)
-    if selects.dtype.kind in "iu":
-        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}")
-    return selects.astype(bool) if isinstance(mask, list) and not selects.size else selects
+    if isinstance(mask, list) and not selects.size:
+        return selects.astype(bool)
+    if selects.dtype.kind in "iu":  # which a[mask] would take
+        advice = "a.take(mask) takes positions, mask != 0 compares"
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
+    if selects.dtype.kind != "b":
+        advice = " (mask != 0 compares)" if selects.dtype.kind in "fc" else ""
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}{advice}")
+    return selects
 
 
 def _memory_order(array, leading):

@@ -1,5 +1,7 @@
 """How many threads a call uses, and why."""
 
+from __future__ import annotations
+
 import contextlib
 import contextvars
 import math
@@ -7,6 +9,8 @@ import operator
 import os
 import threading
 import warnings
+from collections.abc import Iterator
+from typing import SupportsIndex
 
 from fastsel._kernels import slices
 
@@ -24,7 +28,7 @@ _available = 1  # affinity and quota
 _forked = False
 
 
-def set_num_threads(n):
+def set_num_threads(n: SupportsIndex | None) -> None:
     """Set how many threads fastsel may use, for the whole process.
 
     Parameters
@@ -52,7 +56,7 @@ def set_num_threads(n):
     _chosen = None if n is None else _checked(n)
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """How many threads a large call would use here and now.
 
     Returns
@@ -74,7 +78,7 @@ def get_num_threads():
 
 
 @contextlib.contextmanager
-def threads(n):
+def threads(n: SupportsIndex) -> Iterator[None]:
     """Limit the threads of the calls within a ``with`` block, in this thread (or task) only.
 
     Parameters

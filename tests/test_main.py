@@ -100,7 +100,7 @@ def test_report(bench):
     assert report["environment"]["fastsel"] == fastsel.__version__
     assert report["environment"]["numpy"] == np.__version__
     assert report["environment"]["threads"] == 1
-    assert set(report["environment"]) >= {"python", "system", "cpu", "cpus", "load", "config"}
+    assert set(report["environment"]) >= {"python", "system", "cpu", "cpus", "load", "kernels"}
     assert list(report["means"]) == ["positions"]
     row = report["rows"][0]
     assert row["operator"] == "nonzero"

@@ -1,11 +1,11 @@
-"""Pass 2 of nonzero: bitmask -> flat indices, or one coordinate per axis.
+"""Pass 2 of nonzero: bitmask -> flat indices, one coordinate per axis, or the starts of rows.
 
 Each slice writes into its own cut of the output, from offsets[k] to offsets[k + 1].
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 
-from fastsel._kernels.blocks cimport fs_level, fs_level_t
+from fastsel._kernels.blocks cimport fs_level, fs_level_t, fs_popcount
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.strided cimport MAX_DIMS
 
@@ -23,8 +23,11 @@ ctypedef struct write_task:
     Py_ssize_t blocks
     Py_ssize_t slices
     char *out
+    Py_ssize_t width              # bytes of an item of out, 4 or 8
+    # Only for row starts:
+    Py_ssize_t rows
+    Py_ssize_t row_items
     # Only for coordinates:
-    Py_ssize_t width              # bytes of a coordinate, 4 or 8
     Py_ssize_t hit_step           # of the output, in coordinates, from hit to hit
     Py_ssize_t axis_step          # ... and from axis to axis
     int ndim
@@ -47,25 +50,42 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
                 tuple shape not None, cnp.ndarray out not None, int threads):
     """Coordinates of the set bits in an array of that shape, into rows 0 ... total - 1 of out.
 
-    out is 2-D with one column per axis of shape, of any layout, its items 4 or 8 bytes wide;
-    only the first total rows are written.
+    shape may lack leading axes of the array, whose coordinates are then left out. out is 2-D with
+    one column per axis of shape, of any layout, its items 4 or 8 bytes wide; only the first total
+    rows are written.
     """
     cdef write_task task
     cdef int axis
+    cdef bint is_flat
     if offsets[offsets.shape[0] - 1] == 0 or len(shape) == 0:
         return
     set_up(&task, bits, offsets, out)
-    task.width = cnp.PyArray_ITEMSIZE(out)
     task.hit_step = cnp.PyArray_STRIDE(out, 0) // task.width
     task.axis_step = cnp.PyArray_STRIDE(out, 1) // task.width
     task.ndim = <int>len(shape)
     for axis in range(task.ndim):
         task.shape[axis] = shape[axis]
+    is_flat = task.ndim == 1 and task.shape[0] > (task.blocks - 1) * 64
     with nogil:
-        if task.ndim == 1 and task.width == sizeof(intptr_t) and task.hit_step == 1:
+        if is_flat and task.width == sizeof(intptr_t) and task.hit_step == 1:
             for_slices(flat_slice, &task, task.slices, threads)
         else:
             for_slices(coordinates_slice, &task, task.slices, threads)
+
+
+def row_starts(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
+               Py_ssize_t row_items, cnp.ndarray out not None, int threads):
+    """How many bits are set before each row of row_items > 0 bits, into out.
+
+    out is contiguous and has an item of 4 or 8 bytes for each row; all of them start before the
+    end of the last block.
+    """
+    cdef write_task task
+    set_up(&task, bits, offsets, out)
+    task.row_items = row_items
+    task.rows = cnp.PyArray_SIZE(out)
+    with nogil:
+        for_slices(row_starts_slice, &task, task.slices, threads)
 
 
 cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets,
@@ -75,6 +95,7 @@ cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::
     task.offsets = &offsets[0]
     task.slices = offsets.shape[0] - 1
     task.out = <char *>cnp.PyArray_DATA(out)
+    task.width = cnp.PyArray_ITEMSIZE(out)
 
 
 cdef void flat_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -172,3 +193,27 @@ cdef inline void write_sum(coordinate_t *out, Py_ssize_t step, coordinate_t base
     else:
         for j in range(n):
             out[j * step] = base + at[j]
+
+
+cdef void row_starts_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef write_task *task = <write_task *>context
+    if task.width == 4:
+        write_row_starts(task, k, <uint32_t *>task.out)
+    else:
+        write_row_starts(task, k, <uint64_t *>task.out)
+
+
+cdef void write_row_starts(const write_task *task, Py_ssize_t k, coordinate_t *out) noexcept nogil:
+    """The rows that start within slice k."""
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
+    cdef Py_ssize_t stop = slice_start(task.blocks, task.slices, k + 1) * 64
+    cdef Py_ssize_t row = (block * 64 + task.row_items - 1) // task.row_items
+    cdef Py_ssize_t start = row * task.row_items
+    cdef Py_ssize_t before = task.offsets[k]        # set bits before the block
+    while row < task.rows and start < stop:
+        before += level.count(task.bits + block, (start >> 6) - block)
+        block = start >> 6
+        out[row] = <coordinate_t>(
+            before + fs_popcount(task.bits[block] & ((<uint64_t>1 << (start & 63)) - 1)))
+        row += 1
+        start += task.row_items

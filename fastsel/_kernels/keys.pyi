@@ -1,0 +1,16 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def canonical_keys(
+    items: NDArray[Any],
+    keys: int,
+    kind: int,
+    width: int,
+    rule: tuple[int, int, int, bool],
+    collapse: bool,
+    out: NDArray[Any],
+    loners: NDArray[np.uint64] | None,
+    threads: int,
+) -> None: ...

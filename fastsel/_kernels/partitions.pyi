@@ -1,0 +1,25 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import disjoint_base
+
+@disjoint_base
+class Partitions:
+    marks: NDArray[np.uint8]
+    def __init__(
+        self,
+        data: NDArray[Any],
+        size: int,
+        rule: tuple[int, int, int, bool],
+        loners: NDArray[np.uint64] | None,
+        seeds: tuple[int, int],
+        expected: int,
+        inverse: bool,
+        counts: bool,
+        threads: int,
+    ) -> None: ...
+    def find(self) -> bool: ...
+    def finish(
+        self, bits: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]: ...

@@ -1,0 +1,115 @@
+"""What a type checker says of calls: run mypy --strict and pyright over this file.
+
+``tests/test_typing.py`` also runs it, so that no example types what does not work.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastsel
+import fastsel.sparse
+
+Indices = NDArray[np.intp]
+
+floats: NDArray[np.float32] = np.array([3.0, 0.0, 1.0, 3.0], np.float32)
+table: NDArray[np.int16] = np.array([[1, 0], [2, 5], [1, 0]], np.int16)
+flags: NDArray[np.bool_] = floats > 1
+
+# positions
+assert_type(fastsel.nonzero(floats), tuple[Indices, ...])
+assert_type(fastsel.nonzero([3, 0, 1]), tuple[Indices, ...])
+assert_type(fastsel.flatnonzero(table), Indices)
+assert_type(fastsel.argwhere(table), Indices)
+assert_type(fastsel.count_nonzero(floats), np.intp)
+assert_type(fastsel.count_nonzero(table, axis=1, keepdims=True), Indices)
+assert_type(fastsel.count_nonzero(table, (0, 1), keepdims=True), Indices)
+assert_type(fastsel.count_nonzero(table, axis=1), Any)
+found = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
+assert_type(found, fastsel.NonzeroCoordinates)
+assert_type(found.coordinates, NDArray[np.integer[Any]])
+count, coordinates = found
+assert_type(count, np.integer[Any])
+assert_type(coordinates, NDArray[np.integer[Any]])
+
+# selection: the scalar type stays, that of a list is not known
+assert_type(fastsel.compress(flags, floats), NDArray[np.float32])
+assert_type(fastsel.compress([True, False, True], table, axis=0), NDArray[np.int16])
+assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])
+out: NDArray[np.int16] = np.empty((2, 2), np.int16)
+assert_type(fastsel.compress([1, 0, 1], table, 0, out), NDArray[np.int16])
+assert_type(fastsel.compress([1, 0, 1], table, axis=0, out=out), NDArray[np.int16])
+assert_type(fastsel.extract(flags, floats), NDArray[np.float32])
+assert_type(fastsel.extract([0, 1], [5, 6]), NDArray[Any])
+assert_type(fastsel.boolean_mask(floats, flags), NDArray[np.float32])
+assert_type(fastsel.boolean_mask([5, 6], [False, True]), NDArray[Any])
+
+# gather_nd
+assert_type(fastsel.gather_nd(floats, [[0], [2]]), NDArray[np.float32])
+assert_type(fastsel.gather_nd([[1, 2], [3, 4]], [[0], [1]], batch_dims=1), NDArray[Any])
+assert_type(fastsel.gather_nd(table, [[0], [2]], out=out), NDArray[np.int16])
+
+# unique: one array, or as many as are asked for
+assert_type(fastsel.unique(floats), NDArray[np.float32])
+assert_type(fastsel.unique([3, 1, 3]), NDArray[Any])
+assert_type(fastsel.unique(table, axis=0, sorted=False), NDArray[np.int16])
+assert_type(fastsel.unique(floats, True), tuple[NDArray[np.float32], Indices])
+assert_type(fastsel.unique(floats, False, True), tuple[NDArray[np.float32], Indices])
+assert_type(fastsel.unique(floats, False, False, True), tuple[NDArray[np.float32], Indices])
+assert_type(fastsel.unique(floats, return_index=True), tuple[NDArray[np.float32], Indices])
+assert_type(fastsel.unique(floats, return_inverse=True), tuple[NDArray[np.float32], Indices])
+assert_type(fastsel.unique([3, 1], return_counts=True), tuple[NDArray[Any], Indices])
+assert_type(fastsel.unique(table, True, True), tuple[NDArray[np.int16], Indices, Indices])
+assert_type(fastsel.unique(table, True, False, True), tuple[NDArray[np.int16], Indices, Indices])
+assert_type(fastsel.unique(table, False, True, True), tuple[NDArray[np.int16], Indices, Indices])
+assert_type(
+    fastsel.unique(table, return_index=True, return_counts=True),
+    tuple[NDArray[np.int16], Indices, Indices],
+)
+assert_type(
+    fastsel.unique(table, return_inverse=True, return_counts=True, axis=0, equal_nan=False),
+    tuple[NDArray[np.int16], Indices, Indices],
+)
+assert_type(
+    fastsel.unique(floats, True, True, True),
+    tuple[NDArray[np.float32], Indices, Indices, Indices],
+)
+
+
+def first_indices(ar: NDArray[np.float32], wanted: bool) -> None:
+    """A flag that is known at run time only."""
+    outputs = fastsel.unique(ar, return_index=wanted)
+    assert_type(outputs, NDArray[Any] | tuple[NDArray[Any], ...])
+
+
+assert_type(fastsel.unique_all(floats).values, NDArray[np.float32])
+assert_type(fastsel.unique_all(floats).inverse_indices, Indices)
+assert_type(fastsel.unique_counts(table).values, NDArray[np.int16])
+assert_type(fastsel.unique_counts([2, 1]).counts, Indices)
+assert_type(fastsel.unique_inverse(table).inverse_indices, Indices)
+assert_type(fastsel.unique_values(floats), NDArray[np.float32])
+assert_type(fastsel.unique_values([2, 1]), NDArray[Any])
+
+# threads and configuration
+assert_type(fastsel.get_num_threads(), int)
+with fastsel.threads(np.int64(1)):
+    fastsel.set_num_threads(2)
+    fastsel.set_num_threads(None)
+limit: AbstractContextManager[None] = fastsel.threads(1)
+patch: AbstractContextManager[None] = fastsel.patched()
+assert_type(fastsel.show_config(mode="dicts"), dict[str, Any])
+assert_type(fastsel.__version__, str)
+
+
+def refused() -> None:
+    """Each line is an error to the checkers (an ignore that is not needed is one, too)."""
+    fastsel.unique(floats, sort=False)  # type: ignore[call-overload]
+    fastsel.unique(floats, axis=0.5)  # type: ignore[call-overload]
+    fastsel.unique_all(x=floats)  # type: ignore[call-overload]
+    fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
+    fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]
+    fastsel.set_num_threads("2")  # type: ignore[arg-type]
+    fastsel.sparse.from_dense(table, "bsr")  # type: ignore[call-overload]
+    fastsel.show_config("json")  # type: ignore[call-overload]
