@@ -2,9 +2,12 @@
 
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results)
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
+FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 """
 
 import os
+import platform
+import sys
 
 import numpy
 from setuptools import Extension, setup
@@ -39,6 +42,12 @@ def requested(variable):
 
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
+HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+if sys.platform == "linux" and platform.machine() == "x86_64":
+    HARDENED.append("-fcf-protection")
+# Neither debug information nor a path says where the build was.
+REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
+LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, or written, later
 
 
 class BuildKernels(build_ext):
@@ -46,6 +55,9 @@ class BuildKernels(build_ext):
 
     def build_extensions(self):
         compile_args, link_args = self.flags()
+        # The folder of this machine's interpreter has no place in a wheel.
+        linker = getattr(self.compiler, "linker_so", [])
+        linker[:] = [argument for argument in linker if not argument.startswith("-Wl,-rpath")]
         for extension in self.extensions:
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
@@ -60,9 +72,13 @@ class BuildKernels(build_ext):
             compile_args += ["-pthread"]
             link_args += ["-pthread"]
         if requested("FASTSEL_SANITIZE"):
-            sanitize = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
-            compile_args += sanitize
-            link_args += sanitize
+            threads = os.environ["FASTSEL_SANITIZE"] == "thread"
+            chosen = "-fsanitize=thread" if threads else "-fsanitize=address,undefined"
+            compile_args += [chosen, "-fno-omit-frame-pointer", "-g", "-O1"]
+            link_args += [chosen]
+        else:
+            compile_args += HARDENED + REPRODUCIBLE
+            link_args += LINKED_ONCE if sys.platform == "linux" else []
         return compile_args, link_args
 
 
