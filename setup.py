@@ -3,6 +3,7 @@
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results)
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
+FASTSEL_TRACE=1       builds kernels whose lines coverage.py sees
 """
 
 import os
@@ -42,7 +43,10 @@ def requested(variable):
 
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
-HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+TRACE = requested("FASTSEL_TRACE")
+HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE"]
+if not TRACE:  # it wants an optimizer
+    HARDENED.append("-D_FORTIFY_SOURCE=2")
 if sys.platform == "linux" and platform.machine() == "x86_64":
     HARDENED.append("-fcf-protection")
 # Neither debug information nor a path says where the build was.
@@ -61,13 +65,13 @@ class BuildKernels(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
-            extension.cython_directives = DIRECTIVES
+            extension.cython_directives = DIRECTIVES | {"linetrace": TRACE}
         super().build_extensions()
 
     def flags(self):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
-        compile_args, link_args = ["-O3", "-fno-strict-aliasing"], []
+        compile_args, link_args = ["-O0" if TRACE else "-O3", "-fno-strict-aliasing"], []
         if not SERIAL:
             compile_args += ["-pthread"]
             link_args += ["-pthread"]
@@ -93,6 +97,7 @@ setup(
             define_macros=[
                 ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
                 *([("FASTSEL_SERIAL", "1")] if SERIAL else []),
+                *([("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")] if TRACE else []),
             ],
         )
         for name in NAMES
