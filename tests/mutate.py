@@ -33,6 +33,7 @@ TESTS = {
     "keys.pyx": DISTINCT,
     "distinct.pyx": [*DISTINCT, "test_distinct_promises"],
     "partitions.pyx": [*DISTINCT, "test_distinct_promises"],
+    "ascending.pyx": ["test_ascending", *DISTINCT],
     "gather.pyx": GATHER,
     "slices.pyx": ["test_threads", "test_interrupts"],
     "slices.pxd": ["test_threads", "test_interrupts"],
