@@ -2,9 +2,13 @@
 
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results)
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
+FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
+FASTSEL_TRACE=1       builds kernels whose lines coverage.py sees
 """
 
 import os
+import platform
+import sys
 
 import numpy
 from setuptools import Extension, setup
@@ -39,6 +43,15 @@ def requested(variable):
 
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
+TRACE = requested("FASTSEL_TRACE")
+HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE"]
+if not TRACE:  # it wants an optimizer
+    HARDENED.append("-D_FORTIFY_SOURCE=2")
+if sys.platform == "linux" and platform.machine() == "x86_64":
+    HARDENED.append("-fcf-protection")
+# Neither debug information nor a path says where the build was.
+REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
+LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, or written, later
 
 
 class BuildKernels(build_ext):
@@ -46,23 +59,30 @@ class BuildKernels(build_ext):
 
     def build_extensions(self):
         compile_args, link_args = self.flags()
+        # The folder of this machine's interpreter has no place in a wheel.
+        linker = getattr(self.compiler, "linker_so", [])
+        linker[:] = [argument for argument in linker if not argument.startswith("-Wl,-rpath")]
         for extension in self.extensions:
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
-            extension.cython_directives = DIRECTIVES
+            extension.cython_directives = DIRECTIVES | {"linetrace": TRACE}
         super().build_extensions()
 
     def flags(self):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
-        compile_args, link_args = ["-O3", "-fno-strict-aliasing"], []
+        compile_args, link_args = ["-O0" if TRACE else "-O3", "-fno-strict-aliasing"], []
         if not SERIAL:
             compile_args += ["-pthread"]
             link_args += ["-pthread"]
         if requested("FASTSEL_SANITIZE"):
-            sanitize = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"]
-            compile_args += sanitize
-            link_args += sanitize
+            threads = os.environ["FASTSEL_SANITIZE"] == "thread"
+            chosen = "-fsanitize=thread" if threads else "-fsanitize=address,undefined"
+            compile_args += [chosen, "-fno-omit-frame-pointer", "-g", "-O1"]
+            link_args += [chosen]
+        else:
+            compile_args += HARDENED + REPRODUCIBLE
+            link_args += LINKED_ONCE if sys.platform == "linux" else []
         return compile_args, link_args
 
 
@@ -77,6 +97,7 @@ setup(
             define_macros=[
                 ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
                 *([("FASTSEL_SERIAL", "1")] if SERIAL else []),
+                *([("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")] if TRACE else []),
             ],
         )
         for name in NAMES

@@ -86,10 +86,10 @@ def _sorted_groups(values, index, inverse):
 
 def _put_first_bits(values, flat, index):
     """Zero and NaN get the bits of their first occurrence in `flat`, which may have changed."""
-    zero = int(np.searchsorted(values, 0.0))
+    zero = int(np.searchsorted(values, values.dtype.type(0)))
     if zero < len(values) and values[zero] == 0:
         values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
-    first = int(np.searchsorted(values, np.nan))
+    first = int(np.searchsorted(values, values.dtype.type(np.nan)))
     if first < len(values):
         nans = flat[np.isnan(flat)] if index is None else flat[index[first:]]
         nans = nans[: len(values) - first]

@@ -145,3 +145,17 @@ def test_values_are_not_modified():
 def test_places_inverts_a_permutation():
     order = np.random.default_rng(2).permutation(100)
     assert np.array_equal(_ascending.places(order)[order], np.arange(100))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_signalling_nan_is_no_cause_for_a_warning(dtype, monkeypatch):
+    """As it is where NumPy casts one to a wider dtype."""
+    monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", "sort")
+    array = np.arange(1000).astype(dtype)
+    nan = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
+    array.view(f"u{array.itemsize}")[::7] = nan
+    for wanted in (True, False):
+        values = fastsel.unique(array, return_index=wanted)
+        values = values[0] if wanted else values
+        assert len(values) == 1000 - 143 + 1
+        assert np.isnan(values[-1])

@@ -93,6 +93,8 @@ def calls():
         "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
         "gather_nd": lambda: fastsel.gather_nd(a, [[0], [1]]),
         "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
+        "unique": lambda: fastsel.unique(a, return_inverse=True, return_counts=True),
+        "unique_rows": lambda: fastsel.unique(a, axis=0, sorted=False),
         "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
         "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
         "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),
@@ -100,6 +102,7 @@ def calls():
         "boolean_mask_mismatch": lambda: fastsel.boolean_mask(a, mask[:-1]),
         "gather_nd_beyond": lambda: fastsel.gather_nd(a, [[0], [40]]),
         "gather_nd_wrong_out": lambda: fastsel.gather_nd(a, [[0]], out=out),
+        "unique_axis": lambda: fastsel.unique(a, axis=2),
         "nonzero_coordinates_capacity": lambda: fastsel.nonzero_coordinates(a, capacity=1),
     }, (a, mask, out)
 
@@ -111,7 +114,7 @@ def test_nothing_is_kept(name):
     call = functions[name]
 
     def call_often():
-        for _ in range(200):
+        for _ in range(5000):
             with contextlib.suppress(IndexError, ValueError, DeprecationWarning):
                 call()
 
