@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 
-from fastsel import _gate, _threads
+from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import gather, small
 
 # Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
@@ -68,6 +68,10 @@ def gather_nd(data, indices, batch_dims=0, *, out=None):
         result = small.gather_nd(data, indices, TINY_ITEMS)
         if result is not None:
             return result
+    if not type(data) is type(indices) is np.ndarray:
+        library = _gate.library(data, indices)
+        if library is not _numpy:
+            return library.gather_nd(data, indices, batch_dims, **_gate.given(out=out))
     data = np.asarray(data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

@@ -160,7 +160,5 @@ def layer(name, tasks, *sources):
 
 def output(graph, base, name, tasks, chunks, dtype):
     """A dask array whose tasks stand on the layer `base` of a graph."""
-    graph = HighLevelGraph(
-        {**graph.layers, name: tasks}, {**graph.dependencies, name: {base}}
-    )
+    graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
