@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 
 import fastsel
@@ -50,9 +51,9 @@ def checked(name, a):
 
 
 def stand_in(x):
-    """An empty NumPy array with the dimensions and the dtype of `x`: it has NumPy raise its errors
-    for an axis before anything is computed."""
-    return np.empty((0,) * x.ndim, x.dtype)
+    """A NumPy array of one item with the dimensions and the dtype of `x`: it has NumPy raise its
+    errors for an axis before anything is computed."""
+    return np.zeros((1,) * x.ndim, x.dtype)
 
 
 def unknown(sizes):
@@ -78,7 +79,7 @@ def bands(name, x, axes=None, whole_rows=False):
             f"{name} has several blocks along later axes and unknown chunk sizes {x.chunks}: "
             "compute_chunk_sizes() finds them"
         )
-    room = max(math.prod(map(max, chunks)), LEAST_BAND_BYTES // max(x.dtype.itemsize, 1))
+    room = max(math.prod(map(max, chunks)), LEAST_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
     widths = [max(math.prod(x.shape[k + 1 : axes]), 1) for k in range(axes)]
     if not whole_rows:
         cut = next(k for k, width in enumerate(widths) if width <= room)
@@ -102,7 +103,25 @@ def one_axis(name, x, axes=None):
     axes = x.ndim if axes is None else axes
     if axes == 1:
         return x
-    return bands(name, x, axes).reshape(-1, *x.shape[axes:])
+    x = bands(name, x, axes)
+    own = f"fastsel-flat-{tokenize(x.name, axes)}"
+    flatten = functools.partial(_flatten, axes)
+    leading = [*np.ndindex(x.numblocks[:axes])]
+    tasks = {
+        (own, k, *rest): (flatten, (x.name, *lead, *rest))
+        for k, lead in enumerate(leading)
+        for rest in np.ndindex(x.numblocks[axes:])
+    }
+    sizes = tuple(
+        math.prod(sizes[k] for sizes, k in zip(x.chunks, lead, strict=False)) for lead in leading
+    )
+    chunks = (sizes, *x.chunks[axes:])
+    meta = np.empty((0,) * len(chunks), x.dtype)
+    return da.Array(layer(own, tasks, x), own, chunks, meta=meta)
+
+
+def _flatten(axes, block):
+    return block.reshape(math.prod(block.shape[:axes]), *block.shape[axes:])
 
 
 def blocks(x):

@@ -200,7 +200,7 @@ def _selected(condition, x, axis):
     return da.blockwise(
         _compress_block, axes, x, axes, condition, (axis,), axis=axis,
         adjust_chunks={axis: lengths if isinstance(lengths, tuple) else lambda _: np.nan},
-        align_arrays=False, dtype=x.dtype, meta=stand_in(x), name=None,
+        align_arrays=False, dtype=x.dtype, meta=x._meta, name=None,
         token="fastsel-compress",
     )  # fmt: skip
 
@@ -245,7 +245,7 @@ def _fitted(condition, sizes, size, axis):
         none_beyond = count_nonzero(condition[size:])
         condition = da.blockwise(
             _refuse_beyond, "i", condition[:size], "i", none_beyond, "", axis=axis, size=size,
-            dtype=condition.dtype, meta=stand_in(condition),
+            dtype=condition.dtype, meta=condition._meta,
         )  # fmt: skip
     return condition.rechunk((sizes,))
 
