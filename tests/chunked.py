@@ -40,10 +40,13 @@ CHUNKINGS = {"one": even, "single": single, "uneven": uneven, "empty": with_empt
 
 @st.composite
 def chunkings(draw, shape):
-    """Any chunks of an array of this shape, empty ones among them."""
+    """Any chunks of an array of this shape, up to three or two along an axis, empty ones too."""
+    most = 3 - (len(shape) + 1) // 2
     return tuple(
         tuple(
-            np.diff([0, *sorted(draw(st.lists(st.integers(0, size), max_size=4))), size]).tolist()
+            np.diff(
+                [0, *sorted(draw(st.lists(st.integers(0, size), max_size=most))), size]
+            ).tolist()
         )
         for size in shape
     )

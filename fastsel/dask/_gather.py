@@ -195,4 +195,4 @@ def _assembled(located, parts, *, numbers, shape, tail_shape, dtype):
     out = np.empty((len(located.order), *tail_shape), dtype)
     for number, part in zip(numbers, parts, strict=True):
         out[located.order[located.of(number)]] = part
-    return out.reshape(*shape, *tail_shape)
+    return out.reshape(shape + tail_shape)
