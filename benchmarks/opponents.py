@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from cells import NONZERO
+from cells import DASK, NONZERO
 from implementations import NUMPY, gather_nd, index_arrays
+from on_dask import CALLS, computed_by, dask_array, selector
 from peers import beforehand, container, onnx_call, tensor, thread_count, vector
 
 MASKED = ("compress", "extract", "boolean_mask")
@@ -395,3 +396,18 @@ def onnxruntime_gather_nd(case):
     rank = case.indices.ndim - 1 + case.x.ndim - case.cell.batch_dims - case.indices.shape[-1]
     inputs = [case.x, case.indices]
     return onnx_call("GatherND", inputs, rank=rank, batch_dims=case.cell.batch_dims)
+
+
+# dask arrays: without dask is the overhead of the scheduler, no opponent
+
+
+@opponent("dask", *DASK)
+def dask_own(case):
+    return computed_by(dask_array(case), case)
+
+
+@opponent("dask", *DASK, variant="left out: plain fastsel", ready=True, counts=False)
+def plain_fastsel(case):
+    import fastsel
+
+    return functools.partial(CALLS[case.cell.op], fastsel, case.x, selector(case))

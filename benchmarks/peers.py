@@ -14,6 +14,7 @@ PACKAGES = {
     "pandas": ("pandas",),
     "duckdb": ("duckdb",),
     "fastremap": ("fastremap",),
+    "dask": ("dask",),
 }
 
 
