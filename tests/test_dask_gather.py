@@ -118,3 +118,11 @@ def test_blocks_that_no_index_addresses_are_not_computed():
 
     x = da.arange(12, chunks=4).map_blocks(fail_beyond, dtype=int, meta=np.empty(0, int))
     assert fastsel.dask.gather_nd(x, [[5], [4]]).compute().tolist() == [5, 4]
+
+
+def test_strings_that_are_longer_than_declared():
+    """A dask array may declare a dtype that its blocks outgrow."""
+    x = da.from_array(np.arange(6), chunks=2).map_blocks(
+        lambda block: np.array(["x" * (k + 1) for k in block]), dtype="U1"
+    )
+    assert fastsel.dask.gather_nd(x, [[5], [0]]).compute().tolist() == ["xxxxxx", "x"]

@@ -12,7 +12,8 @@ from dask.highlevelgraph import HighLevelGraph
 import fastsel
 
 # Blocks that are cut anew, because C order wants it, may have this size even if the old ones were
-# smaller: a task below a megabyte costs the scheduler more than it does.
+# smaller: a task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in
+# which a core could have read more than this.
 LEAST_BAND_BYTES = 1 << 20
 
 
@@ -85,11 +86,8 @@ def bands(name, x, axes=None, whole_rows=False):
         cut = next(k for k, width in enumerate(widths) if width <= room)
     most = max(room // widths[cut], 1)
     pieces = tuple(piece for size in chunks[cut] for piece in even_pieces(size, most))
-    return x.rechunk({**dict.fromkeys(range(cut), 1), cut: pieces, **later(x, cut, axes)})
-
-
-def later(x, cut, axes):
-    return {k: x.shape[k] for k in range(cut + 1, axes)}
+    whole = {k: x.shape[k] for k in range(cut + 1, axes)}
+    return x.rechunk({**dict.fromkeys(range(cut), 1), cut: pieces, **whole})
 
 
 def even_pieces(size, most):
@@ -170,6 +168,14 @@ def one_thread(function, *arguments, **literals):
     """The scheduler has the parallelism: a kernel inside a task stays on the task's thread."""
     with fastsel.threads(1):
         return function(*arguments, **literals)
+
+
+def shared_dtype(arrays):
+    """The dtype of blocks that are put together. One that they share stays as it is: NumPy would
+    make it native, and take the padding out of its fields. Strings may have outgrown what the dask
+    array declares."""
+    dtypes = {array.dtype for array in arrays}
+    return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
 
 def layer(name, tasks, *sources):

@@ -1,6 +1,5 @@
 """gather_nd on dask arrays: index rows go to the blocks they address, slices come back."""
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel import _gather
-from fastsel.dask._blocks import checked, layer, task, unknown
+from fastsel.dask._blocks import checked, layer, shared_dtype, task, unknown
 
 
 def gather_nd(data, indices, batch_dims=0):
@@ -59,11 +58,10 @@ def gather_nd(data, indices, batch_dims=0):
     data = checked("data", data)
     in_memory = not isinstance(indices, da.Array)
     rows = _gather._integer_rows(indices) if in_memory else checked("indices", indices)
+    _check_known("data", data)
     if not in_memory:
-        _gather._integer_rows(np.empty((0,) * rows.ndim, rows.dtype))
-    for name, array in (("data", data), ("indices", rows)):
-        if not in_memory or array is data:
-            _check_known(name, array)
+        _gather._integer_rows(rows._meta)
+        _check_known("indices", rows)
     batch = _gather._checked_batch_dims(batch_dims, data, rows)
     depth = _gather._checked_depth(data, rows, batch)
     if in_memory:
@@ -131,9 +129,14 @@ def _gathered(data, rows, batch, depth, in_memory):
                 source = (data.name, *block[:batch], *map(int, where), *tail)
                 tasks[key] = task(_fetch, source, (_rows_of, located, number))
                 parts.append(key)
-            fill = functools.partial(task, _assembled, numbers=list(addressed))
-            tasks[(name, *block, *tail)] = fill(
-                located, parts, shape=shape, tail_shape=tail_shape, dtype=data.dtype
+            tasks[(name, *block, *tail)] = task(
+                _assembled,
+                located,
+                parts,
+                numbers=list(addressed),
+                shape=shape,
+                tail_shape=tail_shape,
+                dtype=data.dtype,
             )
     chunks = (*rows.chunks[:-1], *trailing)
     meta = np.empty((0,) * len(chunks), data.dtype)
@@ -188,10 +191,9 @@ def _fetch(block, rows):
     return fastsel.gather_nd(block, rows)
 
 
-def _assembled(located, parts, *, numbers, shape, tail_shape, dtype):
+def _assembled(located, parts, numbers, shape, tail_shape, dtype):
     """The slices of all blocks of data in the order of the index rows."""
-    if len(parts) == 1:
-        dtype = parts[0].dtype
+    dtype = shared_dtype(parts) if parts else dtype
     out = np.empty((len(located.order), *tail_shape), dtype)
     for number, part in zip(numbers, parts, strict=True):
         out[located.order[located.of(number)]] = part

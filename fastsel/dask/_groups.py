@@ -7,10 +7,11 @@ import numpy as np
 
 import fastsel
 from fastsel import _ascending, _gate
+from fastsel.dask._blocks import shared_dtype
 
-# Values of each block that the borders of partitions are drawn from, per partition: with 32, the
-# sizes of partitions stay within about a fifth of each other for blocks alike.
-SAMPLES_PER_PARTITION = 32
+# Values that the borders of partitions are drawn from: for each partition, and of each block, so
+# many or more. They are all in one task.
+LEAST_SAMPLES = 32
 
 
 class Rule(NamedTuple):
@@ -212,7 +213,5 @@ def comparable(values):
 
 
 def joined(arrays):
-    """One array of several, with the dtype that they share as it is: NumPy would make it native
-    and take the padding out of its fields."""
-    dtypes = {array.dtype for array in arrays}
-    return np.concatenate(arrays, dtype=dtypes.pop() if len(dtypes) == 1 else None)
+    """One array of several."""
+    return np.concatenate(arrays, dtype=shared_dtype(arrays))

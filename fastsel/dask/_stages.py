@@ -49,7 +49,8 @@ class Graph:
 
     def partitioned(self, partitions):
         """One range of values, or of positions, for each partition."""
-        count = _groups.SAMPLES_PER_PARTITION * partitions
+        least = _groups.LEAST_SAMPLES
+        count = max(least * partitions // len(self.groups), least)
         samples = [
             self.add("sample", (k,), task(_groups.sample, key, count=count))
             for k, key in enumerate(self.groups)
@@ -146,7 +147,7 @@ class Graph:
 
     def inverse(self, ordered):
         """For each leaf a job that gives the numbers of its items."""
-        sizes = [self.add("size", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
+        sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
         numbers = [
             self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))
             for k, key in enumerate(ordered)
