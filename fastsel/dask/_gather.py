@@ -156,12 +156,17 @@ def _located(indices, target):
             local[:, axis] = np.broadcast_to(positions, indices.shape[:-1]).ravel()
     for axis, ends in enumerate(target.ends):
         index = checked[:, axis]
-        block = np.searchsorted(ends[1:], index, "right")
-        number = number * (len(ends) - 1) + block
-        local[:, batch + axis] = index - np.array(ends)[block]
-    order = np.argsort(number, kind="stable")
+        if len(ends) > 2:
+            block = np.searchsorted(ends[1:], index, "right")
+            number = number * (len(ends) - 1) + block
+            index = index - np.array(ends)[block]
+        local[:, batch + axis] = index
     blocks = math.prod(len(ends) - 1 for ends in target.ends)
-    return Located(order, np.searchsorted(number[order], np.arange(blocks + 1)), local[order])
+    number = number.astype(np.min_scalar_type(blocks))  # NumPy sorts 8 and 16 bits by radix
+    order = np.argsort(number, kind="stable")
+    counts = np.bincount(number, minlength=blocks)
+    rows = fastsel.gather_nd(local, order[:, np.newaxis])
+    return Located(order, np.concatenate([[0], np.cumsum(counts)]), rows)
 
 
 def _checked_rows(indices, target):
