@@ -10,8 +10,6 @@ SIZES = (100_000, 1_000_000)
 CHUNKS = 10
 GROUPS = 1000
 SIDES = ("dask.array", "fastsel.dask")
-# Its index and its counts take seconds for a million items, its inverse minutes.
-SLOW = 100_000
 
 
 class Dask:
@@ -27,7 +25,6 @@ class Dask:
 
     def setup(self, n, name):
         chunks = n // CHUNKS
-        self.n = n
         self.own = name == "dask.array"
         self.side = da if self.own else fastsel.dask
         self.keys = da.from_array(kept(keys, "int64", n, GROUPS), chunks=chunks)
@@ -56,12 +53,26 @@ class Dask:
     def time_unique_counts(self, *_):
         dask.compute(self.side.unique(self.keys, return_counts=True))
 
-    def time_unique_inverse(self, *_):
-        if not self.own or self.n <= SLOW:
-            dask.compute(self.side.unique(self.keys, return_inverse=True))
-
     def time_gather_nd(self, *_):
         if self.own:
             dask.compute(self.items.vindex[self.rows[:, 0]])
         else:
             dask.compute(self.side.gather_nd(self.items, self.rows))
+
+
+class Inverse:
+    """dask.array compares every item with every group, which only a small array can bear."""
+
+    params = SIDES
+    param_names = ("implementation",)
+
+    def setup_cache(self):
+        keep(keys, ("int64",), SIZES[:1], (GROUPS,))
+
+    def setup(self, name):
+        self.side = da if name == "dask.array" else fastsel.dask
+        x = kept(keys, "int64", SIZES[0], GROUPS)
+        self.keys = da.from_array(x, chunks=SIZES[0] // CHUNKS)
+
+    def time_unique_inverse(self, *_):
+        dask.compute(self.side.unique(self.keys, return_inverse=True))
