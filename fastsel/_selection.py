@@ -325,7 +325,10 @@ def boolean_mask(a, mask):
         return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]
-    if not type(a) is type(mask) is np.ndarray and (library := _gate.library(a, mask)) is not _numpy:
+    if (
+        not type(a) is type(mask) is np.ndarray
+        and (library := _gate.library(a, mask)) is not _numpy
+    ):
         return library.boolean_mask(a, mask)
     selects = _boolean(mask)
     array = _gate.plain(a)
