@@ -5,8 +5,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from cells import SPARSE, UNIQUE, Cell
+from cells import DASK, DASK_MASKED, DASK_UNIQUE, SPARSE, UNIQUE, Cell
 from inputs import index_rows, items, keys, mask, rows
+from on_dask import CALLS, selector
 
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
 
@@ -38,11 +39,11 @@ class Case(NamedTuple):
 
 def build(cell):
     """The arrays of the cell."""
-    if cell.op in UNIQUE:
+    if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return Case(cell, unique_input(cell))
-    if cell.op == "gather_nd":
+    if cell.op in ("gather_nd", "dask_gather_nd"):
         return gather_case(cell)
-    if cell.op in ("compress", "extract", "boolean_mask"):
+    if cell.op in ("compress", "extract", "boolean_mask", *DASK_MASKED):
         x = items(cell.dtype, row_shape(cell), 1.0)
         return Case(cell, x, mask(x.shape[cell.axis], cell.density, cell.distribution))
     side = round(cell.size ** (1 / cell.ndim))
@@ -77,6 +78,8 @@ def operator_call(functions, case):
     x, op = case.x, case.cell.op
     if op in SPARSE:
         return functools.partial(functions.sparse.from_dense, x, op.removeprefix("sparse_"))
+    if op in DASK:
+        return functools.partial(CALLS[op], functions, x, selector(case))
     arguments = {
         "compress": (case.mask, x, case.axis),
         "extract": (case.mask, x),

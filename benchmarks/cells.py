@@ -13,8 +13,19 @@ NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coord
 SELECTION = (*NONZERO, "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-OPERATORS = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
-FAMILIES = {"selection": SELECTION, "unique": UNIQUE, "sparse": SPARSE, "all": OPERATORS}
+IN_MEMORY = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
+DASK_NONZERO = ("dask_nonzero", "dask_flatnonzero", "dask_argwhere", "dask_count_nonzero")
+DASK_MASKED = ("dask_compress", "dask_extract", "dask_boolean_mask")
+DASK_UNIQUE = ("dask_unique", "dask_unique_index", "dask_unique_counts", "dask_unique_inverse")
+DASK = (*DASK_NONZERO, *DASK_MASKED, *DASK_UNIQUE, "dask_gather_nd")
+OPERATORS = (*IN_MEMORY, *DASK)
+FAMILIES = {
+    "selection": SELECTION,
+    "unique": UNIQUE,
+    "sparse": SPARSE,
+    "all": IN_MEMORY,
+    "dask": DASK,
+}
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,10 @@ PARTS = {
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
+    **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
+    **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
+    **dict.fromkeys(DASK_UNIQUE, OF_VALUES),
+    "dask_gather_nd": ("dtype", "size"),
 }
 
 
@@ -106,6 +121,8 @@ MODEST = (
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
     grid("gather_nd", dtype="float32", index="int32"),
     grid(" ".join(SPARSE), ndim=2, size=1e7, density=[0.01, 0.1]),
+    grid(" ".join(DASK), dtype="int64", size=[1e6, 1e7]),
+    grid(" ".join(DASK_NONZERO), ndim=2),
 )
 
 # The cells whose speed is watched from commit to commit: one of every road through the kernels.
@@ -164,6 +181,12 @@ FULL = (
         index=["int32", "int64"],
         distribution=["random", "sorted"],
     ),
+    grid(
+        " ".join(DASK),
+        dtype=["int32", "int64", "float64", "U8"],
+        size=[1e5, 1e6, 1e7, 1e8],
+        groups=[25, 1000, 1e5, "n/10"],
+    ),
 )
 
 
@@ -203,9 +226,9 @@ def complete(op, parts):
 
 def possible(cell):
     """Whether there is such an input, and no plainer name for the same one."""
-    if cell.op in UNIQUE:
+    if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
-    if cell.op == "gather_nd":
+    if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")
     plainer = (cell.ndim == 1 and cell.layout == "transposed") or (cell.width == 1 and cell.axis)

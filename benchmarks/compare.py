@@ -3,6 +3,7 @@
     python benchmarks/compare.py                        a modest set of cells
     python benchmarks/compare.py --op nonzero --dtype float64 --size 1e7
     python benchmarks/compare.py --op unique_first --groups 1000 n --peers polars pandas
+    python benchmarks/compare.py --op dask              fastsel.dask beside dask.array
     python benchmarks/compare.py --full --list          what the whole grid would run
     python benchmarks/compare.py --json benchmarks/RESULTS.json --markdown benchmarks/RESULTS.md
 
@@ -17,8 +18,9 @@ import sys
 from pathlib import Path
 
 from cases import agrees, arrays, build, operator_call
-from cells import FAMILIES, FULL, MODEST, OPERATORS, SELECTION, SPARSE, choose
+from cells import DASK, FAMILIES, FULL, MODEST, OPERATORS, SELECTION, SPARSE, choose
 from implementations import NUMPY
+from on_dask import computed_by
 from opponents import OPPONENTS, Opponent
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
 from report import FASTSEL, Result, Run, as_json, markdown
@@ -144,6 +146,8 @@ def admit(entry, case, expected, result):
 def ours(case):
     if case.cell.op in SPARSE:
         importlib.import_module("fastsel.sparse")
+    if case.cell.op in DASK:
+        return computed_by(importlib.import_module("fastsel.dask"), case)
     return operator_call(fastsel, case)
 
 

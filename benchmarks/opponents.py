@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from cases import operator_call
-from cells import NONZERO, SPARSE
+from cells import DASK, NONZERO, SPARSE
 from implementations import NUMPY, gather_nd, index_arrays
+from on_dask import CALLS, computed_by, dask_array, selector
 from peers import beforehand, container, onnx_call, tensor, thread_count, vector
 
 MASKED = ("compress", "extract", "boolean_mask")
@@ -404,3 +405,18 @@ def onnxruntime_gather_nd(case):
 @opponent("scipy", *SPARSE)
 def scipy_from_dense(case):
     return operator_call(NUMPY, case)
+
+
+# dask arrays: without dask is the overhead of the scheduler, no opponent
+
+
+@opponent("dask", *DASK)
+def dask_own(case):
+    return computed_by(dask_array(case), case)
+
+
+@opponent("dask", *DASK, variant="left out: plain fastsel", ready=True, counts=False)
+def plain_fastsel(case):
+    import fastsel
+
+    return functools.partial(CALLS[case.cell.op], fastsel, case.x, selector(case))

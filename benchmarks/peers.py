@@ -15,6 +15,7 @@ PACKAGES = {
     "pandas": ("pandas",),
     "duckdb": ("duckdb",),
     "fastremap": ("fastremap",),
+    "dask": ("dask",),
 }
 
 

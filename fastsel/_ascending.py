@@ -139,6 +139,10 @@ def _numpy_order(values):
         columns = columns.view(np.uint8) != 0  # NumPy's sorts tell the bytes of True apart
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
-    # Each row as one structured item, which NumPy compares field by field.
+    return np.argsort(as_records(columns), kind="stable")
+
+
+def as_records(columns):
+    """Each row as one structured item, which NumPy compares field by field."""
     fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
-    return np.argsort(np.ascontiguousarray(columns).view(fields).ravel(), kind="stable")
+    return np.ascontiguousarray(columns).view(fields).ravel()

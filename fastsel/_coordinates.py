@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fastsel import _gate, _threads
+from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import bitmask, indices
 
 _STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
@@ -101,6 +101,10 @@ def nonzero_coordinates(
     array([[0, 0],
            [1, 1]], dtype=uint32)
     """
+    if type(x) is not np.ndarray and (library := _gate.library(x)) is not _numpy:
+        buffer = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
+        buffer |= {"fill_value": fill_value or None, "dml_shape": dml_shape, "strict": strict}
+        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.given(**buffer))
     array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     n = _checked_n(n, array)

@@ -160,7 +160,7 @@ def unique_all(x, /):
     array([1, 2])
     """
     if _gate.overrides(x):
-        return _numpy.unique_all(x)
+        return _gate.library(x).unique_all(x)
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
@@ -188,7 +188,7 @@ def unique_counts(x, /):
     array([1, 2])
     """
     if _gate.overrides(x):
-        return _numpy.unique_counts(x)
+        return _gate.library(x).unique_counts(x)
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
@@ -218,7 +218,7 @@ def unique_inverse(x, /):
            [1, 1]])
     """
     if _gate.overrides(x):
-        return _numpy.unique_inverse(x)
+        return _gate.library(x).unique_inverse(x)
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
@@ -246,7 +246,7 @@ def unique_values(x, /):
     array([2, 1])
     """
     if _gate.overrides(x):
-        return _numpy.unique_values(x)
+        return _gate.library(x).unique_values(x)
     return unique(x, equal_nan=False, sorted=False)
 
 
@@ -362,7 +362,7 @@ def _by_override(ar, wanted, axis, equal_nan, sorted):
         arguments["equal_nan"] = equal_nan
     if not sorted:
         arguments["sorted"] = sorted
-    return _numpy.unique(ar, **arguments)
+    return _gate.library(ar).unique(ar, **arguments)
 
 
 def _by_numpy(ar, wanted, axis, equal_nan, sorted):

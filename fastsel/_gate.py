@@ -2,6 +2,7 @@
 
 import array
 import functools
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,23 @@ def overrides(a):
     """Does `a` answer NumPy's functions itself, by an __array_function__ of its own?"""
     method = getattr(type(a), "__array_function__", None)
     return method is not None and method is not np.ndarray.__array_function__
+
+
+def library(*arrays):
+    """The module whose functions serve these: fastsel.dask if one of them is a dask array, which
+    others do not claim, else numpy. Who has no dask array does not import dask here."""
+    known = getattr(sys.modules.get("dask.array"), "Array", None)
+    if known is None or not any(isinstance(a, known) for a in arrays):
+        return _numpy
+    for a in arrays:
+        if isinstance(a, known):
+            if type(a._meta) is not np.ndarray:
+                return _numpy
+        elif overrides(a):
+            return _numpy
+    import fastsel.dask
+
+    return fastsel.dask
 
 
 def given(**arguments):

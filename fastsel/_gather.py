@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel import _gate, _threads
+from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import gather, small
 
 # Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
@@ -93,6 +93,10 @@ def gather_nd(
         result = small.gather_nd(data, indices, TINY_ITEMS)
         if result is not None:
             return result
+    if not type(data) is type(indices) is np.ndarray:
+        library = _gate.library(data, indices)
+        if library is not _numpy:
+            return library.gather_nd(data, indices, batch_dims, **_gate.given(out=out))
     data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

@@ -64,7 +64,7 @@ def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     """
     array = _gate.plain(a)
     if array is None:
-        return _numpy.nonzero(a)
+        return _gate.library(a).nonzero(a)
     if (
         _gate.tiny(array, TINY_ITEMS)
         or array.ndim == 0
@@ -99,7 +99,7 @@ def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     """
     array = _gate.plain(a)
     if array is None:
-        return _numpy.flatnonzero(a)
+        return _gate.library(a).flatnonzero(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
@@ -133,7 +133,7 @@ def argwhere(a: ArrayLike) -> NDArray[np.intp]:
     """
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
-        return _numpy.argwhere(a)
+        return _gate.library(a).argwhere(a)
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return np.array(array.nonzero()).T
     return coordinates(array, truth).T
@@ -202,7 +202,8 @@ def count_nonzero(
         return count
     array = _gate.plain(a)
     if array is None:
-        return _as_intp(_numpy.count_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims)))
+        arguments = _gate.given(axis=axis, keepdims=keepdims)
+        return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
     if _gate.tiny(array, TINY_ITEMS) or (truth := _gate.truth(array.dtype)) is None:
         return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
     if axis is None and not keepdims:
@@ -291,7 +292,8 @@ def compress(
     if kept is None:
         if mask is not None and not _gate.tiny(mask, mask.size):
             condition = mask.copy()
-        return _numpy.compress(condition, a, **_gate.given(axis=axis, out=out))
+        arguments = _gate.given(axis=axis, out=out)
+        return _gate.library(condition, a).compress(condition, a, **arguments)
     return _gate.like(kept, a) if out is None else out
 
 
@@ -332,7 +334,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
         return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
-        return _numpy.extract(condition, arr)
+        return _gate.library(condition, arr).extract(condition, arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
@@ -380,6 +382,11 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]
+    if (
+        not type(a) is type(mask) is np.ndarray
+        and (library := _gate.library(a, mask)) is not _numpy
+    ):
+        return library.boolean_mask(a, mask)
     selects = _boolean(mask)
     array = _gate.plain(a)
     if (

@@ -59,10 +59,11 @@ def test_examples(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)
 def test_every_block_is_checked(document):
-    """A block of Python is a doctest; what is neither Python nor sh is no code."""
+    """A block of Python is a doctest, or a program that a test of its own runs; what is neither
+    Python nor sh is no code."""
     for language, block in BLOCK.findall(text_of(document)):
         assert language in ("python", "sh", "text", "") or DIRECTIVE.match(language), language
-        assert language != "python" or block.startswith(">>> "), block
+        assert language != "python" or block.startswith(">>> ") or '"__main__":' in block, block
 
 
 def test_commands_have_these_options():

@@ -1,0 +1,70 @@
+"""The operators on dask arrays, for compare.py: fastsel.dask, dask.array, and no dask at all."""
+
+from types import SimpleNamespace
+
+from implementations import index_arrays
+from peers import UnsupportedError, thread_count
+
+BLOCKS = 10
+MATRIX_BYTES = 4e9
+
+# Functions of one side, the array, and what selects from it: operator -> its call.
+CALLS = {
+    "dask_nonzero": lambda side, x, _: side.nonzero(x),
+    "dask_flatnonzero": lambda side, x, _: side.flatnonzero(x),
+    "dask_argwhere": lambda side, x, _: side.argwhere(x),
+    "dask_count_nonzero": lambda side, x, _: side.count_nonzero(x),
+    "dask_compress": lambda side, x, mask: side.compress(mask, x),
+    "dask_extract": lambda side, x, mask: side.extract(mask, x),
+    "dask_boolean_mask": lambda side, x, mask: side.boolean_mask(x, mask),
+    "dask_unique": lambda side, x, _: side.unique(x),
+    "dask_unique_index": lambda side, x, _: side.unique(x, return_index=True),
+    "dask_unique_counts": lambda side, x, _: side.unique(x, return_counts=True),
+    "dask_unique_inverse": lambda side, x, _: side.unique(x, return_inverse=True),
+    "dask_gather_nd": lambda side, x, rows: side.gather_nd(x, rows),
+}
+
+
+def selector(case):
+    return case.indices if case.mask is None else case.mask
+
+
+def computed_by(side, case):
+    """The call of one side on dask arrays, computed; masks are dask arrays, indices are not."""
+    import dask
+
+    x = blocks_of(case.x)
+    select = selector(case) if case.mask is None else blocks_of(case.mask)
+    call = CALLS[case.cell.op]
+
+    def compute():
+        with dask.config.set(scheduler="threads", num_workers=thread_count()):
+            return dask.compute(call(side, x, select))[0]
+
+    return compute
+
+
+def blocks_of(a):
+    """An array as a dask array of ten blocks along the first axis."""
+    import dask.array as da
+
+    return da.from_array(a, chunks=(max(len(a) // BLOCKS, 1), *a.shape[1:]), name=False)
+
+
+def dask_array(case):
+    """dask.array's functions; where it has none, what its users write."""
+    import dask.array as da
+
+    if case.cell.op == "dask_unique_inverse" and case.x.size * case.cell.groups > MATRIX_BYTES:
+        raise UnsupportedError("makes a matrix of items x groups, here more than 4 GB")
+    return SimpleNamespace(
+        nonzero=da.nonzero,
+        flatnonzero=da.flatnonzero,
+        argwhere=da.argwhere,
+        count_nonzero=da.count_nonzero,
+        compress=da.compress,
+        extract=da.extract,
+        boolean_mask=lambda a, mask: a[mask],
+        unique=da.unique,
+        gather_nd=lambda data, rows: data.vindex[index_arrays(rows, 0)],
+    )

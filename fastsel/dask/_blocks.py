@@ -1,0 +1,189 @@
+"""Where the blocks of a dask array lie, how they are cut for C order, and how tasks are written."""
+
+import functools
+import math
+from dataclasses import dataclass
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+import fastsel
+
+# Blocks that are cut anew, because C order wants it, may have this size even if the old ones were
+# smaller: a task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in
+# which a core could have read more than this.
+LEAST_BAND_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block lies: its first index along each axis, and the shape of the whole array."""
+
+    start: tuple
+    shape: tuple
+
+    def flat(self, index, block_shape):
+        """Positions in the flattened block as positions in the flattened array."""
+        first = int(np.ravel_multi_index(self.start, self.shape)) if index.size else 0
+        if follows_itself(block_shape, self.shape):
+            return index + first
+        local = np.unravel_index(index, block_shape)
+        steps = np.cumprod((1, *self.shape[:0:-1]))[::-1]
+        return first + sum(k * step for k, step in zip(local, steps.tolist(), strict=True))
+
+
+def follows_itself(block_shape, shape):
+    """Are the items of such a block neighbours in the flattened array?"""
+    cut = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
+    return block_shape[cut + 1 :] == shape[cut + 1 :]
+
+
+def checked(name, a):
+    """`a` as a dask array of NumPy blocks."""
+    x = da.asarray(a)
+    if type(x._meta) is not np.ndarray:
+        raise TypeError(
+            f"{name} must be a dask array with blocks of type numpy.ndarray, got blocks of type "
+            f"{type(x._meta).__name__}"
+        )
+    return x
+
+
+def stand_in(x):
+    """A NumPy array of one item with the dimensions and the dtype of `x`: it has NumPy raise its
+    errors for an axis before anything is computed."""
+    return np.zeros((1,) * x.ndim, x.dtype)
+
+
+def unknown(sizes):
+    """Does an axis (its chunk sizes) have a length that is known only when computed?"""
+    return any(math.isnan(size) for size in sizes)
+
+
+def bands(name, x, axes=None, whole_rows=False):
+    """`x` cut so that its blocks along the first `axes` axes follow one another in C order.
+
+    Blocks are cut smaller to be made wider, none gets larger than the largest was, or than
+    LEAST_BAND_BYTES, unless `whole_rows` asks for cuts along the first axis only.
+    """
+    axes = x.ndim if axes is None else axes
+    chunks = x.chunks[:axes]
+    cut = next((k for k, sizes in enumerate(chunks) if any(size != 1 for size in sizes)), 0)
+    if whole_rows:
+        cut = 0
+    if all(len(sizes) == 1 for sizes in chunks[cut + 1 :]):
+        return x
+    if any(map(unknown, chunks)):
+        raise ValueError(
+            f"{name} has several blocks along later axes and unknown chunk sizes {x.chunks}: "
+            "compute_chunk_sizes() finds them"
+        )
+    room = max(math.prod(map(max, chunks)), LEAST_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
+    widths = [max(math.prod(x.shape[k + 1 : axes]), 1) for k in range(axes)]
+    if not whole_rows:
+        cut = next(k for k, width in enumerate(widths) if width <= room)
+    most = max(room // widths[cut], 1)
+    pieces = tuple(piece for size in chunks[cut] for piece in even_pieces(size, most))
+    whole = {k: x.shape[k] for k in range(cut + 1, axes)}
+    return x.rechunk({**dict.fromkeys(range(cut), 1), cut: pieces, **whole})
+
+
+def even_pieces(size, most):
+    """`size` as a sum of equal parts, but for the rounding, of at most `most`."""
+    count = max(-(-size // most), 1)
+    return [size * (k + 1) // count - size * k // count for k in range(count)]
+
+
+def one_axis(name, x, axes=None):
+    """`x` with its first `axes` axes flattened to one, in C order."""
+    axes = x.ndim if axes is None else axes
+    if axes == 1:
+        return x
+    x = bands(name, x, axes)
+    own = f"fastsel-flat-{tokenize(x.name, axes)}"
+    flatten = functools.partial(_flatten, axes)
+    leading = [*np.ndindex(x.numblocks[:axes])]
+    tasks = {
+        (own, k, *rest): (flatten, (x.name, *lead, *rest))
+        for k, lead in enumerate(leading)
+        for rest in np.ndindex(x.numblocks[axes:])
+    }
+    sizes = tuple(
+        math.prod(sizes[k] for sizes, k in zip(x.chunks, lead, strict=False)) for lead in leading
+    )
+    chunks = (sizes, *x.chunks[axes:])
+    meta = np.empty((0,) * len(chunks), x.dtype)
+    return da.Array(layer(own, tasks, x), own, chunks, meta=meta)
+
+
+def _flatten(axes, block):
+    return block.reshape(math.prod(block.shape[:axes]), *block.shape[axes:])
+
+
+def blocks(x):
+    """The keys of the blocks of `x`: block number along each axis -> key, in C order."""
+    return {block: (x.name, *block) for block in np.ndindex(x.numblocks)}
+
+
+def places(x, name):
+    """Where each block lies: (block -> Place or key of it, the tasks behind these keys)."""
+    if not any(map(unknown, x.chunks)):
+        starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
+        known = {
+            block: Place(tuple(s[k] for s, k in zip(starts, block, strict=True)), x.shape)
+            for block in np.ndindex(x.numblocks)
+        }
+        return known, {}
+    graph, sizes_of_axes = {}, []
+    for axis, sizes in enumerate(x.chunks):
+        keys = [(f"size-{name}", axis, k) for k in range(len(sizes))]
+        for k, key in enumerate(keys):
+            block = (0,) * axis + (k,) + (0,) * (x.ndim - axis - 1)
+            graph[key] = (functools.partial(_length, axis), (x.name, *block))
+        sizes_of_axes.append(keys)
+    found = {block: (f"place-{name}", *block) for block in np.ndindex(x.numblocks)}
+    graph |= {key: (functools.partial(_place, b), sizes_of_axes) for b, key in found.items()}
+    return found, graph
+
+
+def _length(axis, block):
+    return block.shape[axis]
+
+
+def _place(block, sizes_of_axes):
+    pairs = zip(sizes_of_axes, block, strict=True)
+    return Place(
+        tuple(sum(sizes[:k]) for sizes, k in pairs), tuple(sum(sizes) for sizes in sizes_of_axes)
+    )
+
+
+def task(function, *arguments, **literals):
+    """A task that calls the function; arguments that are keys become what they stand for."""
+    return (functools.partial(one_thread, function, **literals), *arguments)
+
+
+def one_thread(function, *arguments, **literals):
+    """The scheduler has the parallelism: a kernel inside a task stays on the task's thread."""
+    with fastsel.threads(1):
+        return function(*arguments, **literals)
+
+
+def shared_dtype(arrays):
+    """The dtype of blocks that are put together. One that they share stays as it is: NumPy would
+    make it native, and take the padding out of its fields. Strings may have outgrown what the dask
+    array declares."""
+    dtypes = {array.dtype for array in arrays}
+    return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
+
+
+def layer(name, tasks, *sources):
+    """A graph of these tasks, on top of dask arrays."""
+    return HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+
+
+def output(graph, base, name, tasks, chunks, dtype):
+    """A dask array whose tasks stand on the layer `base` of a graph."""
+    graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
+    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))

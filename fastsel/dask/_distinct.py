@@ -1,0 +1,256 @@
+"""unique and its array-API kin on dask arrays: signature, docstring, and the output arrays."""
+
+import operator
+
+import numpy as np
+from dask.base import tokenize
+
+from fastsel._distinct import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from fastsel.dask import _stages
+from fastsel.dask._blocks import bands, blocks, checked, layer, output, stand_in
+from fastsel.dask._groups import Rule
+
+
+def unique(
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
+    split_every=8,
+    partitions=None,
+):
+    """The distinct items, or slices, of a dask array; equals ``fastsel.unique(...)``.
+
+    Parameters
+    ----------
+    ar : dask array, any shape, any chunks
+        Any dtype. Chunk sizes may be unknown along the first axis, and along all with axis=None.
+    return_index, return_inverse, return_counts : bool, optional
+        Also return the index of each value's first occurrence in the whole array, the values'
+        numbers that rebuild `ar`, and how often each value occurs.
+    axis : int, optional
+        Compare the slices along this axis instead of the items of the flattened array.
+    equal_nan, sorted : bool, optional
+        As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
+    split_every : int, optional
+        Blocks, and then groups of blocks, that one task merges; at least 2.
+    partitions : int, optional
+        Cut the groups into this many ranges of values, each merged by a task of its own, for
+        groups that do not fit into one worker. None merges all of them, as a tree.
+
+    Returns
+    -------
+    values : dask array of ar's dtype, shape (groups,), or that of `ar` with `axis` shortened
+    index : dask array of intp, shape (groups,)
+    inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
+    counts : dask array of intp, shape (groups,)
+        One array if only the values are asked for, otherwise a tuple in this order. The number of
+        groups is unknown until computed; there is one chunk, or one for each partition. Compute
+        several outputs together (``dask.compute``): they share all work but the last step.
+
+    Raises
+    ------
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, or given for an object dtype, at once.
+    TypeError
+        If the blocks are not NumPy arrays, at once; if objects cannot be ordered or hashed, when
+        computed. Partitions need objects that can be ordered, even with ``sorted=False``.
+    ValueError
+        If `split_every` or `partitions` is too small, or if chunk sizes that matter are unknown.
+
+    Notes
+    -----
+    Each block is read once, and only its groups travel. A task holds a block, or the groups of
+    `split_every` blocks; with partitions, its range of the groups of all blocks. For the inverse
+    blocks wait as codes of 1, 2 or 4 bytes per item until all groups are known. With `axis`, the
+    array is rechunked so that slices are whole. Of NaN that are not equal, each is a group, and
+    all of them are in one partition.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([3, 1, 3, 2], chunks=2)
+    >>> fastsel.dask.unique(x).compute()
+    array([1, 2, 3])
+    >>> values, inverse, counts = fastsel.dask.unique(
+    ...     x, return_inverse=True, return_counts=True, sorted=False
+    ... )
+    >>> values.compute(), inverse.compute(), counts.compute()
+    (array([3, 1, 2]), array([0, 1, 0, 2]), array([2, 1, 1]))
+    >>> inverse.chunks, values.chunks
+    (((2, 2),), ((nan,),))
+    """
+    x = checked("ar", ar)
+    axis = _checked_axis(x, axis)
+    _check_at_least("split_every", split_every, 2)
+    if partitions is not None:
+        _check_at_least("partitions", partitions, 1)
+    if axis is not None:
+        x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
+    rule = Rule(
+        rows=axis is not None,
+        equal_nan=bool(equal_nan),
+        sorted=bool(sorted),
+        inverse=bool(return_inverse),
+        counts=bool(return_counts),
+        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
+    )
+    found = _outputs(x, rule, split_every, partitions)
+    if axis is not None:
+        found["values"] = np.moveaxis(found["values"], 0, axis)
+    wanted = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
+    extras = [found[name] for name, is_wanted in wanted.items() if is_wanted]
+    return (found["values"], *extras) if extras else found["values"]
+
+
+def unique_all(x, /):
+    """Distinct values, first indices, inverse and counts of a dask array.
+
+    Parameters
+    ----------
+    x : dask array, any shape, any chunks
+
+    Returns
+    -------
+    UniqueAllResult
+        Named tuple (values, indices, inverse_indices, counts) of dask arrays, as from `unique`,
+        sorted, each NaN a value of its own. The number of groups is unknown until computed.
+
+    Notes
+    -----
+    As `unique`; equals ``fastsel.unique_all(x)``.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.unique_all(da.from_array([2, 1, 2], chunks=2)).indices.compute()
+    array([1, 0])
+    """
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x, /):
+    """Distinct values and counts of a dask array.
+
+    Parameters
+    ----------
+    x : dask array, any shape, any chunks
+
+    Returns
+    -------
+    UniqueCountsResult
+        Named tuple (values, counts) of dask arrays, as from `unique`, sorted, each NaN a value of
+        its own. The number of groups is unknown until computed.
+
+    Notes
+    -----
+    As `unique`; equals ``fastsel.unique_counts(x)``.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.unique_counts(da.from_array([2, 1, 2], chunks=2)).counts.compute()
+    array([1, 2])
+    """
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x, /):
+    """Distinct values and the inverse of a dask array.
+
+    Parameters
+    ----------
+    x : dask array, any shape, any chunks
+
+    Returns
+    -------
+    UniqueInverseResult
+        Named tuple (values, inverse_indices) of dask arrays, as from `unique`, sorted, each NaN a
+        value of its own. The number of groups is unknown until computed.
+
+    Notes
+    -----
+    As `unique`; equals ``fastsel.unique_inverse(x)``.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.unique_inverse(da.from_array([2, 1, 2], chunks=2)).inverse_indices.compute()
+    array([1, 0, 1])
+    """
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x, /):
+    """Distinct values of a dask array in order of first occurrence.
+
+    Parameters
+    ----------
+    x : dask array, any shape, any chunks
+
+    Returns
+    -------
+    dask array of x's dtype, shape (groups,)
+        Each NaN is a value of its own. The number of groups is unknown until computed.
+
+    Notes
+    -----
+    As `unique`; equals ``fastsel.unique_values(x)``.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.unique_values(da.from_array([2, 1, 2], chunks=2)).compute()
+    array([2, 1])
+    """
+    return unique(x, equal_nan=False, sorted=False)
+
+
+def _checked_axis(x, axis):
+    """The axis of slices, or None for items, which the slices of one dimension are too."""
+    if axis is None:
+        return None
+    np.unique(stand_in(x), axis=axis)
+    return operator.index(axis) % x.ndim if x.ndim > 1 else None
+
+
+def _check_at_least(name, value, least):
+    try:
+        fits = operator.index(value) >= least
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
+    if not fits:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def _outputs(x, rule, split_every, partitions):
+    """The output arrays by name."""
+    name = f"fastsel-unique-{tokenize(x.name, rule, split_every, partitions)}"
+    graph = _stages.Graph(x, name, rule)
+    last = graph.tree(split_every) if partitions is None else graph.partitioned(partitions)
+    jobs = graph.inverse(last) if rule.inverse else []
+    tasks = layer(name, graph.tasks, x)
+
+    def of_groups(part, dtype, shape=()):
+        own = f"{part}-{name}"
+        get = operator.attrgetter(f"groups.{part}")
+        keys = {(own, k) + (0,) * len(shape): (get, key) for k, key in enumerate(last)}
+        chunks = ((np.nan,) * len(last), *((size,) for size in shape))
+        return output(tasks, name, own, keys, chunks, dtype)
+
+    found = {
+        "values": of_groups("values", x.dtype, x.shape[1:] if rule.rows else ()),
+        "index": of_groups("index", np.intp),
+        "counts": of_groups("counts", np.intp),
+    }
+    if rule.inverse:
+        own = f"inverse-{name}"
+        places = [block[:1] if rule.rows else block for block in blocks(x)]
+        keys = {(own, *place): job for place, job in zip(places, jobs, strict=True)}
+        chunks = x.chunks[:1] if rule.rows else x.chunks
+        found["inverse"] = output(tasks, name, own, keys, chunks, np.intp)
+    return found

@@ -1,0 +1,205 @@
+"""gather_nd on dask arrays: index rows go to the blocks they address, slices come back."""
+
+import math
+from dataclasses import dataclass
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+import fastsel
+from fastsel import _gather
+from fastsel.dask._blocks import checked, layer, shared_dtype, task, unknown
+
+
+def gather_nd(data, indices, batch_dims=0):
+    """The slices of a dask array that rows of indices address; ONNX GatherND-13.
+
+    Parameters
+    ----------
+    data : dask array or array_like, shape (b..., d0, d1, ...), at least 1-d, any chunks
+        Any dtype.
+    indices : dask array or array_like of integers, shape (b..., n, m, ..., k), at least 1-d
+        As in `fastsel.gather_nd`.
+    batch_dims : int, optional
+        Number of leading axes that are matched up, not indexed.
+
+    Returns
+    -------
+    dask array of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
+        In the chunks of `indices` and, for the slices, of `data`. Nothing is unknown.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of bounds: names the first such index of a block of indices, its
+        position in all of them, and the axis. At once, or when computed if `indices` is a dask
+        array.
+    ValueError
+        If the shapes do not fit, `batch_dims` is out of range, or chunk sizes are unknown, at
+        once.
+    TypeError
+        If `indices` is not of an integer dtype, or `batch_dims` is not an integer, at once.
+
+    Notes
+    -----
+    Equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices one task
+    sorts index rows by the block of data that they address, a task per such block fetches slices,
+    and one puts them in their places; no block of data travels with more than its slices. Where
+    `indices` is a dask array, there is a task for every pair of its blocks and blocks of data.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[0, 1], [2, 3]], chunks=1)
+    >>> fastsel.dask.gather_nd(x, [[0, 0], [1, 1]]).compute()
+    array([0, 3])
+    """
+    data = checked("data", data)
+    in_memory = not isinstance(indices, da.Array)
+    rows = _gather._integer_rows(indices) if in_memory else checked("indices", indices)
+    _check_known("data", data)
+    if not in_memory:
+        _gather._integer_rows(rows._meta)
+        _check_known("indices", rows)
+    batch = _gather._checked_batch_dims(batch_dims, data, rows)
+    depth = _gather._checked_depth(data, rows, batch)
+    if in_memory:
+        chunks = (*data.chunks[:batch], *["auto"] * (rows.ndim - 1 - batch), -1)
+        rows = da.from_array(rows, chunks=chunks)
+    else:
+        rows = rows.rechunk({**dict(enumerate(data.chunks[:batch])), rows.ndim - 1: -1})
+    return _gathered(data, rows, batch, depth, in_memory)
+
+
+def _check_known(name, x):
+    if any(map(unknown, x.chunks)):
+        raise ValueError(f"{name} must have known chunk sizes, got {x.chunks}")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a block of index rows points to: the indexed axes of data, cut into blocks."""
+
+    shape: tuple  # of data
+    batch: int
+    ends: tuple  # for each indexed axis the first index of each block, and the end
+    start: tuple  # position of the block in all of the indices
+
+
+@dataclass(frozen=True)
+class Located:
+    """Index rows, sorted by the block of data that they address."""
+
+    order: np.ndarray  # the places of the rows in the block of indices
+    firsts: np.ndarray  # for each block of data, its first row; and the end
+    rows: np.ndarray  # indices within the block of data, those of the batch before them
+
+    def of(self, number):
+        return slice(self.firsts[number], self.firsts[number + 1])
+
+
+def _gathered(data, rows, batch, depth, in_memory):
+    name = f"fastsel-gather_nd-{tokenize(data.name, rows.name, batch)}"
+    indexed = data.chunks[batch : batch + depth]
+    ends = tuple(tuple(np.cumsum((0, *sizes)).tolist()) for sizes in indexed)
+    grid = tuple(map(len, indexed))
+    trailing = data.chunks[batch + depth :]
+    starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
+    tasks = {}
+    for block in np.ndindex(rows.numblocks[:-1]):
+        start = tuple(s[k] for s, k in zip(starts, block, strict=True))
+        target = Target(data.shape, batch, ends, start)
+        shape = tuple(sizes[k] for sizes, k in zip(rows.chunks, block, strict=False))
+        addressed = range(math.prod(grid))
+        source = (rows.name, *block, 0)
+        locate = task(_located, source, target=target)
+        if in_memory:  # what is wrong is found now, and which blocks are not needed
+            found = _located(rows.blocks[(*block, 0)].compute(scheduler="sync"), target)
+            addressed = np.flatnonzero(np.diff(found.firsts)).tolist()
+            locate = found
+        located = ("locate-" + name, *block)
+        tasks[located] = locate
+        for tail in np.ndindex(tuple(map(len, trailing))):
+            tail_shape = tuple(sizes[k] for sizes, k in zip(trailing, tail, strict=True))
+            parts = []
+            for number in addressed:
+                where = np.unravel_index(number, grid)
+                key = (f"fetch-{name}", number, *block, *tail)
+                source = (data.name, *block[:batch], *map(int, where), *tail)
+                tasks[key] = task(_fetch, source, (_rows_of, located, number))
+                parts.append(key)
+            tasks[(name, *block, *tail)] = task(
+                _assembled,
+                located,
+                parts,
+                numbers=list(addressed),
+                shape=shape,
+                tail_shape=tail_shape,
+                dtype=data.dtype,
+            )
+    chunks = (*rows.chunks[:-1], *trailing)
+    meta = np.empty((0,) * len(chunks), data.dtype)
+    return da.Array(layer(name, tasks, data, rows), name, chunks, meta=meta)
+
+
+def _located(indices, target):
+    """Check a block of index rows, and sort them by the block of data they address."""
+    batch, depth = target.batch, indices.shape[-1]
+    checked = _checked_rows(indices, target)
+    count = len(checked)
+    number = np.zeros(count, np.intp)
+    local = np.empty((count, batch + depth), np.intp)
+    if batch:
+        grid = np.indices(indices.shape[:-1], sparse=True)[:batch]
+        for axis, positions in enumerate(grid):
+            local[:, axis] = np.broadcast_to(positions, indices.shape[:-1]).ravel()
+    for axis, ends in enumerate(target.ends):
+        index = checked[:, axis]
+        if len(ends) > 2:
+            block = np.searchsorted(ends[1:], index, "right")
+            number = number * (len(ends) - 1) + block
+            index = index - np.array(ends)[block]
+        local[:, batch + axis] = index
+    blocks = math.prod(len(ends) - 1 for ends in target.ends)
+    number = number.astype(np.min_scalar_type(blocks))  # NumPy sorts 8 and 16 bits by radix
+    order = np.argsort(number, kind="stable")
+    counts = np.bincount(number, minlength=blocks)
+    rows = fastsel.gather_nd(local, order[:, np.newaxis])
+    return Located(order, np.concatenate([[0], np.cumsum(counts)]), rows)
+
+
+def _checked_rows(indices, target):
+    """Index rows (count, depth) without negative ones."""
+    indices = _gather._integer_rows(indices)
+    rows = indices.reshape(math.prod(indices.shape[:-1]), indices.shape[-1])
+    sizes = np.array(target.shape[target.batch : target.batch + rows.shape[1]], np.intp)
+    wrong = (rows >= sizes) | (rows < -sizes)
+    if wrong.any():
+        row, place = np.unravel_index(wrong.argmax(), wrong.shape)
+        local = np.unravel_index(row, indices.shape[:-1])
+        position = (*(int(a + b) for a, b in zip(target.start, local, strict=True)), int(place))
+        raise IndexError(
+            f"index {rows[row, place]} at position {position} of indices is out of bounds for axis "
+            f"{target.batch + place} of data with size {sizes[place]}"
+        )
+    rows = rows.astype(np.intp)
+    rows += sizes * (rows < 0)
+    return rows
+
+
+def _rows_of(located, number):
+    return located.rows[located.of(number)]
+
+
+def _fetch(block, rows):
+    return fastsel.gather_nd(block, rows)
+
+
+def _assembled(located, parts, numbers, shape, tail_shape, dtype):
+    """The slices of all blocks of data in the order of the index rows."""
+    dtype = shared_dtype(parts) if parts else dtype
+    out = np.empty((len(located.order), *tail_shape), dtype)
+    for number, part in zip(numbers, parts, strict=True):
+        out[located.order[located.of(number)]] = part
+    return out.reshape(shape + tail_shape)

@@ -1,0 +1,217 @@
+"""What the tasks of unique do: the groups of a block, their union, their order, their numbers."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+import fastsel
+from fastsel import _ascending, _gate
+from fastsel.dask._blocks import shared_dtype
+
+# Values that the borders of partitions are drawn from: for each partition, and of each block, so
+# many or more. They are all in one task.
+LEAST_SAMPLES = 32
+
+
+class Rule(NamedTuple):
+    """What is compared and what is wanted: the same for all tasks of a call."""
+
+    rows: bool  # slices along axis 0, not items
+    equal_nan: bool
+    sorted: bool
+    inverse: bool
+    counts: bool
+    smallest_nan: bool  # of NaN that count as one, the smallest stands for all, not the first
+
+    def unique(self, values, **options):
+        return fastsel.unique(
+            values, axis=0 if self.rows else None, equal_nan=self.equal_nan, **options
+        )
+
+
+class Groups(NamedTuple):
+    """Distinct values, the positions of their first occurrences, and how often they occur."""
+
+    values: np.ndarray
+    index: np.ndarray
+    counts: np.ndarray | None
+
+
+class Leaf(NamedTuple):
+    """For the inverse, also the block with each item replaced by its group, as small integers."""
+
+    groups: Groups
+    codes: np.ndarray
+
+
+class Merged(NamedTuple):
+    """For the inverse, also what the groups that were merged became, for each of their sources."""
+
+    groups: Groups
+    became: list
+
+
+class Ordered(NamedTuple):
+    """Groups in their final order; and where each of them went (None: it stayed)."""
+
+    groups: Groups
+    numbers: np.ndarray | None
+
+
+class Parted(NamedTuple):
+    """Groups cut into parts; and which of the groups, part after part, they were."""
+
+    parts: list
+    order: np.ndarray
+
+
+def leaf(block, place, rule):
+    """The groups of one block, with positions in the whole array; a Leaf for the inverse."""
+    values, index, *rest = rule.unique(
+        block,
+        return_index=True,
+        return_inverse=rule.inverse,
+        return_counts=rule.counts,
+        sorted=rule.smallest_nan,
+    )
+    index = index + place.start[0] if rule.rows else place.flat(index, block.shape)
+    groups = Groups(values, index, rest[-1] if rule.counts else None)
+    if not rule.inverse:
+        return groups
+    return Leaf(groups, rest[0].astype(np.min_scalar_type(max(len(index) - 1, 0))))
+
+
+def merge(parts, rule):
+    """The union of groups, in order of first occurrence (unless NaN have an order of their own);
+    Merged for the inverse."""
+    values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
+    order = _first_ones_first(values, index, rule.smallest_nan)
+    found, firsts, inverse = rule.unique(
+        values[order], return_index=True, return_inverse=True, sorted=False
+    )
+    became = np.empty_like(inverse)
+    became[order] = inverse
+    counts = None
+    if rule.counts:
+        counts = np.zeros(len(found), np.intp)
+        np.add.at(counts, became, joined([part.counts for part in parts]))
+    groups = Groups(found, index[order][firsts], counts)
+    if not rule.inverse:
+        return groups
+    ends = np.cumsum([len(part.index) for part in parts])[:-1]
+    return Merged(groups, np.split(became, ends))
+
+
+def _first_ones_first(values, index, smallest_nan):
+    """An order in which the value that shall stand for its group comes before its equals."""
+    order = np.argsort(index, kind="stable")
+    if not smallest_nan:
+        return order
+    nan = np.isnan(values[order])
+    nans = order[nan]
+    return np.concatenate([order[~nan], nans[np.argsort(values[nans], kind="stable")]])
+
+
+def arrange(groups, rule):
+    """The groups in the order that the caller gets."""
+    if not rule.sorted or groups.values.size == 0:
+        return Ordered(groups, None)
+    order, places = _ascending.argsort(groups.values, rule.inverse)
+    return Ordered(_picked(groups, order), places)
+
+
+def _picked(groups, order):
+    return Groups(*(None if part is None else part[order] for part in groups))
+
+
+def size(ordered):
+    """How many groups there are."""
+    return len(ordered.groups.index)
+
+
+def numbers_of_last(ordered, sizes, k):
+    """The numbers of the groups of stage output k, in the order in which they came."""
+    first = sum(sizes[:k])
+    if ordered.numbers is None:
+        return np.arange(first, first + sizes[k])
+    return ordered.numbers + first
+
+
+def numbers_before(numbers, merged, k):
+    """The numbers of the groups that were merged as number k."""
+    return look_up(numbers, merged.became[k])
+
+
+def numbers_of_whole(parted, numbers):
+    """The numbers of groups from those of their parts."""
+    result = np.empty(len(parted.order), np.intp)
+    result[parted.order] = joined(numbers)
+    return result
+
+
+def numbered_block(numbers, leaf):
+    """The inverse of a block."""
+    return look_up(numbers, leaf.codes)
+
+
+def look_up(numbers, codes):
+    return fastsel.gather_nd(numbers, codes[..., np.newaxis])
+
+
+def sample(groups, count):
+    """Some of the values of a block."""
+    return groups.values[:: max(len(groups.values) // count, 1)]
+
+
+def borders_of_values(samples, partitions):
+    """Values that cut the samples, and with them all values, into equal shares."""
+    values = np.sort(comparable(joined(samples)))
+    shares = range(1, partitions) if len(values) else ()
+    return values[[len(values) * k // partitions for k in shares]]
+
+
+def borders_of_index(place, partitions, rule):
+    """Positions that cut the array into equal shares."""
+    items = place.shape[0] if rule.rows else math.prod(place.shape)
+    return np.array([items * k // partitions for k in range(1, partitions)], np.intp)
+
+
+def part_by_value(groups, borders, partitions):
+    """The groups in ranges of values."""
+    return _part(groups, np.searchsorted(borders, comparable(groups.values), "right"), partitions)
+
+
+def part_by_index(groups, borders, partitions):
+    """The groups in ranges of first occurrences."""
+    return _part(groups, np.searchsorted(borders, groups.index, "right"), partitions)
+
+
+def one_part(parted, k):
+    return parted.parts[k]
+
+
+def _part(groups, numbers, partitions):
+    order = np.argsort(numbers, kind="stable")
+    ends = np.searchsorted(numbers[order], np.arange(partitions + 1))
+    parts = [_picked(groups, order[ends[k] : ends[k + 1]]) for k in range(partitions)]
+    return Parted(parts, order)
+
+
+def comparable(values):
+    """Values as NumPy's searchsorted orders them, equal ones being neighbours."""
+    if _gate.small_foreign(values.dtype):
+        values = _gate.as_float32(values)
+    if values.ndim > 1:
+        width = math.prod(values.shape[1:])
+        if width == 0:  # rows without items are equal
+            return np.zeros(len(values), bool)
+        return _ascending.as_records(values.reshape(len(values), width))
+    if values.dtype.kind == "c":
+        return np.where(np.isnan(values), values.dtype.type(complex(np.nan, np.nan)), values)
+    return values
+
+
+def joined(arrays):
+    """One array of several."""
+    return np.concatenate(arrays, dtype=shared_dtype(arrays))

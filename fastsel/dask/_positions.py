@@ -1,0 +1,278 @@
+"""nonzero, flatnonzero, argwhere, count_nonzero and nonzero_coordinates of dask arrays."""
+
+import operator
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+import fastsel
+from fastsel import _coordinates
+from fastsel.dask._blocks import (
+    bands,
+    blocks,
+    checked,
+    layer,
+    one_thread,
+    output,
+    places,
+    stand_in,
+    task,
+    unknown,
+)
+
+
+def nonzero(a):
+    """Indices of the non-zero items of a dask array, one array per axis.
+
+    Parameters
+    ----------
+    a : dask array, at least 1-d, any chunks
+        Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+
+    Returns
+    -------
+    tuple of dask arrays of intp, each of shape (number of non-zero items,)
+        Items in C order of their index in the whole array. Their number is unknown until
+        computed, for each block.
+
+    Raises
+    ------
+    ValueError
+        If `a` is 0-d, or if its chunk sizes are unknown and matter, at once.
+    TypeError
+        If its blocks are not NumPy arrays, at once.
+
+    Notes
+    -----
+    Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, with no index grid. C
+    order wants blocks that are as wide as the array: others are rechunked, to blocks of no more
+    bytes than before, or of a megabyte.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[3, 0, 0], [0, 4, 0], [5, 6, 0]], chunks=(2, 2))
+    >>> [i.compute() for i in fastsel.dask.nonzero(x)]
+    [array([0, 1, 2, 2]), array([0, 1, 0, 1])]
+    """
+    x = checked("a", a)
+    if x.ndim == 0:
+        np.nonzero(np.empty((), x.dtype))
+    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block)
+    return tuple(
+        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis)) for axis in range(x.ndim)
+    )
+
+
+def flatnonzero(a):
+    """Indices of the non-zero items of the flattened dask array.
+
+    Parameters
+    ----------
+    a : dask array, any shape, any chunks
+        Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+
+    Returns
+    -------
+    dask array of intp, shape (number of non-zero items,)
+        Ascending indices into the flattened array; their number is unknown until computed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `nonzero`, but for 0-d arrays.
+
+    Notes
+    -----
+    Equals ``fastsel.flatnonzero(a)``. As `nonzero`.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.flatnonzero(da.from_array([[0, 7], [8, 0]], chunks=1)).compute()
+    array([1, 2])
+    """
+    x, graph, name = _of_each_band("flatnonzero", checked("a", a), _flatnonzero_in_block)
+    return _whole(x, graph, name, "all", _itself)
+
+
+def argwhere(a):
+    """Indices of the non-zero items of a dask array, one row per item.
+
+    Parameters
+    ----------
+    a : dask array, any shape, any chunks
+        Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+
+    Returns
+    -------
+    dask array of intp, shape (number of non-zero items, a.ndim)
+        Rows in C order of their index; their number is unknown until computed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `nonzero`, but for 0-d arrays.
+
+    Notes
+    -----
+    Equals ``fastsel.argwhere(a)``. As `nonzero`.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> fastsel.dask.argwhere(da.from_array([[3, 0], [0, 4]], chunks=1)).compute()
+    array([[0, 0],
+           [1, 1]])
+    """
+    x, graph, name = _of_each_band("argwhere", checked("a", a), _argwhere_in_block)
+    return _whole(x, graph, name, "all", _itself, (x.ndim,))
+
+
+def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
+    """Count and coordinates of the non-zero items of a dask array.
+
+    Parameters
+    ----------
+    x : dask array, any chunks of known sizes
+        Any dtype.
+    n : int or "effective", optional
+        Coordinates per item, as in `fastsel.nonzero_coordinates`.
+    dtype : dtype, optional
+        uint32, int32, int64 or uint64.
+
+    Returns
+    -------
+    NonzeroCoordinates
+        Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
+        `dtype` and shape (count, n), in C order of the items. There is no buffer with a row for
+        every item of x, which would be larger than x: the rows are those in use, and their number
+        is unknown until computed.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If n or `dtype` is not one of those above, at once; as `nonzero`.
+    OverflowError
+        If a dimension or the size of x does not fit `dtype`, at once.
+
+    Notes
+    -----
+    As `nonzero`. The parameters of `fastsel.nonzero_coordinates` that are about its buffer are
+    not there.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[1.0, 0.0], [-0.0, 3.5]], chunks=1)
+    >>> count, coordinates = fastsel.dask.nonzero_coordinates(x)
+    >>> int(count)
+    2
+    >>> coordinates.compute()
+    array([[0, 0],
+           [1, 1]], dtype=uint32)
+    """
+    x = checked("x", x)
+    if any(map(unknown, x.chunks)):
+        raise ValueError(f"x must have known chunk sizes, got {x.chunks}: compute_chunk_sizes()")
+    dtype = _coordinates._checked_dtype(dtype)
+    n = _coordinates._checked_n(n, x)
+    _coordinates._check_range(x, dtype)
+    rows = argwhere(x)[:, x.ndim - n :].astype(dtype)
+    return fastsel.NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    """Number of non-zero items of a dask array, in all or along axes.
+
+    Parameters
+    ----------
+    a : dask array, any shape, any chunks
+        Any dtype; chunk sizes may be unknown.
+    axis : int or tuple of int, optional
+        Axes to count along; None counts all items.
+    keepdims : bool, optional
+        Keep the counted axes, with length 1.
+
+    Returns
+    -------
+    dask array of intp
+        The shape of `a` without the axes that were counted along.
+
+    Raises
+    ------
+    AxisError, TypeError
+        If an axis is out of range or not an integer, if `axis` is given for a structured dtype, or
+        if the blocks are not NumPy arrays, at once.
+
+    Notes
+    -----
+    Equals ``fastsel.count_nonzero(...)``. One pass, no copy of the blocks; the counts are summed
+    as a tree.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[0, 1, 7], [3, 0, 0]], chunks=2)
+    >>> fastsel.dask.count_nonzero(x, axis=1).compute()
+    array([2, 1])
+    """
+    x = checked("a", a)
+    np.count_nonzero(stand_in(x), axis, keepdims=keepdims)
+    every = axis is None or x.ndim == 0
+    return da.reduction(
+        x,
+        chunk=_count_in_block if not every else _count_block,
+        aggregate=np.sum,
+        axis=None if every else axis,
+        keepdims=bool(keepdims),
+        dtype=np.intp,
+        meta=np.empty((0,) * x.ndim, np.intp),
+        name="fastsel-count_nonzero",
+    )
+
+
+def _nonzero_in_block(block, place):
+    found = fastsel.nonzero(block)
+    return [k + start if start else k for k, start in zip(found, place.start, strict=True)]
+
+
+def _flatnonzero_in_block(block, place):
+    return place.flat(fastsel.flatnonzero(block), block.shape)
+
+
+def _argwhere_in_block(block, place):
+    found = fastsel.argwhere(block)
+    found += np.array(place.start, np.intp)
+    return found
+
+
+def _of_each_band(step, x, function):
+    """The bands of `x`, and a graph with a result of the function for each of them."""
+    x = bands("a", x)
+    name = f"fastsel-{step}-{tokenize(x.name)}"
+    where, tasks = places(x, name)
+    for k, (block, key) in enumerate(blocks(x).items()):
+        tasks[name, k] = task(function, key, where[block])
+    return x, layer(name, tasks, x), name
+
+
+def _whole(x, graph, name, step, get, row_shape=()):
+    """What `get` gets of the results of all bands, as one dask array."""
+    own = f"{step}-{name}"
+    tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
+    chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
+    return output(graph, name, own, tasks, chunks, np.intp)
+
+
+def _itself(result):
+    return result
+
+
+def _count_in_block(block, axis, keepdims):
+    return one_thread(fastsel.count_nonzero, block, axis, keepdims=keepdims)
+
+
+def _count_block(block, axis, keepdims):
+    return np.full((1,) * block.ndim, one_thread(fastsel.count_nonzero, block))

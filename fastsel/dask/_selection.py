@@ -1,0 +1,256 @@
+"""compress, extract and boolean_mask of dask arrays."""
+
+import itertools
+import operator
+
+import dask.array as da
+import numpy as np
+
+import fastsel
+from fastsel.dask._blocks import checked, one_axis, one_thread, stand_in, unknown
+from fastsel.dask._positions import count_nonzero
+
+
+def compress(condition, a, axis=None):
+    """The slices of a dask array along an axis that a condition selects.
+
+    Parameters
+    ----------
+    condition : dask array or array_like, shape (k,)
+        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if what is
+        beyond is zero. Where the chunk sizes of `a` along the axis are unknown: a dask array
+        with chunks of the same sizes.
+    a : dask array or array_like, any chunks
+        Any dtype.
+    axis : int, optional
+        None selects items of the flattened array.
+
+    Returns
+    -------
+    dask array of a's dtype
+        Shape and chunks of `a` but for the axis, whose length is unknown until computed if
+        `condition` is a dask array.
+
+    Raises
+    ------
+    ValueError
+        If `condition` is not 1-d, or if chunk sizes are unknown and matter, at once.
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, at once.
+    IndexError
+        If `condition` selects beyond the end of the axis: at once, or when computed if it is a
+        dask array.
+
+    Notes
+    -----
+    Equals ``fastsel.compress(condition, a, axis)``. Each block is selected from where it lies;
+    with axis=None blocks are rechunked as for `nonzero`.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[1, 2, 3], [4, 5, 6]], chunks=2)
+    >>> fastsel.dask.compress([0, 1, 1], x, axis=1).compute()
+    array([[2, 3],
+           [5, 6]])
+    """
+    x = checked("a", a)
+    if not isinstance(condition, da.Array):
+        condition = condition if isinstance(condition, np.ndarray) else np.array(condition, bool)
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    if axis is None:
+        return _selected(condition, one_axis("a", x), 0)
+    x = x.reshape(1) if x.ndim == 0 else x
+    np.compress([], stand_in(x), axis)
+    return _selected(condition, x, operator.index(axis) % x.ndim)
+
+
+def extract(condition, arr):
+    """The items of a dask array where a condition of any shape is non-zero.
+
+    Parameters
+    ----------
+    condition : dask array or array_like, any shape
+        Non-zero selects; condition and `arr` are both taken in C order.
+    arr : dask array or array_like, any chunks
+        Any dtype.
+
+    Returns
+    -------
+    dask array of arr's dtype, shape (number of selected items,)
+        The number is unknown until computed if `condition` is a dask array.
+
+    Raises
+    ------
+    IndexError
+        If `condition` selects beyond the last item of `arr`: at once, or when computed if it is a
+        dask array.
+    TypeError, ValueError
+        As `compress`.
+
+    Notes
+    -----
+    Equals ``fastsel.extract(condition, arr)``. As `compress`.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[1, 2], [3, 4]], chunks=1)
+    >>> fastsel.dask.extract(x % 2 == 1, x).compute()
+    array([1, 3])
+    """
+    if isinstance(condition, da.Array):
+        condition = one_axis("condition", condition)
+    else:
+        condition = np.ravel(condition)
+    return _selected(condition, one_axis("arr", checked("arr", arr)), 0)
+
+
+def boolean_mask(a, mask):
+    """The items, or rows, of a dask array where a boolean mask is True; ``a[mask]``.
+
+    Parameters
+    ----------
+    a : dask array or array_like, shape (n, m, ...), any chunks
+        Any dtype.
+    mask : dask array or array_like of bool, shape of the leading axes of `a`
+        Where chunk sizes of `a` are unknown, in chunks of the same sizes.
+
+    Returns
+    -------
+    dask array of a's dtype, shape (number of True items, remaining axes of `a` ...)
+        The number is unknown until computed if `mask` is a dask array.
+
+    Raises
+    ------
+    IndexError
+        If `mask` is not boolean, or its shape differs from that of a's leading axes: at once, or
+        when computed where chunk sizes are unknown.
+    TypeError, ValueError
+        As `compress`.
+
+    Notes
+    -----
+    Equals ``fastsel.boolean_mask(a, mask)``. The axes that the mask covers, if they are several,
+    are rechunked as for `nonzero`; the others keep their chunks.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[1, 2], [3, 4], [5, 6]], chunks=2)
+    >>> fastsel.dask.boolean_mask(x, x > 2).compute()
+    array([3, 4, 5, 6])
+    >>> fastsel.dask.boolean_mask(x, [True, False, True]).compute()
+    array([[1, 2],
+           [5, 6]])
+    """
+    x = checked("a", a)
+    if not isinstance(mask, da.Array):
+        mask = np.array(mask, bool) if isinstance(mask, list) and not mask else np.asarray(mask)
+    if mask.dtype != bool:
+        raise IndexError(f"mask must be a boolean array, got dtype {mask.dtype}")
+    if mask.ndim == 0:
+        x, mask = x[np.newaxis], mask.reshape(1)
+    _check_mask_shape(x, mask)
+    axes = mask.ndim
+    if isinstance(mask, da.Array):
+        if axes > 1 and mask.shape == x.shape[:axes]:
+            mask = mask.rechunk(x.chunks[:axes])
+        mask = one_axis("mask", mask)
+    else:
+        mask = mask.ravel()
+    return _selected(mask, one_axis("a", x, axes), 0)
+
+
+def _check_mask_shape(x, mask):
+    """NumPy's rules: a mask axis of length 0 fits any length."""
+    if mask.ndim > x.ndim:
+        raise IndexError(
+            f"too many indices for array: array is {x.ndim}-dimensional, but {mask.ndim} were "
+            "indexed"
+        )
+    for axis, (size, covers) in enumerate(zip(x.shape, mask.shape, strict=False)):
+        if covers not in (0, size) and not np.isnan(size) and not np.isnan(covers):
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is "
+                f"{size} but size of corresponding boolean axis is {covers}"
+            )
+
+
+def _selected(condition, x, axis):
+    """What a 1-d condition selects along an axis."""
+    sizes, size = x.chunks[axis], x.shape[axis]
+    if isinstance(condition, da.Array):
+        condition, lengths = _fitted(condition, sizes, size, axis), np.nan
+    else:
+        if unknown(sizes):
+            raise ValueError(
+                f"the chunk sizes of the array along axis {axis} are unknown, where the condition "
+                "is not a dask array: compute_chunk_sizes() finds them"
+            )
+        condition = _as_mask(condition, size, axis)
+        ends = np.cumsum((0, *sizes)).tolist()
+        lengths = tuple(
+            int(fastsel.count_nonzero(condition[start:stop]))
+            for start, stop in itertools.pairwise(ends)
+        )
+        condition = da.from_array(condition, chunks=(sizes,))
+    axes = tuple(range(x.ndim))
+    return da.blockwise(
+        _compress_block, axes, x, axes, condition, (axis,), axis=axis,
+        adjust_chunks={axis: lengths if isinstance(lengths, tuple) else lambda _: np.nan},
+        align_arrays=False, dtype=x.dtype, meta=x._meta, name=None,
+        token="fastsel-compress",
+    )  # fmt: skip
+
+
+def _compress_block(block, mask, axis):
+    if len(mask) != block.shape[axis]:
+        raise IndexError(
+            f"boolean index did not match indexed array along axis {axis}; size of axis is "
+            f"{block.shape[axis]} but size of corresponding boolean axis is {len(mask)}, in one "
+            "of the blocks"
+        )
+    return one_thread(fastsel.compress, mask, block, axis)
+
+
+def _as_mask(condition, size, axis):
+    """A condition in memory as a mask of the axis."""
+    found = fastsel.flatnonzero(condition)
+    if len(found) and found[-1] >= size:
+        beyond = found[np.searchsorted(found, size)]
+        raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {size}")
+    mask = np.zeros(size, bool)
+    mask[found] = True
+    return mask
+
+
+def _fitted(condition, sizes, size, axis):
+    """A condition that is a dask array in the chunks of the axis."""
+    condition = checked("condition", condition)
+    own = condition.chunks[0]
+    if unknown(sizes) or unknown(own):
+        if len(sizes) != len(own):
+            raise ValueError(
+                f"condition must have the same chunks as axis {axis}, where sizes are unknown: "
+                f"got {len(own)} and {len(sizes)} chunks; compute_chunk_sizes() finds the sizes"
+            )
+        return condition
+    beyond = condition.shape[0] - size
+    if beyond < 0:
+        rest = da.zeros(-beyond, dtype=condition.dtype, chunks=max(sizes))
+        condition = da.concatenate([condition, rest])
+    elif beyond > 0:
+        none_beyond = count_nonzero(condition[size:])
+        condition = da.blockwise(
+            _refuse_beyond, "i", condition[:size], "i", none_beyond, "", axis=axis, size=size,
+            dtype=condition.dtype, meta=condition._meta,
+        )  # fmt: skip
+    return condition.rechunk((sizes,))
+
+
+def _refuse_beyond(block, beyond, axis, size):
+    if beyond:
+        raise IndexError(f"condition selects beyond the end of axis {axis} with size {size}")
+    return block

@@ -1,0 +1,159 @@
+"""The graph of unique: groups go up from the blocks, stage by stage, and numbers come down.
+
+A stage takes the keys of groups and leaves fewer, or other, ones. A tree has stages that merge
+`split_every` neighbours each, until one is left. With partitions the groups of all blocks are cut
+into ranges of values, and each range is merged by itself, so that no task sees all groups; for
+order of first occurrence the ranges are exchanged once more, for ranges of positions.
+
+For the inverse each stage also says what became of the groups it was given. The numbers of the
+final groups then come down the same way, and at the bottom each block is looked up: what waits
+for that meanwhile is the block as codes of 1, 2 or 4 bytes, not the block itself.
+"""
+
+import operator
+
+from fastsel.dask import _groups
+from fastsel.dask._blocks import blocks, places, task
+
+
+class Graph:
+    """The tasks of one call of unique."""
+
+    def __init__(self, x, name, rule):
+        self.name = name
+        self.rule = rule
+        self.tasks = {}
+        self.descents = []  # for each stage, from the numbers that leave it to those that enter
+        where, tasks = places(x, name)
+        self.tasks.update(tasks)
+        self.anywhere = next(iter(where.values()))
+        self.leaves = [
+            self.add("leaf", block, task(_groups.leaf, key, where[block], rule=rule))
+            for block, key in blocks(x).items()
+        ]
+        self.groups = self.groups_of("leaf", self.leaves)
+
+    def add(self, step, place, job):
+        """Add a task; its key."""
+        key = (f"{step}-{self.name}", *place)
+        self.tasks[key] = job
+        return key
+
+    def tree(self, split_every):
+        """Merge neighbours until one is left; the keys of the last stage, in order."""
+        groups, level = self.groups, 0
+        while len(groups) > 1:
+            groups = self.merge_neighbours(groups, level, split_every)
+            level += 1
+        return self.arranged(groups)
+
+    def partitioned(self, partitions):
+        """One range of values, or of positions, for each partition."""
+        least = _groups.LEAST_SAMPLES
+        count = max(least * partitions // len(self.groups), least)
+        samples = [
+            self.add("sample", (k,), task(_groups.sample, key, count=count))
+            for k, key in enumerate(self.groups)
+        ]
+        borders = self.add(
+            "borders", (0,), task(_groups.borders_of_values, samples, partitions=partitions)
+        )
+        groups = self.exchange(self.groups, 0, _groups.part_by_value, borders, partitions)
+        if not self.rule.sorted:
+            job = task(
+                _groups.borders_of_index, self.anywhere, partitions=partitions, rule=self.rule
+            )
+            borders = self.add("borders", (1,), job)
+            groups = self.exchange(groups, 1, _groups.part_by_index, borders, partitions)
+        return self.arranged(groups)
+
+    def groups_of(self, step, keys):
+        """The groups without what the inverse needs later, which stays where it is."""
+        if not self.rule.inverse:
+            return keys
+        get = operator.attrgetter("groups")
+        return [self.add(f"{step}-groups", key[1:], (get, key)) for key in keys]
+
+    def merge_neighbours(self, groups, level, split_every):
+        runs = [groups[k : k + split_every] for k in range(0, len(groups), split_every)]
+        merged = [
+            self.add("merge", (level, k), task(_groups.merge, run, rule=self.rule))
+            for k, run in enumerate(runs)
+        ]
+
+        def descend(numbers):
+            return [
+                self.add(
+                    "numbers",
+                    (level, k, member),
+                    task(_groups.numbers_before, numbers[k], merged[k], k=member),
+                )
+                for k, run in enumerate(runs)
+                for member in range(len(run))
+            ]
+
+        self.descents.append(descend)
+        return self.groups_of("merge", merged)
+
+    def exchange(self, groups, level, part, borders, partitions):
+        """From any groups to ranges of them."""
+        step = f"exchange{level}"
+        ranges = range(partitions)
+        parted = [
+            self.add(f"{step}-part", (k,), task(part, key, borders, partitions=partitions))
+            for k, key in enumerate(groups)
+        ]
+        pieces = [
+            [
+                self.add(f"{step}-piece", (k, p), task(_groups.one_part, key, k=p))
+                for k, key in enumerate(parted)
+            ]
+            for p in ranges
+        ]
+        merged = [
+            self.add(f"{step}-merge", (p,), task(_groups.merge, pieces[p], rule=self.rule))
+            for p in ranges
+        ]
+
+        def descend(numbers):
+            return [
+                self.add(
+                    f"{step}-numbers",
+                    (k,),
+                    task(
+                        _groups.numbers_of_whole,
+                        key,
+                        [
+                            self.add(
+                                f"{step}-back",
+                                (p, k),
+                                task(_groups.numbers_before, numbers[p], merged[p], k=k),
+                            )
+                            for p in ranges
+                        ],
+                    ),
+                )
+                for k, key in enumerate(parted)
+            ]
+
+        self.descents.append(descend)
+        return self.groups_of(f"{step}-merge", merged)
+
+    def arranged(self, groups):
+        return [
+            self.add("ordered", (k,), task(_groups.arrange, key, rule=self.rule))
+            for k, key in enumerate(groups)
+        ]
+
+    def inverse(self, ordered):
+        """For each leaf a job that gives the numbers of its items."""
+        sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
+        numbers = [
+            self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))
+            for k, key in enumerate(ordered)
+        ]
+        for descend in reversed(self.descents):
+            numbers = descend(numbers)
+        return [
+            task(_groups.numbered_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
+        ]
