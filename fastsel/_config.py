@@ -65,7 +65,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "kernels": bitmask.level_name() + ("" if slices.is_threaded() else ", serial build"),
         "threads": _threads.get_num_threads(),
         "threads set by": _threads.why(),
-        "environment": " ".join(_variables()) or "nothing set",
+        "environment": _AT_IMPORT,
     }
     if mode == "dicts":
         return config
@@ -86,6 +86,9 @@ def _cpu_name():
 
 
 def _variables():
-    """The environment variables that fastsel reads, as they are now."""
+    """The environment variables that fastsel reads."""
     names = ["OMP_NUM_THREADS", *sorted(name for name in os.environ if name.startswith("FASTSEL_"))]
     return [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+
+
+_AT_IMPORT = " ".join(_variables()) or "nothing set"  # when they are read

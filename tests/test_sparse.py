@@ -105,7 +105,12 @@ def test_negative_zero_and_nan():
 
 @pytest.mark.parametrize(
     "a",
-    [[[0, 1], [2, 0]], ((0, 1), (2, 0)), np.matrix([[0, 1]]), np.ma.array([[0, 1]], mask=[[0, 1]])],
+    [
+        [[0, 1], [2, 0]],
+        ((0, 1), (2, 0)),
+        np.array([[0, 1]]).view(np.matrix),
+        np.ma.array([[0, 1]], mask=[[0, 1]]),
+    ],
     ids=["list", "tuple", "matrix", "masked array"],
 )
 def test_array_likes_are_taken_as_arrays(a):
