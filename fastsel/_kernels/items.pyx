@@ -57,6 +57,8 @@ def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
     describe(&task.outer, source, 0, first_axis)
     describe(&task.selected, source, first_axis, stop_axis)
     describe_chunk(&task.chunk, source, stop_axis)
+    if task.total <= FEW and task.outer.size > task.slices:
+        task.slices = 1               # keep_few looks at the whole bitmask
     task.out = <char *>cnp.PyArray_DATA(out)
     task.units = task.outer.size * task.slices
     if task.total * task.outer.size * task.chunk.width == 0:

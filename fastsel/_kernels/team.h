@@ -90,6 +90,25 @@ static void fs_yield(void) { sched_yield(); }
 
 #endif
 
+/* A scheduler may wake a worker on the CPU of its caller and leave it there for long, beside idle
+   ones: two threads then take turns on one CPU, which is slower than one thread. So a worker that
+   finds itself on its caller's CPU moves to another one that it is allowed to use. */
+#if defined(__linux__)
+static ptrdiff_t fs_cpu(void) { return sched_getcpu(); }
+static void fs_leave_cpu(ptrdiff_t cpu)
+{
+    cpu_set_t allowed, others;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    others = allowed;
+    CPU_CLR((size_t)cpu, &others);
+    if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof others, &others))
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+static ptrdiff_t fs_cpu(void) { return -1; }
+static void fs_leave_cpu(ptrdiff_t cpu) { (void)cpu; }
+#endif
+
 /* How often a worker yields before it sleeps, and a caller before it sleeps until the workers
    are done: about half a millisecond on an idle CPU. Longer than lies between the passes of a
    call and between calls in a loop; a sleeping worker takes 0.05 to 0.1 ms to come back. */
@@ -100,6 +119,14 @@ static void fs_yield(void) { sched_yield(); }
 
 #define FS_MOST_WORKERS 1023
 
+/* The slices that one of the team takes first; when they are gone it helps the others. So from call
+   to call, and from pass to pass, a CPU works on the memory that it has in its cache. */
+typedef struct {
+    fs_atomic_t next;        /* slice that nobody has taken */
+    ptrdiff_t stop;
+    char padding[64 - 2 * sizeof(ptrdiff_t)]; /* a cache line each */
+} fs_range_t;
+
 typedef struct {
     fs_lock_t lock;          /* over all that is not atomic */
     fs_signal_t job_posted;
@@ -107,27 +134,49 @@ typedef struct {
     fs_atomic_t busy;        /* one caller at a time has the team */
     fs_atomic_t posted;      /* counts jobs */
     fs_atomic_t inside;      /* workers that have joined the job */
-    fs_atomic_t next;        /* slice of the job that nobody has taken */
     fs_body_t body;
     void *task;
-    ptrdiff_t stop;          /* of the slices */
-    int places;              /* workers that may still join the job */
+    fs_range_t ranges[FS_MOST_WORKERS + 1]; /* one for each place in the job; the caller's is 0 */
+    int range_count;
+    int places;              /* that workers may still take in the job */
     int workers;
     int sleeping;
+    fs_atomic_t caller_cpu;  /* when it posted the job; -1 if unknown */
     fs_atomic_t dismissed;   /* workers are to end */
 } fs_team_t;
 
 static fs_team_t fs_team = {FS_LOCK_INIT, FS_SIGNAL_INIT, FS_SIGNAL_INIT};
 
+/* A slice that nobody has taken, or -1. */
+static ptrdiff_t fs_claim(int place)
+{
+    for (int k = 0; k < fs_team.range_count; k++) {
+        fs_range_t *range = &fs_team.ranges[(place + k) % fs_team.range_count];
+        if (fs_get(&range->next) >= range->stop) continue;
+        ptrdiff_t slice = fs_take(&range->next);
+        if (slice < range->stop) return slice;
+    }
+    return -1;
+}
+
 /* Returns what the last look did. A worker has none. */
-static int fs_take_slices(fs_look_t look)
+static int fs_take_slices(int place, fs_look_t look)
 {
     int looked = 0;
-    for (ptrdiff_t k = fs_take(&fs_team.next); k < fs_team.stop; k = fs_take(&fs_team.next)) {
-        fs_team.body(fs_team.task, k);
-        if (look != NULL && (looked = look()) != 0) fs_swap(&fs_team.next, fs_team.stop);
+    for (ptrdiff_t slice; !looked && (slice = fs_claim(place)) >= 0;) {
+        fs_team.body(fs_team.task, slice);
+        if (look != NULL) looked = look();
     }
+    if (looked)
+        for (int k = 0; k < fs_team.range_count; k++)
+            fs_swap(&fs_team.ranges[k].next, fs_team.ranges[k].stop);
     return looked;
+}
+
+static void fs_keep_apart(void)
+{
+    ptrdiff_t cpu = fs_get(&fs_team.caller_cpu);
+    if (cpu >= 0 && cpu == fs_cpu()) fs_leave_cpu(cpu);
 }
 
 /* Called by a worker that has slept long enough, under the lock. */
@@ -141,10 +190,11 @@ static void fs_work(void)
         if (fs_get(&fs_team.posted) != seen) {
             seen = fs_get(&fs_team.posted);
             if (fs_team.places > 0) {
-                fs_team.places--;
+                int place = fs_team.range_count - fs_team.places--;
                 fs_take(&fs_team.inside);
                 fs_unlock(&fs_team.lock);
-                fs_take_slices(NULL);
+                fs_keep_apart();
+                fs_take_slices(place, NULL);
                 fs_lock(&fs_team.lock);
                 fs_swap(&fs_team.inside, fs_team.inside - 1);
                 fs_wake_all(&fs_team.worker_left);
@@ -252,16 +302,22 @@ static int fs_team_run(fs_body_t body, void *task, ptrdiff_t start, ptrdiff_t st
     int wanted = threads - 1 < FS_MOST_WORKERS ? threads - 1 : FS_MOST_WORKERS;
     fs_lock(&fs_team.lock);
     while (fs_team.workers < wanted && fs_start_worker()) fs_team.workers++;
+    fs_swap(&fs_team.caller_cpu, fs_cpu());
     fs_team.body = body;
     fs_team.task = task;
-    fs_team.stop = stop;
     fs_team.places = wanted;
-    fs_swap(&fs_team.next, start);
+    fs_team.range_count = wanted + 1;
+    for (int k = 0; k <= wanted; k++) {
+        ptrdiff_t share = (stop - start) / (wanted + 1), rest = (stop - start) % (wanted + 1);
+        ptrdiff_t first = start + share * k + (k < rest ? k : rest);
+        fs_team.ranges[k].stop = first + share + (k < rest);
+        fs_swap(&fs_team.ranges[k].next, first);
+    }
     ptrdiff_t job = fs_take(&fs_team.posted) + 1;
     if (fs_team.sleeping) fs_wake_all(&fs_team.job_posted);
     fs_unlock(&fs_team.lock);
 
-    int looked = fs_take_slices(look);
+    int looked = fs_take_slices(0, look);
     if (fs_get(&fs_team.posted) != job) return looked ? FS_STOPPED : FS_ORPHANED;
 
     fs_lock(&fs_team.lock);
