@@ -58,7 +58,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "numpy": np.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.release()}",  # platform() asks a program
         "cpu": _cpu_name(),
         "cpus": os.cpu_count(),
         "compiler": slices.compiler(),
@@ -82,7 +82,8 @@ def _cpu_name():
         for line in lines:
             if line.startswith("model name"):
                 return line.partition(": ")[2]
-    return platform.processor() or platform.machine()
+    # Not platform.processor(), which asks a program.
+    return os.environ.get("PROCESSOR_IDENTIFIER") or platform.machine()
 
 
 def _variables():
