@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import platform
 import re
 
 import numpy as np
@@ -163,17 +162,25 @@ def test_help_of_unique_tells_shapes_dtypes_order_and_cost():
         assert cost in text
 
 
-def test_info_fits_a_bug_report(monkeypatch):
-    monkeypatch.setenv("FASTSEL_FORK_THREADS", "3")
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    config = fastsel.show_config(mode="dicts")
-    assert config["system"] == platform.platform()
-    assert config["cpu"]
-    assert config["environment"] == "OMP_NUM_THREADS=2 FASTSEL_FORK_THREADS=3"
+def test_info_fits_a_bug_report(run_python):
+    run_python(
+        """
+import platform
+import fastsel
+config = fastsel.show_config(mode="dicts")
+assert config["system"] == f"{platform.system()} {platform.release()}"
+assert config["cpu"]
+assert config["environment"] == "OMP_NUM_THREADS=2 FASTSEL_FORK_THREADS=3", config
+""",
+        FASTSEL_FORK_THREADS="3",
+        OMP_NUM_THREADS="2",
+    )
 
 
-def test_info_says_that_nothing_is_set(monkeypatch):
+def test_info_says_that_nothing_is_set(run_python, monkeypatch):
     for name in list(os.environ):
         if name == "OMP_NUM_THREADS" or name.startswith("FASTSEL_"):
             monkeypatch.delenv(name)
-    assert fastsel.show_config(mode="dicts")["environment"] == "nothing set"
+    run_python(
+        "import fastsel; assert fastsel.show_config(mode='dicts')['environment'] == 'nothing set'"
+    )

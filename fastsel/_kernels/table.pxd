@@ -20,6 +20,7 @@ cdef enum:
     PROBES_PER_KEY = 16
     PROBES_FREE = 4096
     FIRST_SLOT_BITS = 8
+    CACHED_SLOT_BITS = 14
 
 ctypedef struct slot_t:
     uint64_t word
@@ -43,6 +44,12 @@ ctypedef struct table_t:
     Py_ssize_t probes
 
 
+cdef inline Py_ssize_t room(int slot_bits) noexcept nogil:
+    """Groups in a table of so many slots: an eighth where that fits the second-level cache, because
+    each key that is not in its first slot costs a branch that nobody can predict; a half beyond."""
+    return <Py_ssize_t>1 << (slot_bits - (3 if slot_bits < CACHED_SLOT_BITS else 1))
+
+
 cdef inline int table_start(table_t *table, Py_ssize_t most, int skip_bits,
                             Py_ssize_t expected) noexcept nogil:
     """A new table for at most `most` groups; 0 or NO_MEMORY. Free it in both cases."""
@@ -50,7 +57,7 @@ cdef inline int table_start(table_t *table, Py_ssize_t most, int skip_bits,
     table.most = most
     table.skip_bits = skip_bits
     table.slot_bits = FIRST_SLOT_BITS
-    while (<Py_ssize_t>1 << table.slot_bits) < 2 * expected:
+    while room(table.slot_bits) <= expected:
         table.slot_bits += 1
     table.slots = <slot_t *>PyMem_RawCalloc(<size_t>1 << table.slot_bits, sizeof(slot_t))
     table.groups = <group_t *>PyMem_RawRealloc(
@@ -109,7 +116,7 @@ cdef inline Py_ssize_t add(table_t *table, const keys_t *keys, Py_ssize_t i, uin
     table.groups[group].count = 0
     table.groups[group].word = word
     table.length += 1
-    if 2 * table.length == <Py_ssize_t>1 << table.slot_bits and not grow(table, keys):
+    if table.length == room(table.slot_bits) and not grow(table, keys):
         return NO_MEMORY
     return group
 
