@@ -61,7 +61,8 @@ class Result:
         """The share that fastsel reaches of the speed of a parallel loop with this traffic."""
         if self.limit is None or FASTSEL not in self.timings:
             return None
-        return self.limit.median / self.timings[FASTSEL].median
+        # Minima: the threads of the loop are woken anew, which the scheduler may do late.
+        return self.limit.minimum / self.timings[FASTSEL].minimum
 
 
 @dataclass
@@ -241,7 +242,7 @@ def cell_json(result):
         "best": result.best,
         "over_numpy": result.over_numpy,
         "over_best": result.over_best,
-        "limit_seconds": result.limit and result.limit.median,
+        "limit_seconds": result.limit and result.limit.minimum,
         "limit_share": result.limit_share,
         "not_run": result.refusals,
         "wrong": result.wrong,
