@@ -153,3 +153,20 @@ def test_truncation_needs_no_room_for_all_coordinates():
     assert count == x.size
     assert coordinates[-1].tolist() == [0, 9]
     assert peak < x.nbytes  # eight bytes per item would hold them all
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f4"])
+@pytest.mark.parametrize("share", [0, 0.1, 1], ids="share{}".format)
+@pytest.mark.parametrize("sorted", [True, False])
+@pytest.mark.parametrize("extras", [False, True])
+def test_unique_takes_little_beside_its_outputs(dtype, share, sorted, extras):
+    size = 4_000_000
+    groups = max(1000, int(share * size))
+    a = np.random.default_rng(1).permutation(size) % groups
+    a = a.astype(dtype)
+    tracemalloc.start()
+    result = fastsel.unique(a, *[extras] * 3, sorted=sorted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    outputs = sum(output.nbytes for output in (result if extras else [result]))
+    assert peak - outputs <= 2.6 * a.nbytes
