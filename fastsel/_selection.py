@@ -15,11 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import bitmask, indices, items, small
 
-# Up to so many items small.pyx and NumPy's own loops are done before the other kernels have
-# started (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that
-# no other thread can write to the array between the two passes of its nonzero, which would not
-# notice.
+# Up to so many items NumPy's own loops are done before our other kernels have started
+# (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that no other
+# thread can write to the array between the two passes of its nonzero, which would not notice.
 TINY_ITEMS = 500
+
+# Up to so many items one call of small.pyx is done before several kernels are, on several threads.
+SMALL_ITEMS = 1 << 14
 
 _POSITION = np.dtype(np.intp).itemsize
 
@@ -62,6 +64,10 @@ def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     >>> fastsel.nonzero([0.0, -0.0])
     (array([], dtype=int64),)
     """
+    if type(a) is np.ndarray and a.ndim == 1:
+        index = small.flatnonzero(a, SMALL_ITEMS)
+        if index is not None:
+            return (index,)
     array = _gate.plain(a)
     if array is None:
         return _gate.library(a).nonzero(a)
@@ -97,6 +103,8 @@ def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     >>> fastsel.flatnonzero([[0, 7], [8, 0]])
     array([1, 2])
     """
+    if (index := small.flatnonzero(a, SMALL_ITEMS)) is not None:
+        return index
     array = _gate.plain(a)
     if array is None:
         return _gate.library(a).flatnonzero(a)
@@ -198,7 +206,7 @@ def count_nonzero(
     >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
     1
     """
-    if axis is None and not keepdims and (count := small.count_nonzero(a, TINY_ITEMS)) is not None:
+    if axis is None and not keepdims and (count := small.count_nonzero(a, SMALL_ITEMS)) is not None:
         return count
     array = _gate.plain(a)
     if array is None:
@@ -278,7 +286,7 @@ def compress(
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    if axis is out is None and (kept := small.compress(condition, a, TINY_ITEMS)) is not None:
+    if axis is out is None and (kept := small.compress(condition, a, SMALL_ITEMS)) is not None:
         return kept
     if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
         return a.compress(condition, axis, out)
@@ -330,7 +338,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
-    if (kept := small.extract(condition, arr, TINY_ITEMS)) is not None:
+    if (kept := small.extract(condition, arr, SMALL_ITEMS)) is not None:
         return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
@@ -378,7 +386,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     array([[1, 2],
            [5, 6]])
     """
-    if (kept := small.boolean_mask(a, mask, TINY_ITEMS)) is not None:
+    if (kept := small.boolean_mask(a, mask, SMALL_ITEMS)) is not None:
         return kept
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
         return a[mask]

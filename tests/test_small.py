@@ -6,7 +6,7 @@ from arrays import LAYOUTS, assert_same, make
 
 import fastsel
 
-SIZES = (0, 1, 2, 7, 100, 499, 500, 501, 999, 1000, 1001)
+SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
 DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
 
 
@@ -18,8 +18,34 @@ def numbers(dtype, size):
     )
 
 
-def mask_of(size):
-    return np.random.default_rng(size + 1).random(size) < 0.3
+def mask_of(size, density=0.3):
+    return np.random.default_rng(size + 1).random(size) < density
+
+
+@pytest.mark.parametrize("density", [0, 0.02, 0.5, 0.98, 1])
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D"])
+def test_densities(dtype, density):
+    for size in SIZES:
+        mask = mask_of(size, density)
+        x = np.arange(size).astype(dtype)
+        assert_same(fastsel.boolean_mask(x, mask), x[mask])
+        assert_same(fastsel.nonzero(x * mask)[0], np.nonzero(x * mask)[0])
+        assert_same(fastsel.flatnonzero(mask), np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_signs_do_not_count_and_nan_does(dtype):
+    x = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, 1e-7, -1e-7] * 9, dtype)
+    assert_same(fastsel.flatnonzero(x), np.flatnonzero(x))
+    assert fastsel.count_nonzero(x) == np.count_nonzero(x)
+
+
+def test_flags_of_any_byte():
+    flags = np.arange(300, dtype=np.uint8).view(bool)
+    x = np.arange(300)
+    assert_same(fastsel.boolean_mask(x, flags), x[flags])
+    assert_same(fastsel.flatnonzero(flags), np.flatnonzero(flags))
+    assert fastsel.count_nonzero(flags) == len(np.flatnonzero(flags))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -30,6 +56,9 @@ def test_selections_equal_numpy(dtype):
         assert_same(fastsel.compress(mask, x), np.compress(mask, x))
         assert_same(fastsel.compress(mask[: size // 2], x), np.compress(mask[: size // 2], x))
         assert_same(fastsel.extract(mask, x), np.extract(mask, x))
+        if np.dtype(dtype).kind != "O":
+            assert_same(fastsel.nonzero(x)[0], np.nonzero(x)[0])
+            assert_same(fastsel.flatnonzero(x), np.flatnonzero(x))
         count = fastsel.count_nonzero(x)
         assert type(count) is np.intp
         assert count == np.count_nonzero(x)

@@ -4,6 +4,7 @@
 TUNING = (
     ("fastsel._threads.MIN_SLICE_BYTES", 1),
     ("fastsel._selection.TINY_ITEMS", 0),
+    ("fastsel._selection.SMALL_ITEMS", 0),
     ("fastsel._distinct.TINY_ITEMS", 0),
     ("fastsel._gather.TINY_ITEMS", 0),
 )

@@ -3,17 +3,20 @@ more than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
 items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the
-GIL, and each item of a mask and each index is loaded once.
+GIL; the bitmask is on the stack, and each item and each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
 
 cnp.import_array()
 
+cdef const fs_level_t *level = fs_level()
+
 cdef extern from "numpy/arrayobject.h":
-    cnp.npy_intp PyArray_CountNonzero(cnp.ndarray a) except -1
     object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
@@ -28,7 +31,9 @@ ctypedef fused real_t:
     double
 
 cdef enum:
-    MOST = 1000            # items, whatever the caller says
+    MOST = 1 << 14         # items, whatever the caller says
+    MOST_BLOCKS = MOST // 64
+    MOST_ROWS = 1000       # of indices
     MOST_BYTES = 1 << 14   # of the slices that gather_nd copies
     MAX_DIMS = 64
 
@@ -56,13 +61,53 @@ cdef inline cnp.ndarray empty(int ndim, cnp.npy_intp *shape, cnp.ndarray like):
     return PyArray_Empty(ndim, shape, descr, 0)
 
 
+cdef inline uint64_t care_of(cnp.ndarray a) noexcept:
+    """The bits that decide whether an item is non-zero: all but the sign of floats. 0 for dtypes
+    that are not of one word."""
+    cdef int typenum = cnp.PyArray_TYPE(a)
+    if typenum == cnp.NPY_DOUBLE:
+        return <uint64_t>-1 >> 1
+    if typenum == cnp.NPY_FLOAT:
+        return <uint64_t>-1 >> 33
+    if typenum == cnp.NPY_FLOAT16:
+        return <uint64_t>-1 >> 49
+    return <uint64_t>-1 if cnp.PyArray_ISINTEGER(a) or typenum == cnp.NPY_BOOL else 0
+
+
+cdef inline Py_ssize_t pack(cnp.ndarray a, uint64_t care, uint64_t *bits) noexcept:
+    """The bitmask of a's items; returns how many are set."""
+    cdef char[64 * 8] last
+    cdef const char *items = <const char *>cnp.PyArray_DATA(a)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), size = cnp.PyArray_SIZE(a)
+    cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
+        items, care, bits, whole)
+    if size & 63:
+        memset(last, 0, sizeof(last))
+        memcpy(last, items + whole * 64 * width, (size & 63) * width)
+        count += level.pack[log2_width(width)](last, care, bits + whole, 1)
+    return count
+
+
 def count_nonzero(a, Py_ssize_t most):
     """numpy.count_nonzero(a)."""
+    cdef uint64_t[MOST_BLOCKS] bits
     cdef cnp.npy_intp count
-    if not is_small(a, most):
+    if not is_small(a, most) or care_of(a) == 0:
         return None
-    count = PyArray_CountNonzero(a)
+    count = pack(a, care_of(a), bits)
     return PyArray_Scalar(&count, INTP, None)
+
+
+def flatnonzero(a, Py_ssize_t most):
+    """numpy.flatnonzero(a)."""
+    cdef uint64_t[MOST_BLOCKS] bits
+    cdef cnp.npy_intp count
+    if not is_small(a, most) or care_of(a) == 0:
+        return None
+    count = pack(a, care_of(a), bits)
+    out = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
+    level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, <intptr_t *>cnp.PyArray_DATA(out), count)
+    return out
 
 
 def boolean_mask(a, mask, Py_ssize_t most):
@@ -87,27 +132,36 @@ def extract(condition, a, Py_ssize_t most):
 
 cdef keep(cnp.ndarray a, cnp.ndarray mask):
     """What a mask of bool, with no more items than a, keeps."""
-    cdef uint16_t[MOST] kept
-    cdef const cnp.npy_bool *flags = <const cnp.npy_bool *>cnp.PyArray_DATA(mask)
+    cdef uint64_t[MOST_BLOCKS] bits
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), itemsize = cnp.PyArray_ITEMSIZE(a), j
-    cdef cnp.npy_intp count = 0
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a)
+    cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, room
+    cdef cnp.npy_intp count
+    cdef uint64_t word
     cdef char *target
     if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > cnp.PyArray_SIZE(a):
         return None
-    for j in range(size):
-        kept[count] = <uint16_t>j
-        count += flags[j] != 0
+    count = pack(mask, care_of(mask), bits)
     out = empty(1, &count, a)
     target = <char *>cnp.PyArray_DATA(out)
-    for j in range(count):
-        copy_item(target + itemsize * j, source + itemsize * kept[j], itemsize)
+    if width <= 8:                # blocks whose 64 items may all be read
+        block = size >> 6
+        room = count - (fs_popcount(bits[block]) if block < blocks else 0)
+        level.keep[log2_width(width)](bits, block, source, target, room)
+        target += room * width
+    while block < blocks:
+        word = bits[block]
+        while word:
+            memcpy(target, source + (block * 64 + fs_ctz(word)) * width, width)
+            target += width
+            word &= word - 1
+        block += 1
     return out
 
 
 def gather_nd(data, indices, Py_ssize_t most):
     """fastsel.gather_nd(data, indices) for indices of intp that are all within bounds."""
-    cdef Py_ssize_t[MOST] offsets
+    cdef Py_ssize_t[MOST_ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
     cdef const Py_ssize_t *index
     cdef const char *source
@@ -116,7 +170,7 @@ def gather_nd(data, indices, Py_ssize_t most):
     cdef const cnp.npy_intp *strides
     cdef Py_ssize_t rows = 1, width, value, offset, j
     cdef int lead, depth, axis
-    if not is_small(indices, most) or cnp.PyArray_TYPE(indices) != cnp.NPY_INTP or (
+    if not is_small(indices, min(most, MOST_ROWS)) or cnp.PyArray_TYPE(indices) != cnp.NPY_INTP or (
             not is_plain(data) or cnp.PyArray_NDIM(indices) == 0):
         return None
     lead = cnp.PyArray_NDIM(indices) - 1
