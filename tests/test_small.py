@@ -108,6 +108,21 @@ def test_gather_nd(dtype, depth):
         assert_same(fastsel.gather_nd(data, rows), data[tuple(np.moveaxis(rows, -1, 0))])
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D", "g"])
+@pytest.mark.parametrize(
+    "shape", [(70, 3), (130, 2, 4), (1000, 10), (65, 1), (3, 0), (0, 3), (5, 1, 8)]
+)
+def test_rows(dtype, shape):
+    a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    mask = mask_of(shape[0])
+    assert_same(fastsel.boolean_mask(a, mask), a[mask])
+    for condition in (mask, mask[: shape[0] // 2]):
+        assert_same(fastsel.compress(condition, a, axis=0), np.compress(condition, a, axis=0))
+        assert_same(fastsel.compress(condition, a), np.compress(condition, a))
+    pairs = np.random.default_rng(1).random(shape[:2]) < 0.5
+    assert_same(fastsel.boolean_mask(a, pairs), a[pairs])
+
+
 def test_masks_and_conditions_that_do_not_fit():
     x = np.arange(10)
     with pytest.raises(IndexError):

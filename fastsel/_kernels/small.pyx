@@ -111,40 +111,54 @@ def flatnonzero(a, Py_ssize_t most):
 
 
 def boolean_mask(a, mask, Py_ssize_t most):
-    """a[mask] for a mask of a's shape."""
-    if is_small(a, most) and is_small(mask, most) and cnp.PyArray_SAMESHAPE(a, mask):
-        return keep(a, mask)
-    return None
+    """a[mask] for a mask of the shape of a's leading axes."""
+    cdef int axis
+    if not is_small(a, most) or not is_small(mask, most) or (
+            not 0 < cnp.PyArray_NDIM(mask) <= cnp.PyArray_NDIM(a)):
+        return None
+    for axis in range(cnp.PyArray_NDIM(mask)):
+        if cnp.PyArray_DIM(mask, axis) != cnp.PyArray_DIM(a, axis):
+            return None
+    return keep(a, mask, cnp.PyArray_NDIM(mask))
 
 
-def compress(condition, a, Py_ssize_t most):
-    """numpy.compress(condition, a) for 1-d arrays."""
-    if is_small(a, most) and is_small(condition, most) and cnp.PyArray_NDIM(a) == 1 and (
-            cnp.PyArray_NDIM(condition) == 1):
-        return keep(a, condition)
-    return None
+def compress(condition, a, bint rows, Py_ssize_t most):
+    """numpy.compress(condition, a), or with rows, along axis 0."""
+    if not is_small(a, most) or not is_small(condition, most) or (
+            cnp.PyArray_NDIM(condition) != 1 or cnp.PyArray_NDIM(a) < rows):
+        return None
+    return keep(a, condition, 1 if rows else cnp.PyArray_NDIM(a))
 
 
 def extract(condition, a, Py_ssize_t most):
     """numpy.extract(condition, a)."""
-    return keep(a, condition) if is_small(a, most) and is_small(condition, most) else None
+    if is_small(a, most) and is_small(condition, most):
+        return keep(a, condition, cnp.PyArray_NDIM(a))
+    return None
 
 
-cdef keep(cnp.ndarray a, cnp.ndarray mask):
-    """What a mask of bool, with no more items than a, keeps."""
+cdef keep(cnp.ndarray a, cnp.ndarray mask, int lead):
+    """What a mask of bool keeps of the leading axes of a, of which it may cover less than all."""
     cdef uint64_t[MOST_BLOCKS] bits
+    cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a)
-    cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, room
-    cdef cnp.npy_intp count
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a), most = 1
+    cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, count, room
     cdef uint64_t word
     cdef char *target
-    if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > cnp.PyArray_SIZE(a):
+    cdef int axis
+    for axis in range(lead):
+        most *= cnp.PyArray_DIM(a, axis)
+    for axis in range(lead, cnp.PyArray_NDIM(a)):
+        shape[1 + axis - lead] = cnp.PyArray_DIM(a, axis)
+        width *= cnp.PyArray_DIM(a, axis)
+    if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > most:
         return None
     count = pack(mask, care_of(mask), bits)
-    out = empty(1, &count, a)
+    shape[0] = count
+    out = empty(1 + cnp.PyArray_NDIM(a) - lead, shape, a)
     target = <char *>cnp.PyArray_DATA(out)
-    if width <= 8:                # blocks whose 64 items may all be read
+    if width in (1, 2, 4, 8):     # blocks whose 64 items may all be read
         block = size >> 6
         room = count - (fs_popcount(bits[block]) if block < blocks else 0)
         level.keep[log2_width(width)](bits, block, source, target, room)
