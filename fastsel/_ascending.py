@@ -23,10 +23,10 @@ def distinct(flat, keys, wanted):
         keys.data, keys.size, keys.rule, keys.order, True, *wanted,
         _threads.for_bytes(keys.data.nbytes),
     )  # fmt: skip
-    values = values.view(flat.dtype)
+    values = values.view(_native_order(flat.dtype))  # as the keys are
     if flat.dtype.kind == "f":
         _put_first_bits(values, flat, extras[0])
-    return values, *extras
+    return values.astype(flat.dtype, copy=False), *extras
 
 
 def sort(values):
@@ -65,9 +65,12 @@ def places(order):
     return result
 
 
+def _native_order(dtype):
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
 def _native(values):
-    dtype = values.dtype
-    return values if dtype.isnative else values.astype(dtype.newbyteorder("="))
+    return values.astype(_native_order(values.dtype), copy=False)
 
 
 def _by_kernel(values):

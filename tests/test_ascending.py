@@ -106,6 +106,10 @@ SHAPES_OF_NUMBERS = {
     "exponents": lambda n, r: np.exp(r.uniform(-700, 700, n)) * r.choice([-1, 1], n),
     "subnormal": lambda n, r: r.integers(0, n, n).view(np.float64),
     "zeros": lambda n, r: r.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], n),
+    "swapped_floats": lambda n, r: r.choice([0.0, -0.0, 1.5, np.nan, 3e300], n).astype(">f8"),
+    "swapped_many": lambda n, r: r.standard_normal(n).astype(">f4"),
+    "swapped_integers": lambda n, r: r.integers(-(2**31), 2**31, n).astype(">i4"),
+    "swapped_times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).astype(">i8").view(">M8[s]"),
     "times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).view("m8[ns]"),
 }
 
