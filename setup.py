@@ -24,7 +24,15 @@ SHARED = [
     f"{KERNELS}/{name}"
     for name in (
         *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h"),
-        *("blocks.pxd", "chunks.pxd", "keys.pxd", "ranks.pxd", "slices.pxd", "strided.pxd"),
+        *(
+            "blocks.pxd",
+            "chunks.pxd",
+            "keys.pxd",
+            "radix.pxd",
+            "ranks.pxd",
+            "slices.pxd",
+            "strided.pxd",
+        ),
         "table.pxd",
     )
 ]

@@ -101,6 +101,8 @@ SHAPES_OF_NUMBERS = {
     "narrow": lambda n, r: r.integers(0, 1000, n),
     "one_far_away": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
     "low_bits_only": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
+    "one_cell": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62)[::-1].copy(),
+    "first_cell_full": lambda n, r: np.where(np.arange(n) < n - 2, r.integers(0, 9, n), 2**40),
     "falling": lambda n, r: np.arange(n)[::-1].copy(),
     "runs": lambda n, r: np.repeat(r.integers(0, 2**60, n // 100 + 1), 100)[:n],
     "exponents": lambda n, r: np.exp(r.uniform(-700, 700, n)) * r.choice([-1, 1], n),
