@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastsel import _gate, _numpy, _threads
 from fastsel._kernels import gather, small
 
-# Up to so many indices small.pyx is done before the kernel has started (benchmarks/bench_tiny.py).
-TINY_ITEMS = 500
+# Up to so many indices small.pyx is done before the kernel has started, or a second thread has:
+# 10 000 rows of two take 5 us of work (benchmarks/bench_tiny.py).
+SMALL_ITEMS = 1 << 15
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -90,7 +91,7 @@ def gather_nd(
     array([11, 20])
     """
     if batch_dims == 0 and out is None:
-        result = small.gather_nd(data, indices, TINY_ITEMS)
+        result = small.gather_nd(data, indices, SMALL_ITEMS)
         if result is not None:
             return result
     if not type(data) is type(indices) is np.ndarray:

@@ -76,8 +76,8 @@ class Reader:
 
     def settings(self):
         """Whether small arrays reach the kernels, in how many slices, by which engine and seed."""
-        _selection.TINY_ITEMS = _distinct.TINY_ITEMS = _gather.TINY_ITEMS = self.choice([0, 500])
-        _selection.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
+        _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
+        _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice([None, "tables", "partitions", "sort"])
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1

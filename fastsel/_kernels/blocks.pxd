@@ -20,6 +20,9 @@ cdef extern from "levels.h" nogil:
         size_t (*add_offsets)(
             const intptr_t *values, Py_ssize_t n, size_t length, intptr_t wrap, size_t stride,
             intptr_t *offsets) noexcept nogil
+        size_t (*row_offsets)(
+            const char *rows, Py_ssize_t width, Py_ssize_t axes, Py_ssize_t n,
+            const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
     int fs_ctz(uint64_t word) noexcept

@@ -6,6 +6,7 @@ other thread's change of the indices can move a read out of the data.
 cimport numpy as cnp
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t)
+from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport fs_level, fs_level_t
 from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
@@ -41,7 +42,9 @@ ctypedef struct gather_task:
     chunk_t chunk                     # trailing axes of data
     strided_t rows                    # of indices
     Py_ssize_t index_stride           # within a row
+    Py_ssize_t width                  # of an index
     bint signed
+    bint plain                        # rows that a level takes whole
     load_t load
     Py_ssize_t rows_per_batch
     Py_ssize_t slices
@@ -134,13 +137,16 @@ cdef run(gather_task *task, cnp.ndarray indices, int batch_dims, int threads):
     cdef Py_ssize_t k
     describe(&task.rows, indices, 0, last)
     task.index_stride = cnp.PyArray_STRIDE(indices, last)
+    task.width = cnp.PyArray_ITEMSIZE(indices)
     task.signed = cnp.PyArray_ISSIGNED(indices)
-    task.load = loader(cnp.PyArray_ITEMSIZE(indices), task.signed)
+    task.plain = (task.signed and task.width >= 4 and task.axes <= 2 and
+                  cnp.PyArray_IS_C_CONTIGUOUS(indices))
+    task.load = loader(task.width, task.signed)
     if task.rows.size == 0:
         return None
     task.rows_per_batch = task.rows.size // task.batch.size
     task.slices = slice_count(task.rows.size, threads,
-                              task.chunk.width + task.axes * cnp.PyArray_ITEMSIZE(indices))
+                              task.chunk.width + task.axes * task.width)
     shape[0], shape[1] = task.slices, 3
     cdef cnp.ndarray faults = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT64, 0)
     task.faults = <fault_t *>cnp.PyArray_DATA(faults)
@@ -168,9 +174,10 @@ cdef void gather_slice(void *context, Py_ssize_t k) noexcept nogil:
     while row < stop:
         n = run_length(&rows, &task.rows, min(stop - row, ROWS))
         found = &local[0] if task.offsets == NULL else &task.offsets[row]
-        in_batch = start_offsets(task, &batch, in_batch, found, n)
-        if not add_indices(task, item(&rows, &task.rows), row, found, n, &task.faults[k]):
+        if not index_offsets(task, item(&rows, &task.rows), row, found, n, &task.faults[k]):
             return
+        if task.batch.size > 1:
+            in_batch = add_starts(task, &batch, in_batch, found, n)
         if task.out != NULL:
             copy_chunks(&task.chunk, task.batch.data, found, n,
                         task.out + row * task.chunk.width)
@@ -178,15 +185,15 @@ cdef void gather_slice(void *context, Py_ssize_t k) noexcept nogil:
         row += n
 
 
-cdef Py_ssize_t start_offsets(const gather_task *task, cursor_t *batch, Py_ssize_t in_batch,
-                              Py_ssize_t *found, Py_ssize_t n) noexcept nogil:
-    """Where the batch of each of n rows starts in data; returns the position in the last one."""
+cdef Py_ssize_t add_starts(const gather_task *task, cursor_t *batch, Py_ssize_t in_batch,
+                           Py_ssize_t *found, Py_ssize_t n) noexcept nogil:
+    """Add where the batch of each of n rows starts in data; returns the position in the last one."""
     cdef Py_ssize_t j = 0, length, i, start
     while j < n:
         length = min(n - j, task.rows_per_batch - in_batch)
         start = item(batch, &task.batch) - task.batch.data
         for i in range(j, j + length):
-            found[i] = start
+            found[i] += start
         j += length
         in_batch += length
         if in_batch == task.rows_per_batch:
@@ -195,14 +202,19 @@ cdef Py_ssize_t start_offsets(const gather_task *task, cursor_t *batch, Py_ssize
     return in_batch
 
 
-cdef bint add_indices(const gather_task *task, const char *indices, Py_ssize_t row,
-                      Py_ssize_t *found, Py_ssize_t n, fault_t *fault) noexcept nogil:
-    """Add the offset of each index to found; False, and the first fault, if one is too large.
-
-    A fault's offset is never used: the caller stops at this block.
+cdef bint index_offsets(const gather_task *task, const char *indices, Py_ssize_t row,
+                        Py_ssize_t *found, Py_ssize_t n, fault_t *fault) noexcept nogil:
+    """The offsets of n rows from the start of their batch; False, and the first fault, if an index
+    is out of bounds: then nothing in found is to be used.
     """
     cdef Py_ssize_t[ROWS] values
     cdef Py_ssize_t axis, wrap
+    if task.plain and not level.row_offsets(
+            indices, task.width, task.axes, n, <const intptr_t *>task.lengths,
+            <const intptr_t *>task.strides, <intptr_t *>found):
+        return True
+    # Axis by axis, also to find a fault; all is loaded again, and checked again.
+    memset(found, 0, n * sizeof(Py_ssize_t))
     for axis in range(task.axes):
         task.load(indices + axis * task.index_stride, task.rows.strides[task.rows.ndim - 1],
                   values, n)

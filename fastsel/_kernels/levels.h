@@ -16,9 +16,17 @@
 #include <intrin.h>
 #endif
 
+#if defined(_MSC_VER)
+#define FS_INLINE __forceinline
+#else
+#define FS_INLINE inline __attribute__((always_inline))
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #define FS_X86 1
 #include <immintrin.h>
+/* The compiler may not assume anything about the vector v from here on, not even where it is. */
+#define FS_OPAQUE(v) __asm__ volatile("" : "+v"(v))
 #else
 #define FS_X86 0
 #endif
@@ -95,6 +103,10 @@ typedef struct {
        all are below length then. */
     size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                           size_t stride, intptr_t *offsets);
+    /* The offsets of n rows of one or two signed indices, which are 4 or 8 bytes wide and lie side
+       by side. Returns 0 if all are within the lengths. */
+    size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
+                          const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
 } fs_level_t;
 
 #define FS_JOIN_(a, b) a##_##b

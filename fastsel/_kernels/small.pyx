@@ -11,6 +11,7 @@ from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
+from fastsel._kernels.chunks cimport copy_run_chunks
 
 cnp.import_array()
 
@@ -33,8 +34,8 @@ ctypedef fused real_t:
 cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
     MOST_BLOCKS = MOST // 64
-    MOST_ROWS = 1000       # of indices
-    MOST_BYTES = 1 << 14   # of the slices that gather_nd copies
+    BLOCK_ROWS = 128       # of indices
+    MOST_BYTES = 1 << 16   # of the slices that gather_nd copies
     MAX_DIMS = 64
 
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
@@ -174,22 +175,24 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int lead):
 
 
 def gather_nd(data, indices, Py_ssize_t most):
-    """fastsel.gather_nd(data, indices) for indices of intp that are all within bounds."""
-    cdef Py_ssize_t[MOST_ROWS] offsets
+    """fastsel.gather_nd(data, indices) for signed indices, one or two to a row, that are all within
+    bounds.
+    """
+    cdef Py_ssize_t[BLOCK_ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
-    cdef const Py_ssize_t *index
     cdef const char *source
+    cdef const char *index
     cdef char *target
-    cdef const cnp.npy_intp *lengths
-    cdef const cnp.npy_intp *strides
-    cdef Py_ssize_t rows = 1, width, value, offset, j
+    cdef Py_ssize_t rows = 1, width, index_width, n, j
     cdef int lead, depth, axis
-    if not is_small(indices, min(most, MOST_ROWS)) or cnp.PyArray_TYPE(indices) != cnp.NPY_INTP or (
-            not is_plain(data) or cnp.PyArray_NDIM(indices) == 0):
+    if not is_plain(data) or not is_plain(indices) or cnp.PyArray_SIZE(indices) > most or (
+            not cnp.PyArray_ISINTEGER(indices) or not cnp.PyArray_ISSIGNED(indices) or
+            cnp.PyArray_NDIM(indices) == 0):
         return None
-    lead = cnp.PyArray_NDIM(indices) - 1
+    lead, index_width = cnp.PyArray_NDIM(indices) - 1, cnp.PyArray_ITEMSIZE(indices)
     depth = <int>min(cnp.PyArray_DIM(indices, lead), MAX_DIMS)
-    if not 1 <= depth <= cnp.PyArray_NDIM(data) or cnp.PyArray_SIZE(data) == 0:
+    if index_width < 4 or not 1 <= depth <= min(cnp.PyArray_NDIM(data), 2) or (
+            cnp.PyArray_SIZE(data) == 0):
         return None
     for axis in range(lead):
         shape[axis] = cnp.PyArray_DIM(indices, axis)
@@ -200,33 +203,19 @@ def gather_nd(data, indices, Py_ssize_t most):
         width *= cnp.PyArray_DIM(data, axis)
     if rows * width > MOST_BYTES:
         return None
-    index = <const Py_ssize_t *>cnp.PyArray_DATA(indices)
-    lengths, strides = cnp.PyArray_DIMS(data), cnp.PyArray_STRIDES(data)
-    for j in range(rows):
-        offset = 0
-        for axis in range(depth):
-            value = index[axis]
-            value += lengths[axis] if value < 0 else 0
-            if not 0 <= value < lengths[axis]:
-                return None
-            offset += value * strides[axis]
-        offsets[j] = offset
-        index += depth
     out = empty(lead + cnp.PyArray_NDIM(data) - depth, shape, data)
     source, target = <const char *>cnp.PyArray_DATA(data), <char *>cnp.PyArray_DATA(out)
-    for j in range(rows):
-        copy_item(target + j * width, source + offsets[j], width)
+    index = <const char *>cnp.PyArray_DATA(indices)
+    for j in range(0, rows, BLOCK_ROWS):
+        n = min(rows - j, BLOCK_ROWS)
+        if level.row_offsets(index, index_width, depth, n,
+                             <const intptr_t *>cnp.PyArray_DIMS(data),
+                             <const intptr_t *>cnp.PyArray_STRIDES(data), <intptr_t *>offsets):
+            return None
+        copy_run_chunks(source, width, offsets, n, target)
+        index += n * depth * index_width
+        target += n * width
     return out
-
-
-cdef inline void copy_item(char *target, const char *source, Py_ssize_t width) noexcept nogil:
-    """memcpy, in line for the commonest widths."""
-    if width == 8:
-        memcpy(target, source, 8)
-    elif width == 4:
-        memcpy(target, source, 4)
-    else:
-        memcpy(target, source, width)
 
 
 def unique(a, Py_ssize_t most):
