@@ -16,24 +16,16 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = "fastsel/_kernels"
 NAMES = (
-    *("slices", "bitmask", "indices", "items", "gather", "small"),
+    *("scratch", "slices", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "distinct", "partitions", "ascending"),
 )
 # What a change must rebuild; listed here, these files also reach the sdist.
 SHARED = [
     f"{KERNELS}/{name}"
     for name in (
-        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h"),
-        *(
-            "blocks.pxd",
-            "chunks.pxd",
-            "keys.pxd",
-            "radix.pxd",
-            "ranks.pxd",
-            "slices.pxd",
-            "strided.pxd",
-        ),
-        "table.pxd",
+        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h", "scratch.h"),
+        *("blocks.pxd", "chunks.pxd", "keys.pxd", "radix.pxd", "ranks.pxd", "scratch.pxd"),
+        *("slices.pxd", "strided.pxd", "table.pxd"),
     )
 ]
 DIRECTIVES = {

@@ -6,6 +6,7 @@ reported in its own words.
 """
 
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
@@ -390,6 +391,22 @@ def torch_index_axes(case):
     batch = index_arrays(case.indices, case.cell.batch_dims)[: case.cell.batch_dims]
     batch = [tensor(positions) for positions in batch]
     return lambda: x[(*batch, *indices.unbind(-1))]
+
+
+@opponent("numba", "gather_nd", variant="parallel loop")
+def numba_gather_nd(case):
+    """Compiled by the first call, which checks the result."""
+    import numba_loops
+
+    batch_dims, indices = case.cell.batch_dims, case.indices
+    axes = case.x.shape[batch_dims : batch_dims + indices.shape[-1]]
+    slices = case.x.reshape(-1, math.prod(case.x.shape[batch_dims + len(axes) :]))
+    rows = indices.reshape(math.prod(indices.shape[:batch_dims]), -1, len(axes))
+    shape = indices.shape[:-1] + case.x.shape[batch_dims + len(axes) :]
+    call = functools.partial(
+        numba_loops.gather_nd, slices, np.array(axes), rows, len(slices) // len(rows)
+    )
+    return lambda: call()[0].reshape(shape)
 
 
 @opponent("onnxruntime", "gather_nd")

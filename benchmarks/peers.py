@@ -15,6 +15,7 @@ PACKAGES = {
     "pandas": ("pandas",),
     "duckdb": ("duckdb",),
     "fastremap": ("fastremap",),
+    "numba": ("numba",),
     "dask": ("dask",),
 }
 
@@ -30,7 +31,8 @@ def missing_packages(peer):
 
 def limit_threads(count):
     """Give every peer this many threads. To be called before any of them is imported."""
-    os.environ["OMP_NUM_THREADS"] = os.environ["POLARS_MAX_THREADS"] = str(count)
+    for name in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = str(count)
 
 
 def thread_count():

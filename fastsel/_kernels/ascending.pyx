@@ -11,12 +11,12 @@ read from as many streams as there are buckets, and the positions of the keys ar
 What moves through a sort beside a key is its entry, which becomes the number of its group.
 """
 cimport numpy as cnp
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.keys cimport canonical, describe_keys, keys_t
 from fastsel._kernels.radix cimport number_t, sort_bucket
+from fastsel._kernels.scratch cimport Scratch, give, take
 from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
 
 cnp.import_array()
@@ -74,29 +74,29 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     """
     cdef ascending_task task
     cdef Py_ssize_t length
-    owned = []
+    cdef Scratch scratch = Scratch()
     describe_keys(&task.keys, data, size, rule, None, (0, 1))
     task.order.sign, task.order.negative, task.order.less = order
     task.merged = merged
     task.placed = index or inverse
     task.slices = slice_count(size, threads, 1)     # each has its own counts of all cells
-    task.limits = <uint64_t *>memory(owned, 2 * task.slices, cnp.NPY_UINT64)
+    task.limits = <uint64_t *>scratch.take(2 * task.slices * sizeof(uint64_t))
     with nogil:
         for_slices(limits_slice, &task, task.slices, threads)
     choose_cells(&task)
-    task.counts = <uint32_t *>memory(owned, task.slices * task.cells, cnp.NPY_UINT32)
-    task.bucket_of = <uint16_t *>memory(owned, task.cells, cnp.NPY_UINT16)
-    task.homes = <uint16_t *>memory(owned, size, cnp.NPY_UINT16)
+    task.counts = <uint32_t *>scratch.take(task.slices * task.cells * sizeof(uint32_t))
+    task.bucket_of = <uint16_t *>scratch.take(task.cells * sizeof(uint16_t))
+    task.homes = <uint16_t *>scratch.take(size * sizeof(uint16_t))
     with nogil:
         for_slices(count_slice, &task, task.slices, threads)
         join_cells(&task)
-    task.starts = <Py_ssize_t *>memory(owned, task.buckets * task.slices + 1, cnp.NPY_INTP)
-    task.groups = <Py_ssize_t *>memory(owned, task.buckets + 1, cnp.NPY_INTP)
+    task.starts = <Py_ssize_t *>scratch.take(
+        (task.buckets * task.slices + 1) * sizeof(Py_ssize_t))
+    task.groups = <Py_ssize_t *>scratch.take((task.buckets + 1) * sizeof(Py_ssize_t))
     task.cuts = slice_count(task.buckets, threads, size // task.buckets)
-    task.failed = <Py_ssize_t *>memory(owned, task.cuts, cnp.NPY_INTP)
-    task.numbers = <char *>memory(
-        owned, size, cnp.NPY_UINT32 if task.keys.width == 4 else cnp.NPY_UINT64)
-    task.entries = <uint32_t *>memory(owned, size if task.placed else 0, cnp.NPY_UINT32)
+    task.failed = <Py_ssize_t *>scratch.take(task.cuts * sizeof(Py_ssize_t))
+    task.numbers = <char *>scratch.take(size * task.keys.width)
+    task.entries = <uint32_t *>scratch.take(size * sizeof(uint32_t) if task.placed else 0)
     with nogil:
         scan_starts(&task)
         for_slices(scatter_slice, &task, task.slices, threads)
@@ -105,11 +105,11 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     fail_if_any(&task)
     length = task.groups[task.buckets]
     outputs = []
-    task.values = <char *>memory(
+    task.values = <char *>output(
         outputs, length, cnp.NPY_UINT32 if task.keys.width == 4 else cnp.NPY_UINT64)
-    task.index = output(outputs, length, index)
-    task.inverse = output(outputs, size, inverse)
-    task.sizes = output(outputs, length, counts)
+    task.index = <Py_ssize_t *>output(outputs, length, cnp.NPY_INTP, index)
+    task.inverse = <Py_ssize_t *>output(outputs, size, cnp.NPY_INTP, inverse)
+    task.sizes = <Py_ssize_t *>output(outputs, length, cnp.NPY_INTP, counts)
     with nogil:
         for_slices(groups_slice, &task, task.cuts, threads)
         if task.placed:
@@ -118,18 +118,15 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     return tuple(outputs)
 
 
-cdef void *memory(list owned, cnp.npy_intp length, int typenum):
-    """An array, for its huge pages, that lives as long as the list."""
-    cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, typenum, 0)
-    owned.append(result)
+cdef void *output(list outputs, cnp.npy_intp length, int typenum, bint wanted=True):
+    """A new array at the end of outputs, or None, and its data."""
+    cdef cnp.ndarray result
+    if not wanted:
+        outputs.append(None)
+        return NULL
+    result = cnp.PyArray_EMPTY(1, &length, typenum, 0)
+    outputs.append(result)
     return cnp.PyArray_DATA(result)
-
-
-cdef Py_ssize_t *output(list outputs, Py_ssize_t length, bint wanted):
-    if wanted:
-        return <Py_ssize_t *>memory(outputs, length, cnp.NPY_INTP)
-    outputs.append(None)
-    return NULL
 
 
 cdef int fail_if_any(const ascending_task *task) except -1:
@@ -281,7 +278,7 @@ cdef void sort_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t bucket, start, length
     cdef Py_ssize_t stop = slice_start(task.buckets, task.cuts, k + 1)
     cdef Py_ssize_t most = largest_bucket(task, k)
-    cdef char *scratch = <char *>PyMem_RawMalloc(most * (task.keys.width + sizeof(uint32_t)) + 1)
+    cdef char *scratch = <char *>take(most * (task.keys.width + sizeof(uint32_t)))
     cdef uint32_t *entries = NULL
     task.failed[k] = scratch == NULL
     if scratch == NULL:
@@ -299,7 +296,7 @@ cdef void sort_slice(void *context, Py_ssize_t k) noexcept nogil:
             sort_bucket(<uint64_t *>task.numbers + start, entries, length, <uint64_t *>scratch,
                         <uint32_t *>(scratch + most * sizeof(uint64_t)))
             task.groups[bucket] = count_groups(task, <uint64_t *>task.numbers + start, length)
-    PyMem_RawFree(scratch)
+    give(scratch)
 
 
 cdef Py_ssize_t largest_bucket(const ascending_task *task, Py_ssize_t k) noexcept nogil:
@@ -337,8 +334,7 @@ cdef void groups_slice(void *context, Py_ssize_t k) noexcept nogil:
     groups, in the order in which the keys arrived."""
     cdef ascending_task *task = <ascending_task *>context
     cdef Py_ssize_t bucket, start, length
-    cdef uint32_t *scratch = <uint32_t *>PyMem_RawMalloc(
-        largest_bucket(task, k) * sizeof(uint32_t) + 1)
+    cdef uint32_t *scratch = <uint32_t *>take(largest_bucket(task, k) * sizeof(uint32_t))
     task.failed[k] = scratch == NULL
     if scratch == NULL:
         return
@@ -352,7 +348,7 @@ cdef void groups_slice(void *context, Py_ssize_t k) noexcept nogil:
         else:
             write_groups(task, bucket, <uint64_t *>task.numbers + start, start, length, scratch,
                          <uint64_t *>task.values)
-    PyMem_RawFree(scratch)
+    give(scratch)
 
 
 cdef void write_groups(const ascending_task *task, Py_ssize_t bucket, const number_t *numbers,

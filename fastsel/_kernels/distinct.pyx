@@ -8,7 +8,6 @@ A slice is filled in rounds, so that signals are handled in time. The slices' ta
 slice order. Until then the inverse holds each item's group in its own slice's table, or LONER.
 """
 cimport numpy as cnp
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -16,6 +15,7 @@ from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, fs_fold, is_loner, key_at, keys_t)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
+from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
     NO_MEMORY, find_direct, find_or_add, group_t, slot_t, table_free, table_start,
@@ -72,7 +72,7 @@ def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     task.blocks = blocks_of(size)
     task.slices = min(task.blocks, max(1, threads))
     task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
-    task.parts = <part_t *>PyMem_RawCalloc(task.slices, sizeof(part_t))
+    task.parts = <part_t *>take_zeros(task.slices * sizeof(part_t))
     if task.parts == NULL:
         raise MemoryError()
     try:
@@ -80,8 +80,8 @@ def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     finally:
         for k in range(task.slices):
             table_free(&task.parts[k].table)
-            PyMem_RawFree(task.parts[k].ranks)
-        PyMem_RawFree(task.parts)
+            give(task.parts[k].ranks)
+        give(task.parts)
 
 
 cdef answer(tables_task *task, bint inverse, bint counts, int threads):
@@ -255,7 +255,7 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
     for k in range(task.slices):
         part = &task.parts[k]
         part.length = part.table.length
-        part.ranks = <Py_ssize_t *>PyMem_RawCalloc(part.length + 1, sizeof(Py_ssize_t))
+        part.ranks = <Py_ssize_t *>take(part.length * sizeof(Py_ssize_t))
         if part.ranks == NULL:
             return NO_MEMORY
         for g in range(part.length):

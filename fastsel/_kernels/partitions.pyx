@@ -21,6 +21,7 @@ from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.keys cimport (
     describe_keys, is_loner, keys_t, load_words, mix)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
+from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
     NO_MEMORY, find_or_add, slot_t, table_clear, table_free, table_start, table_t)
@@ -61,7 +62,8 @@ ctypedef struct partitions_task:
 cdef class Partitions:
     """The state between the two halves of the job; between them the marks become a bitmask."""
     cdef partitions_task task
-    cdef object owned             # the arrays that the task points to
+    cdef object owned             # arrays that the task points to
+    cdef Scratch scratch          # what else it points to
     cdef readonly object marks    # uint8, not 0 at each first occurrence
     cdef object inverse
     cdef int threads
@@ -71,6 +73,7 @@ cdef class Partitions:
                  bint inverse, bint counts, int threads):
         """size is less than 2^32: places, counts and ranks have 4 bytes."""
         cdef partitions_task *task = &self.task
+        cdef cnp.npy_intp length = size
         describe_keys(&task.keys, data, size, rule, loners, seeds)
         self.threads = threads
         self.owned = (data, loners)
@@ -80,26 +83,21 @@ cdef class Partitions:
         task.expected = min(expected, size) >> PARTITION_BITS
         task.counted = counts
         task.cuts = slice_count(PARTITIONS, threads, size >> PARTITION_BITS)
-        self.marks = self.array(cnp.NPY_UINT8, size)
+        self.scratch = Scratch()
+        self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
         task.marks = <uint8_t *>cnp.PyArray_DATA(self.marks)
-        task.parts = <uint8_t *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT8, size))
-        task.words = <char *>cnp.PyArray_DATA(
-            self.array(cnp.NPY_UINT32 if task.narrow else cnp.NPY_UINT64, size))
-        task.places = <uint32_t *>cnp.PyArray_DATA(self.array(cnp.NPY_UINT32, size))
-        task.starts = <Py_ssize_t *>cnp.PyArray_DATA(
-            self.array(cnp.NPY_INTP, PARTITIONS * task.slices + 1))
-        task.groups = <Py_ssize_t *>cnp.PyArray_DATA(self.array(cnp.NPY_INTP, PARTITIONS))
-        task.status = <Py_ssize_t *>cnp.PyArray_DATA(self.array(cnp.NPY_INTP, task.cuts))
+        task.parts = <uint8_t *>self.scratch.take(size)
+        task.words = <char *>self.scratch.take(
+            size * (sizeof(uint32_t) if task.narrow else sizeof(uint64_t)))
+        task.places = <uint32_t *>self.scratch.take(size * sizeof(uint32_t))
+        task.starts = <Py_ssize_t *>self.scratch.take(
+            (PARTITIONS * task.slices + 1) * sizeof(Py_ssize_t))
+        task.groups = <Py_ssize_t *>self.scratch.take(PARTITIONS * sizeof(Py_ssize_t))
+        task.status = <Py_ssize_t *>self.scratch.take(task.cuts * sizeof(Py_ssize_t))
         task.inverse = NULL
         if inverse:
-            self.inverse = self.array(cnp.NPY_INTP, size)
+            self.inverse = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
-
-    cdef cnp.ndarray array(self, int typenum, cnp.npy_intp length):
-        """An array, for its huge pages, that lives as long as this object."""
-        cdef cnp.ndarray result = cnp.PyArray_EMPTY(1, &length, typenum, 0)
-        self.owned += (result,)
-        return result
 
     def find(self):
         """Mark all first occurrences; False if a table takes too many probes."""

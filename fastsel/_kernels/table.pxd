@@ -4,11 +4,11 @@ A slot holds a word and the number of its group plus one (0: empty); a group hol
 its first item, its count and its word. Groups are numbered in the order in which they are met.
 The invariant that everything rests on: at least half of the slots are empty, so a probe ends.
 """
-from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from fastsel._kernels.keys cimport keys_t, mix, same_key
+from fastsel._kernels.scratch cimport give, take, take_zeros
 
 cdef enum:
     # What find_or_add returns instead of a group.
@@ -59,17 +59,16 @@ cdef inline int table_start(table_t *table, Py_ssize_t most, int skip_bits,
     table.slot_bits = FIRST_SLOT_BITS
     while room(table.slot_bits) <= expected:
         table.slot_bits += 1
-    table.slots = <slot_t *>PyMem_RawCalloc(<size_t>1 << table.slot_bits, sizeof(slot_t))
-    table.groups = <group_t *>PyMem_RawRealloc(
-        NULL, (<size_t>1 << (table.slot_bits - 1)) * sizeof(group_t))
+    table.slots = <slot_t *>take_zeros(sizeof(slot_t) << table.slot_bits)
+    table.groups = <group_t *>take(room(table.slot_bits) * sizeof(group_t))
     return 0 if table.slots != NULL and table.groups != NULL else NO_MEMORY
 
 
 cdef inline int table_start_direct(table_t *table, int word_bits) noexcept nogil:
     """A new table with a place for every word of that many bits; 0 or NO_MEMORY. Free it."""
     memset(table, 0, sizeof(table_t))
-    table.direct = <uint32_t *>PyMem_RawCalloc(<size_t>1 << word_bits, sizeof(uint32_t))
-    table.groups = <group_t *>PyMem_RawRealloc(NULL, sizeof(group_t) << word_bits)
+    table.direct = <uint32_t *>take_zeros(sizeof(uint32_t) << word_bits)
+    table.groups = <group_t *>take(sizeof(group_t) << word_bits)
     return 0 if table.direct != NULL and table.groups != NULL else NO_MEMORY
 
 
@@ -80,9 +79,9 @@ cdef inline void table_clear(table_t *table) noexcept nogil:
 
 
 cdef inline void table_free(table_t *table) noexcept nogil:
-    PyMem_RawFree(table.slots)
-    PyMem_RawFree(table.direct)
-    PyMem_RawFree(table.groups)
+    give(table.slots)
+    give(table.direct)
+    give(table.groups)
 
 
 cdef inline Py_ssize_t find_or_add(table_t *table, const keys_t *keys, Py_ssize_t i,
@@ -140,21 +139,21 @@ cdef inline bint grow(table_t *table, const keys_t *keys) noexcept nogil:
     """Four times the slots, filled from the groups; False if there is no memory."""
     cdef int slot_bits = table.slot_bits + 2
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << slot_bits) - 1, group, at
-    cdef slot_t *slots = <slot_t *>PyMem_RawCalloc(<size_t>1 << slot_bits, sizeof(slot_t))
-    cdef group_t *groups = <group_t *>PyMem_RawRealloc(
-        table.groups, (<size_t>1 << (slot_bits - 1)) * sizeof(group_t))
-    if groups != NULL:
-        table.groups = groups
+    cdef slot_t *slots = <slot_t *>take_zeros(sizeof(slot_t) << slot_bits)
+    cdef group_t *groups = <group_t *>take(room(slot_bits) * sizeof(group_t))
     if slots == NULL or groups == NULL:
-        PyMem_RawFree(slots)
+        give(slots)
+        give(groups)
         return False
+    memcpy(groups, table.groups, table.length * sizeof(group_t))
     for group in range(table.length):
         at = <Py_ssize_t>((mix(keys, groups[group].word) << table.skip_bits) >> (64 - slot_bits))
         while slots[at].group:
             at = (at + 1) & mask
         slots[at].word = groups[group].word
         slots[at].group = <uint32_t>(group + 1)
-    PyMem_RawFree(table.slots)
-    table.slots = slots
+    give(table.slots)
+    give(table.groups)
+    table.slots, table.groups = slots, groups
     table.slot_bits = slot_bits
     return True
