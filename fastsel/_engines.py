@@ -22,6 +22,11 @@ from fastsel._kernels.keys import canonical_keys
 # with TABLE_GROUPS raised; `compare.py --op unique_first --size 1e7 --groups 1e4 1e6` for both).
 TABLE_GROUPS = 1 << 16
 
+# Words of a narrow range have a place each in a table, if it is at most an eighth of the keys and
+# stays in the cache. MEASURED
+MOST_PLACES = 1 << 20
+FEW_PLACES = 1 << 12
+
 # The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
 PARTITIONED_KEYS = 2**32 - 1
 
@@ -33,9 +38,10 @@ SAMPLE_KEYS = 1 << 12
 # `compare.py --op unique_sorted --size 1e6 --groups n/10 n` for both).
 SORTED_FIRST_SHARE = 4
 
-# Tests and measurements set this to "tables", "partitions" or "sort".
+# Tests and measurements set this to "places", "tables", "partitions" or "sort".
 FORCE_ENGINE = None
 
+_EVERY_BIT = (1 << 64) - 1
 _RAW_RULE = _gate.KeyRule(_gate.RAW, 8).part_rule(False)
 _BYTE = np.array([0xFF], np.uint64)
 
@@ -140,12 +146,17 @@ def first_occurrences(keys, inverse, counts, expected):
 
 def _engines(expected):
     """The engines to try, in turn, for so many groups."""
-    engines = {"tables": _by_tables, "partitions": _by_partitions, "sort": _by_sorting}
+    engines = {
+        "places": _by_places,
+        "tables": _by_tables,
+        "partitions": _by_partitions,
+        "sort": _by_sorting,
+    }
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
     if expected <= TABLE_GROUPS // 2:
-        return [_by_tables, _by_partitions, _by_sorting]
-    return [_by_partitions, _by_sorting]
+        return list(engines.values())
+    return [_by_places, _by_partitions, _by_sorting]
 
 
 def expected_groups(keys):
@@ -172,9 +183,29 @@ def _distinct_in_sample(keys):
     return SAMPLE_KEYS if firsts is None else int(firsts.offsets[-1])
 
 
-def _by_tables(keys, inverse, counts, threads, expected):
+def _by_places(keys, inverse, counts, threads, expected):
+    places = _places(keys)
+    return places and _by_tables(keys, inverse, counts, threads, 0, places)
+
+
+def _places(keys):
+    """(base, bits) if words of a narrow range have a place each, None otherwise."""
+    width = keys.data.nbytes // keys.size
+    if width <= 2:
+        return 0, 8 * width
+    care, limit, _, lonely = keys.rule
+    if width not in (4, 8) or care & limit != _EVERY_BIT or lonely:
+        return None
+    few = min(FEW_PLACES, keys.size // 2)
+    return distinct.places(keys.data, keys.size, min(MOST_PLACES, max(few, keys.data.nbytes // 32)))
+
+
+def _by_tables(keys, inverse, counts, threads, expected, places=None):
+    if keys.data.nbytes // keys.size <= 2:
+        places = _places(keys)
     found = distinct.by_tables(
-        keys.data, keys.size, keys.rule, keys.loners, SEEDS, TABLE_GROUPS, inverse, counts, threads
+        *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, TABLE_GROUPS, expected),
+        *(inverse, counts, threads),
     )
     if found is None:
         return None

@@ -79,7 +79,7 @@ class Reader:
         _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
         _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
-        _engines.FORCE_ENGINE = self.choice([None, "tables", "partitions", "sort"])
+        _engines.FORCE_ENGINE = self.choice([None, "places", "tables", "partitions", "sort"])
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
         return fastsel.threads(self.integer(1, 7))
 

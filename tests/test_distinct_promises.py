@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fastsel
 
-ENGINES = (None, "tables", "partitions", "sort")
+ENGINES = (None, "places", "tables", "partitions", "sort")
 FOUR = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 SAMPLES = {  # name: dtype, size, groups, maker, shape of a row
     "narrow bytes": ("uint8", 5000, 30, arrays.in_a_row, ()),
@@ -94,7 +94,7 @@ import numpy as np
 import arrays, fastsel, fastsel._distinct, fastsel._threads
 fastsel._threads.MIN_SLICE_BYTES, fastsel._distinct.TINY_ITEMS = 1, 0
 digest = hashlib.sha256()
-for fastsel._engines.FORCE_ENGINE in (None, "tables", "partitions"):
+for fastsel._engines.FORCE_ENGINE in (None, "places", "tables", "partitions"):
     for name in ("int64", "float64", "complex128", "S8", "V16"):
         for groups in (40, 3000):
             array = arrays.grouped(name, 3000, groups)

@@ -52,7 +52,7 @@ def known_seeds(monkeypatch):
 
 def by_tables(keys):
     rule = (2**64 - 1, 2**64 - 1, 0, False)
-    return distinct.by_tables(keys, len(keys), rule, None, SEEDS, 1 << 16, False, True, 1)
+    return distinct.by_tables(keys, len(keys), rule, None, SEEDS, None, 1 << 16, 0, False, True, 1)
 
 
 def test_tables_give_up_on_collisions(flood):

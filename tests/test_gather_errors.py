@@ -96,14 +96,33 @@ def test_same_error_every_time(places, num_threads):
     assert f"position ({PLACES[places][0]}, 0)" in texts.pop()
 
 
-def test_every_position_is_checked(each_num_threads):
-    data = np.zeros((4, 5), np.int8)
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_every_position_is_checked(dtype, depth, each_num_threads):
+    data = np.zeros((4, 5, 3), np.int8)
     for _ in each_num_threads:
-        for place in range(67):
-            for column in range(2):
-                indices = np.ones((67, 2), np.int64)
-                indices[place, column] = 5
+        for place in range(19):
+            for column in range(depth):
+                indices = np.ones((19, depth), dtype)
+                indices[place, column] = (-6, 5)[place % 2]
                 assert f"position ({place}, {column})" in out_of_bounds(data, indices)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("small", [True, False])
+def test_every_number_of_rows(dtype, depth, small, monkeypatch):
+    """The last vector of rows may be short: nothing beyond the rows is read or written."""
+    if not small:
+        monkeypatch.setattr("fastsel._gather.SMALL_ITEMS", 0)
+    data = np.arange(35, dtype=np.int16).reshape(7, 5)
+    limits = np.array(data.shape[:depth])
+    rng = np.random.default_rng(2)
+    for rows in (*range(20), 127, 128, 129, 255, 256, 257):
+        beyond = np.full((rows + 8, depth), 1000, dtype)
+        beyond[:rows] = rng.integers(-limits, limits, (rows, depth))
+        indices = beyond[:rows]
+        assert_same(fastsel.gather_nd(data, indices), data[tuple(indices.T)])
 
 
 # Arguments that do not fit.

@@ -85,13 +85,19 @@ def timer():
 
 @pytest.mark.parametrize("name", long_calls())
 def test_handlers_run_during_a_call(name, timer):
-    """More than once at the same bytecode: a handler that has to wait for it runs once."""
+    """More than once at the same bytecode of a call: a handler that has to wait runs once. (On a
+    quick machine a call may end before the second look at the signals; ten of them do not.)"""
+    call = long_calls()[name]
+    assert any(runs_handlers(call, timer) for _ in range(10))
+
+
+def runs_handlers(call, timer):
     places = Counter()
     timer(lambda frame: places.update([(frame.f_code, frame.f_lasti)]))
     with fastsel.threads(1):
-        long_calls()[name]()
+        call()
     seen = {code.co_filename for (code, _), count in places.items() if count > 1}
-    assert any(os.path.basename(os.path.dirname(file)) == "fastsel" for file in seen)
+    return any(os.path.basename(os.path.dirname(file)) == "fastsel" for file in seen)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -22,6 +22,7 @@ SWEEP = """
 import ctypes, gc, sys
 import numpy as np
 import fastsel, fastsel._distinct, fastsel._engines, fastsel._selection, fastsel._threads
+from fastsel._kernels import scratch
 
 fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._selection.TINY_ITEMS = fastsel._distinct.TINY_ITEMS = 0
@@ -80,6 +81,7 @@ def same(found, expected):
 def sweep(call, expected, all_later):
     n = 1
     while True:
+        scratch.drop()
         shim.fm_arm(n, all_later)
         try:
             result = call()
@@ -101,9 +103,11 @@ def check(call, all_later):
     expected = call()
     points = sweep(call, expected, all_later)
     gc.collect()
+    scratch.drop()
     before = shim.fm_in_use()
     sweep(call, expected, all_later)
     gc.collect()
+    scratch.drop()
     kept = shim.fm_in_use() - before
     assert kept < 20_000, kept
     return points

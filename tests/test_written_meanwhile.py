@@ -123,7 +123,7 @@ def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
-@pytest.mark.parametrize("engine", ["tables", "partitions", "sort"])
+@pytest.mark.parametrize("engine", ["places", "tables", "partitions", "sort"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_keys_written_meanwhile(dtype, engine, forced_kernels, monkeypatch):
     monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", engine)

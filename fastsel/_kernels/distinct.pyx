@@ -1,4 +1,4 @@
-"""First occurrences by one table per slice: for keys with few groups.
+"""First occurrences by one table per slice: for keys with few groups, or of a narrow range.
 
 Every engine of fastsel.unique (this file and partitions.pyx) answers in the same way: a bitmask
 with a bit at each first occurrence, so that a group's number in order of first occurrence is the
@@ -6,6 +6,9 @@ rank of its bit; the inverse as ranks; and the counts by rank.
 
 A slice is filled in rounds, so that signals are handled in time. The slices' tables are merged in
 slice order. Until then the inverse holds each item's group in its own slice's table, or LONER.
+
+Words of a narrow range need no hash: each has a place of its own in the table. Which range that is,
+a sample says; a word beyond it ends the attempt.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -18,20 +21,23 @@ from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_direct, find_or_add, group_t, slot_t, table_free, table_start,
+    NO_MEMORY, TOO_MANY, find_direct, find_or_add, group_t, slot_t, table_free, table_start,
     table_start_direct, table_t)
 
 cnp.import_array()
 
 cdef enum:
     LONER = -1
-    BATCH = 512     # small keys looked at together; they fit L1 and any stack
-
-ctypedef fused small_t:
-    uint8_t
-    uint16_t
+    BATCH = 512     # words looked at together; they fit L1 and any stack
+    SAMPLE = 1024   # words that say what the range is
 
 ctypedef fused word_t:
+    uint32_t
+    uint64_t
+
+ctypedef fused any_t:
+    uint8_t
+    uint16_t
     uint32_t
     uint64_t
 
@@ -41,11 +47,15 @@ ctypedef struct part_t:
     Py_ssize_t first              # key of this slice
     Py_ssize_t length             # groups of this slice
     Py_ssize_t *ranks             # of them
+    bint ranked                   # they are their ranks already, as those of slice 0 often are
 
 ctypedef struct tables_task:
     keys_t keys
     Py_ssize_t most               # groups per table
-    bint direct                   # tables have a place for every word
+    Py_ssize_t expected           # groups, a guess
+    uint64_t base                 # tables have a place for each word from here on,
+    int place_bits                # so many bits of them; 0: they are hashed
+    bint plain                    # words are as they lie there
     bint counted
     Py_ssize_t blocks
     Py_ssize_t slices
@@ -57,17 +67,21 @@ ctypedef struct tables_task:
 
 
 def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-              const uint64_t[::1] loners, tuple seeds not None, Py_ssize_t most,
-              bint inverse, bint counts, int threads):
+              const uint64_t[::1] loners, tuple seeds not None, places, Py_ssize_t most,
+              Py_ssize_t expected, bint inverse, bint counts, int threads):
     """(bits, inverse or None, counts or None) of `size` > 0 keys.
 
-    None if a slice has more than `most` groups or its table takes too many probes. Keys of 1 and
-    2 bytes have a place each in the table, so most does not matter.
+    places is (base, bits): words from base on, so many bits of them, have a place each in the
+    table; None: they are hashed. Returns None if a word has no place, or if a slice has more than
+    `most` groups or its table takes too many probes. expected is a guess at the groups, or 0.
     """
     cdef tables_task task
     describe_keys(&task.keys, data, size, rule, loners, seeds)
+    task.base, task.place_bits = places if places is not None else (0, 0)
+    task.plain = not task.keys.rule.lonely and (
+        task.keys.rule.care & task.keys.rule.limit == <uint64_t>-1)
     task.most = most
-    task.direct = task.keys.width <= 2
+    task.expected = min(expected, most)
     task.counted = counts
     task.blocks = blocks_of(size)
     task.slices = min(task.blocks, max(1, threads))
@@ -82,6 +96,33 @@ def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
             table_free(&task.parts[k].table)
             give(task.parts[k].ranks)
         give(task.parts)
+
+
+def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
+    """(base, bits) of at most `most` words that hold a sample of `size` words of 4 or 8 bytes, and
+    a little more on both sides; None if they are more. The range may wrap around."""
+    cdef const char *p = <const char *>cnp.PyArray_DATA(data)
+    if cnp.PyArray_NBYTES(data) == 4 * size:
+        return places_of(<const uint32_t *>p, size, most)
+    return places_of(<const uint64_t *>p, size, most)
+
+
+cdef places_of(const word_t *data, Py_ssize_t size, Py_ssize_t most):
+    cdef word_t half = <word_t>1 << (8 * sizeof(word_t) - 1)
+    cdef word_t start = data[0] - half, low = half, high = half, here, spare
+    cdef Py_ssize_t i
+    cdef int bits = 1, word_bits = <int>(8 * sizeof(word_t))
+    for i in range(0, size, max(1, size // SAMPLE)):
+        here = data[i] - start                # half is where the first word is
+        low = here if here < low else low
+        high = here if here > high else high
+    spare = (high - low) >> 6 if size > SAMPLE else 0
+    while bits < word_bits and (high - low) + spare >= <word_t>1 << bits:
+        bits += 1
+    if bits == word_bits or <word_t>1 << bits > <word_t>most:
+        return None
+    spare = (<word_t>1 << bits) - 1 - (high - low)
+    return <word_t>(low + start - spare // 2), bits
 
 
 cdef answer(tables_task *task, bint inverse, bint counts, int threads):
@@ -128,16 +169,20 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
     memset(task.bits + block, 0, (stop_block - block) * sizeof(uint64_t))
     if k < task.slices:
         part.first = start
-        if task.direct:
-            part.status = table_start_direct(&part.table, <int>(8 * task.keys.width))
+        if task.place_bits:
+            part.status = table_start_direct(&part.table, task.place_bits)
         else:
-            part.status = table_start(&part.table, task.most, 0, 0)
+            part.status = table_start(&part.table, task.most, 0, task.expected)
     if part.status:
         return
     if task.keys.width == 1:
         fill_direct(task, part, start, stop, <const uint8_t *>task.keys.data)
     elif task.keys.width == 2:
         fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
+    elif task.keys.width == 4 and task.place_bits:
+        fill_direct(task, part, start, stop, <const uint32_t *>task.keys.data)
+    elif task.keys.width == 8 and task.place_bits:
+        fill_direct(task, part, start, stop, <const uint64_t *>task.keys.data)
     elif task.keys.width == 4:
         fill_words(task, part, start, stop, <const uint32_t *>task.keys.data)
     elif task.keys.width == 8:
@@ -200,43 +245,55 @@ cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
 
 
 cdef void fill_direct(const tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop,
-                      const small_t *data) noexcept nogil:
-    """Keys of 1 or 2 bytes. In a batch that holds no new word, and few do, nothing is decided
-    item by item."""
-    cdef small_t[BATCH] words
+                      const any_t *data) noexcept nogil:
+    """Words that have a place each. In a batch that holds no new word, and few do, nothing is
+    decided item by item."""
+    cdef uint32_t[BATCH] places
     cdef uint32_t *direct = part.table.direct
     cdef group_t *groups = part.table.groups
+    cdef any_t place, all_bits
     cdef Py_ssize_t n, j
+    cdef uint32_t group
     cdef bint is_new
     while start < stop:
         n = min(stop - start, BATCH)
-        is_new = task.keys.rule.lonely or task.keys.loners != NULL
+        all_bits = 0
+        if task.plain:
+            for j in range(n):
+                place = <any_t>(data[start + j] - <any_t>task.base)
+                places[j] = <uint32_t>place
+                all_bits |= place
+        else:
+            for j in range(n):
+                places[j] = <uint32_t>canonical(&task.keys.rule, data[start + j])
+        if <uint64_t>all_bits >> task.place_bits:
+            part.status = TOO_MANY
+            return
+        is_new = not task.plain or task.keys.loners != NULL
         for j in range(n):
-            words[j] = <small_t>canonical(&task.keys.rule, data[start + j])
-        for j in range(n):
-            is_new |= direct[words[j]] == 0
+            is_new |= direct[places[j]] == 0
         if is_new:
-            add_new(task, &part.table, start, n, words)
+            add_new(task, &part.table, start, n, places)
         if task.counted:
             for j in range(n):
-                if direct[words[j]]:      # not a loner
-                    groups[direct[words[j]] - 1].count += 1
+                group = direct[places[j]]
+                if group:             # not a loner
+                    groups[group - 1].count += 1
         if task.inverse != NULL:
-            for j in range(n):
-                if direct[words[j]]:
-                    task.inverse[start + j] = direct[words[j]] - 1
+            for j in range(n):        # LONER for loners
+                task.inverse[start + j] = <Py_ssize_t>direct[places[j]] - 1
         start += n
 
 
 cdef void add_new(const tables_task *task, table_t *table, Py_ssize_t start, Py_ssize_t n,
-                  const small_t *words) noexcept nogil:
+                  const uint32_t *places) noexcept nogil:
     """The new groups of a batch, and its loners, which get no group."""
     cdef Py_ssize_t j
     for j in range(n):
-        if is_loner(&task.keys, start + j, words[j]):
+        if is_loner(&task.keys, start + j, places[j]):
             note_loner(task, start + j)
         else:
-            find_direct(table, start + j, words[j])
+            find_direct(table, start + j, places[j])
 
 
 cdef inline void note_loner(const tables_task *task, Py_ssize_t i) noexcept nogil:
@@ -262,7 +319,7 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
             if k == 0:
                 part.ranks[g] = g
                 continue
-            if task.direct:
+            if task.place_bits:
                 group = find_direct(whole, part.table.groups[g].first, part.table.groups[g].word)
             else:
                 group = find_or_add(whole, &task.keys, part.table.groups[g].first,
@@ -287,18 +344,24 @@ cdef void write_counts(const table_t *table, const ranks_t *ranks, Py_ssize_t *o
 
 cdef void to_ranks(const tables_task *task, part_t *part) noexcept nogil:
     """From numbers of groups in the table of slice 0 to ranks."""
+    cdef const table_t *whole = &task.parts[0].table
     cdef Py_ssize_t g
+    part.ranked = whole.length == task.ranks.before[task.blocks]      # no loners
     for g in range(part.length):
-        part.ranks[g] = rank(&task.ranks, task.parts[0].table.groups[part.ranks[g]].first)
+        part.ranks[g] = rank(&task.ranks, whole.groups[part.ranks[g]].first)
+        part.ranked &= part.ranks[g] == g
 
 
 cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef tables_task *task = <tables_task *>context
     cdef Py_ssize_t start = start_block(task, k) * 64
     cdef Py_ssize_t stop = min(start_block(task, k + task.slices) * 64, task.keys.size)
+    cdef const part_t *part = &task.parts[k % task.slices]
     cdef Py_ssize_t i
+    if part.ranked:
+        return
     for i in range(start, stop):
         if task.inverse[i] == LONER:
             task.inverse[i] = rank(&task.ranks, i)
         else:
-            task.inverse[i] = task.parts[k % task.slices].ranks[task.inverse[i]]
+            task.inverse[i] = part.ranks[task.inverse[i]]
