@@ -286,11 +286,10 @@ def compress(
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    rows = type(axis) is int and axis == 0
     if (
         out is None
-        and (rows or axis is None)
-        and (kept := small.compress(condition, a, rows, SMALL_ITEMS)) is not None
+        and (axis is None or type(axis) is int)
+        and (kept := small.compress(condition, a, axis, SMALL_ITEMS)) is not None
     ):
         return kept
     if type(a) is type(condition) is np.ndarray and _tiny(a, condition):

@@ -24,27 +24,26 @@ cdef block_t[(MOST_BITS + 1) * FS_KEPT_BLOCKS + 1] kept
 
 
 cdef void *take(size_t size) noexcept nogil:
-    cdef size_t whole = size + HEADER
     cdef int bits = LEAST_BITS, k
     cdef char *block
-    if whole < size:
-        return NULL
-    while bits <= MOST_BITS and (<size_t>1 << bits) < whole:
+    while bits <= MOST_BITS and (<size_t>1 << bits) < size:
         bits += 1
     if bits <= MOST_BITS:
-        whole = <size_t>1 << bits
+        size = <size_t>1 << bits
         for k in range(FS_KEPT_BLOCKS):
             block = <char *>fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], NULL)
             if block != NULL:
                 return block + HEADER
-    block = <char *>PyMem_RawMalloc(whole)
+    if size + HEADER < size:
+        return NULL
+    block = <char *>PyMem_RawMalloc(size + HEADER)
     if block == NULL:
         drop()
-        block = <char *>PyMem_RawMalloc(whole)
+        block = <char *>PyMem_RawMalloc(size + HEADER)
     if block == NULL:
         return NULL
-    if whole >= HUGE:
-        fs_want_huge_pages(block, whole)
+    if size >= HUGE:
+        fs_want_huge_pages(block, size)
     (<int *>block)[0] = bits
     return block + HEADER
 

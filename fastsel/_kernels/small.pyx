@@ -2,8 +2,9 @@
 more than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the
-GIL; the bitmask is on the stack, and each item and each index is loaded once, as everywhere.
+items (of the mask or the indices, where there are any), layouts that are not contiguous, dtypes
+that are not plain numbers, large results. All is done under the GIL; the bitmask is on the stack,
+and each item and each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
@@ -34,8 +35,9 @@ ctypedef fused real_t:
 cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
     MOST_BLOCKS = MOST // 64
+    MOST_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
+    MOST_PLACES = 1 << 11  # whose offsets are listed
     BLOCK_ROWS = 128       # of indices
-    MOST_BYTES = 1 << 16   # of the slices that gather_nd copies
     MAX_DIMS = 64
 
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
@@ -114,51 +116,76 @@ def flatnonzero(a, Py_ssize_t most):
 def boolean_mask(a, mask, Py_ssize_t most):
     """a[mask] for a mask of the shape of a's leading axes."""
     cdef int axis
-    if not is_small(a, most) or not is_small(mask, most) or (
+    if not is_plain(a) or not is_small(mask, most) or (
             not 0 < cnp.PyArray_NDIM(mask) <= cnp.PyArray_NDIM(a)):
         return None
     for axis in range(cnp.PyArray_NDIM(mask)):
         if cnp.PyArray_DIM(mask, axis) != cnp.PyArray_DIM(a, axis):
             return None
-    return keep(a, mask, cnp.PyArray_NDIM(mask))
+    return keep(a, mask, 0, cnp.PyArray_NDIM(mask))
 
 
-def compress(condition, a, bint rows, Py_ssize_t most):
-    """numpy.compress(condition, a), or with rows, along axis 0."""
-    if not is_small(a, most) or not is_small(condition, most) or (
-            cnp.PyArray_NDIM(condition) != 1 or cnp.PyArray_NDIM(a) < rows):
+def compress(condition, a, axis, Py_ssize_t most):
+    """numpy.compress(condition, a, axis) for an axis that is None or an int."""
+    cdef Py_ssize_t along
+    if not is_plain(a) or not is_small(condition, most) or cnp.PyArray_NDIM(condition) != 1:
         return None
-    return keep(a, condition, 1 if rows else cnp.PyArray_NDIM(a))
+    if axis is None:
+        return keep(a, condition, 0, cnp.PyArray_NDIM(a))
+    if not -MAX_DIMS <= axis <= MAX_DIMS:
+        return None
+    along = axis
+    along += cnp.PyArray_NDIM(a) if along < 0 else 0
+    if not 0 <= along < cnp.PyArray_NDIM(a):
+        return None
+    return keep(a, condition, <int>along, <int>along + 1)
 
 
 def extract(condition, a, Py_ssize_t most):
     """numpy.extract(condition, a)."""
-    if is_small(a, most) and is_small(condition, most):
-        return keep(a, condition, cnp.PyArray_NDIM(a))
+    if is_plain(a) and is_small(condition, most):
+        return keep(a, condition, 0, cnp.PyArray_NDIM(a))
     return None
 
 
-cdef keep(cnp.ndarray a, cnp.ndarray mask, int lead):
-    """What a mask of bool keeps of the leading axes of a, of which it may cover less than all."""
+cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
+    """What a mask of bool keeps of the axes of a from first to stop, taken as one, of which it may
+    cover less than all."""
     cdef uint64_t[MOST_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a), most = 1
-    cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, count, room
-    cdef uint64_t word
-    cdef char *target
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a)
+    cdef Py_ssize_t rows = 1, length = 1, count
     cdef int axis
-    for axis in range(lead):
-        most *= cnp.PyArray_DIM(a, axis)
-    for axis in range(lead, cnp.PyArray_NDIM(a)):
-        shape[1 + axis - lead] = cnp.PyArray_DIM(a, axis)
-        width *= cnp.PyArray_DIM(a, axis)
-    if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > most:
+    for axis in range(cnp.PyArray_NDIM(a)):
+        if axis < first:
+            shape[axis] = cnp.PyArray_DIM(a, axis)
+            rows *= cnp.PyArray_DIM(a, axis)
+        elif axis < stop:
+            length *= cnp.PyArray_DIM(a, axis)
+        else:
+            shape[axis + 1 - stop + first] = cnp.PyArray_DIM(a, axis)
+            width *= cnp.PyArray_DIM(a, axis)
+    if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > length:
         return None
     count = pack(mask, care_of(mask), bits)
-    shape[0] = count
-    out = empty(1 + cnp.PyArray_NDIM(a) - lead, shape, a)
-    target = <char *>cnp.PyArray_DATA(out)
+    if rows * count * width > MOST_BYTES or (rows > 1 and count > MOST_PLACES):
+        return None
+    shape[first] = count
+    out = empty(cnp.PyArray_NDIM(a) + 1 - stop + first, shape, a)
+    if rows == 1:
+        keep_row(bits, size, source, width, count, <char *>cnp.PyArray_DATA(out))
+    else:
+        keep_rows(bits, size, source, length * width, rows, width, count,
+                  <char *>cnp.PyArray_DATA(out))
+    return out
+
+
+cdef void keep_row(const uint64_t *bits, Py_ssize_t size, const char *source, Py_ssize_t width,
+                   Py_ssize_t count, char *target) noexcept:
+    """The chunks of a row of `size` that the bits select."""
+    cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, room
+    cdef uint64_t word
     if width in (1, 2, 4, 8):     # blocks whose 64 items may all be read
         block = size >> 6
         room = count - (fs_popcount(bits[block]) if block < blocks else 0)
@@ -171,7 +198,22 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int lead):
             target += width
             word &= word - 1
         block += 1
-    return out
+
+
+cdef void keep_rows(const uint64_t *bits, Py_ssize_t size, const char *source, Py_ssize_t stride,
+                    Py_ssize_t rows, Py_ssize_t width, Py_ssize_t count, char *target) noexcept:
+    """The same of several rows: the bits are decoded once."""
+    cdef Py_ssize_t[MOST_PLACES] offsets
+    cdef Py_ssize_t block, row, n = 0
+    cdef uint64_t word
+    for block in range((size + 63) >> 6):
+        word = bits[block]
+        while word:
+            offsets[n] = (block * 64 + fs_ctz(word)) * width
+            n += 1
+            word &= word - 1
+    for row in range(rows):
+        copy_run_chunks(source + row * stride, width, offsets, count, target + row * count * width)
 
 
 def gather_nd(data, indices, Py_ssize_t most):

@@ -20,7 +20,7 @@ cdef enum:
     PROBES_PER_KEY = 16
     PROBES_FREE = 4096
     FIRST_SLOT_BITS = 8
-    CACHED_SLOT_BITS = 14
+    CACHED_SLOT_BITS = 17
 
 ctypedef struct slot_t:
     uint64_t word
