@@ -114,6 +114,7 @@ MODEST = (
     grid("boolean_mask", width=10),
     grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
     grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs"]),
+    grid("unique_sorted unique_first unique_all", dtype="int64", distribution="narrow"),
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
@@ -163,7 +164,7 @@ FULL = (
         dtype=["uint8", "int16", "int32", "int64", "float32", "float64", "U8", "S8", "object"],
         size=[1e3, 1e5, 1e7],
         groups=[2, 25, 1000, 1e5, "n/10", "n"],
-        distribution=["random", "zipf", "sorted", "runs"],
+        distribution=["random", "zipf", "sorted", "runs", "narrow"],
     ),
     grid(
         "unique_rows unique_rows_first",
@@ -232,7 +233,7 @@ def possible(cell):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")
     plainer = (cell.ndim == 1 and cell.layout == "transposed") or (cell.width == 1 and cell.axis)
-    return not plainer and cell.width <= cell.size and cell.distribution != "zipf"
+    return not plainer and cell.width <= cell.size and cell.distribution not in ("zipf", "narrow")
 
 
 def capacity(cell):

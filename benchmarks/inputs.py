@@ -1,8 +1,8 @@
 """Seeded inputs, every page touched: the same arrays for asv and for compare.py.
 
 Selection wants a density (the share of non-zero items), unique a number of groups, gather_nd index
-rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, or ``zipf``
-(few groups hold most items).
+rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, ``zipf`` (few
+groups hold most items), or ``narrow`` (the groups are the integers from 0 on).
 """
 
 import functools
@@ -50,6 +50,8 @@ def keys(dtype, n, groups, distribution="random"):
     """An array (n,) of about ``groups`` distinct values, spread over the range of the dtype."""
     if np.dtype(dtype) == object:  # one str object per item, as files are read
         return keys(f"U{WORD_LETTERS}", n, groups, distribution).astype(object)
+    if distribution == "narrow":
+        return group_numbers(n, groups).astype(dtype)
     distinct = labels(np.dtype(dtype), groups)
     if distribution == "sorted":
         distinct = np.sort(distinct)

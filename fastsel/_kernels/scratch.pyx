@@ -2,8 +2,8 @@
 
 A block from the system is a page fault for every 4096 bytes, and malloc gives what is free at the
 top of the heap back to it: unique of 10 000 integers took 160 us in a process that does nothing
-else, 130 of them in page faults. So a few blocks of each size are kept, 16 MB in all at most, until
-memory runs out.
+else, 130 of them in page faults. So a few blocks of each size are kept, 16 MB in all, until memory
+runs out.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
