@@ -187,7 +187,7 @@ cdef void gather_slice(void *context, Py_ssize_t k) noexcept nogil:
 
 cdef Py_ssize_t add_starts(const gather_task *task, cursor_t *batch, Py_ssize_t in_batch,
                            Py_ssize_t *found, Py_ssize_t n) noexcept nogil:
-    """Add where the batch of each of n rows starts in data; returns the position in the last one."""
+    """Add where the batch of each of n rows starts in data; returns the place in the last one."""
     cdef Py_ssize_t j = 0, length, i, start
     while j < n:
         length = min(n - j, task.rows_per_batch - in_batch)

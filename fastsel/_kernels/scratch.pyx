@@ -63,7 +63,7 @@ cdef void give(void *block) noexcept nogil:
     bits = (<int *>block)[0]
     if bits <= MOST_BITS:
         for k in range(FS_KEPT_BLOCKS):
-            block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], block)     # what was there looks for another place
+            block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], block)
             if block == NULL:
                 return
     PyMem_RawFree(block)
