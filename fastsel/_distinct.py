@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import gather, indices, items, small
+from fastsel._kernels import indices, items, small
 
 # Up to so many integers NumPy has sorted them before an engine has started
 # (benchmarks/bench_tiny.py).
@@ -300,44 +300,40 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
     if firsts is None:
         return None
-    found = _gathered(rows, firsts, wanted)
-    if sorted:
-        found = _sorted(found, wanted)
-        if rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
-            found = _with_smallest_nan(found, rows)
+    found = _found(rows, firsts, wanted, sorted)
+    if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
+        found = _with_smallest_nan(found, rows)
     return found
 
 
-def _gathered(rows, firsts, wanted):
-    """All outputs in order of first occurrence."""
+def _found(rows, firsts, wanted, sorted):
+    """All outputs, in ascending order or in that of first occurrence."""
+    values, index = _gathered(rows, firsts, wanted.index)
+    order = places = inverse = counts = None
+    if sorted and not any(wanted) and (in_order := _ascending.sort(values)) is not None:
+        values = in_order
+    elif sorted:
+        order, places = _ascending.argsort(values, wanted.inverse)
+    if wanted.inverse or wanted.counts:
+        inverse, counts = firsts.finish(places)
+    if order is not None:
+        values = values[order]
+        index = index[order] if wanted.index else None
+        counts = counts[order] if wanted.counts else None
+    return Found(values, index, inverse, counts)
+
+
+def _gathered(rows, firsts, with_index):
+    """Values and index in order of first occurrence."""
     threads = _threads.for_bytes(rows.nbytes)
-    index = values = None
-    if wanted.index or not _gate.movable(rows.dtype):
+    index = None
+    if with_index or not _gate.movable(rows.dtype):
         index = indices.flat(firsts.bits, firsts.offsets, threads)
-    if _gate.movable(rows.dtype):
-        values = np.empty((int(firsts.offsets[-1]), *rows.shape[1:]), rows.dtype)
-        items.keep(rows, 0, 1, firsts.bits, firsts.offsets, values, threads)
-    else:
-        values = rows[index]
-    return Found(values, index, firsts.inverse, firsts.counts)
-
-
-def _sorted(found, wanted):
-    """From order of first occurrence to ascending order."""
-    if not any(wanted) and (values := _ascending.sort(found.values)) is not None:
-        return found._replace(values=values)
-    order, places = _ascending.argsort(found.values, wanted.inverse)
-    inverse = found.inverse
-    if wanted.inverse:
-        # In place: a row of indices is read before its slot is written.
-        threads = _threads.for_bytes(inverse.nbytes)
-        gather.gather(places, inverse[:, np.newaxis], 0, inverse, threads)
-    return Found(
-        found.values[order],
-        found.index[order] if wanted.index else None,
-        inverse,
-        found.counts[order] if wanted.counts else None,
-    )
+    if not _gate.movable(rows.dtype):
+        return rows[index], index
+    values = np.empty((int(firsts.offsets[-1]), *rows.shape[1:]), rows.dtype)
+    items.keep(rows, 0, 1, firsts.bits, firsts.offsets, values, threads)
+    return values, index
 
 
 def _with_smallest_nan(found, flat):
@@ -380,7 +376,7 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
         firsts = _objects.first_occurrences(rows, equal_nan)
         if firsts is None:
             raise
-        return _outputs(_gathered(rows, firsts, wanted), wanted, np.shape(ar))
+        return _outputs(_found(rows, firsts, wanted, False), wanted, np.shape(ar))
     values, index, *extras = found
     if not sorted:
         order = np.argsort(index)

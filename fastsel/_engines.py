@@ -8,12 +8,13 @@ import math
 import os
 import random
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from fastsel import _ascending, _gate, _numpy, _threads
-from fastsel._kernels import bitmask, distinct, partitions
+from fastsel._kernels import bitmask, distinct, gather, partitions
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.keys import canonical_keys
 
@@ -76,12 +77,15 @@ class Keys(NamedTuple):
 
 
 class Firsts(NamedTuple):
-    """The bitmask of first occurrences, and by rank what else was wanted."""
+    """The bitmask of first occurrences, and a function that gives what else was wanted.
+
+    finish(order) is (inverse, counts): the counts by rank, the inverse as ranks, or where the
+    order says that each rank goes. To be called once.
+    """
 
     bits: np.ndarray
     offsets: np.ndarray
-    inverse: np.ndarray | None
-    counts: np.ndarray | None
+    finish: Callable
 
 
 def keys_of(rows, equal_nan):
@@ -205,16 +209,14 @@ def _places(keys):
 def _by_tables(keys, inverse, counts, threads, expected, places=None):
     if keys.data.nbytes // keys.size <= 2:
         places = _places(keys)
-    found = distinct.by_tables(
+    job = distinct.Tables(
         *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, TABLE_GROUPS, expected),
         *(inverse, counts, threads),
     )
-    if found is None:
+    if not job.find():
         return None
-    bits, inverse, counts = found
-    return Firsts(
-        bits, bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads), inverse, counts
-    )
+    offsets = bitmask.offsets_of(job.bits, keys.data.nbytes // keys.size, threads)
+    return Firsts(job.bits, offsets, job.finish)
 
 
 def _by_partitions(keys, inverse, counts, threads, expected):
@@ -226,7 +228,7 @@ def _by_partitions(keys, inverse, counts, threads, expected):
     if not job.find():
         return None
     bits, offsets = bitmask.pack(job.marks, 1, _BYTE, keys.data.nbytes // keys.size, threads)
-    return Firsts(bits, offsets, *job.finish(bits))
+    return Firsts(bits, offsets, finished(*job.finish(bits)))  # at once: the job holds memory
 
 
 def _by_sorting(keys, inverse, counts, threads, expected):
@@ -244,8 +246,23 @@ def _by_sorting(keys, inverse, counts, threads, expected):
     bits, offsets = bitmask.pack(marks, 1, _BYTE, width, threads)
     order, ranks = _ascending.argsort(index, True)
     return Firsts(
-        bits, offsets, ranks[numbers] if inverse else None, sizes[order] if counts else None
+        bits,
+        offsets,
+        finished(ranks[numbers] if inverse else None, sizes[order] if counts else None),
     )
+
+
+def finished(inverse, counts):
+    """The function `finish` of Firsts whose inverse, as ranks, and counts are known."""
+
+    def finish(order=None):
+        if order is not None:
+            # In place: a row of indices is read before its slot is written.
+            threads = _threads.for_bytes(inverse.nbytes)
+            gather.gather(order, inverse[:, np.newaxis], 0, inverse, threads)
+        return inverse, counts
+
+    return finish
 
 
 def _by_comparing(keys, threads):

@@ -49,7 +49,7 @@ def _by_dict(items):
     inverse = np.fromiter(numbers, np.intp, len(items))
     keys = _engines.keys_of(inverse, False)
     firsts = _engines.first_occurrences(keys, False, True, _engines.expected_groups(keys))
-    return firsts._replace(inverse=inverse)
+    return firsts._replace(finish=_engines.finished(inverse, firsts.finish()[1]))
 
 
 def _nan_is_missing(dtype):

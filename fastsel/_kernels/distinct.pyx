@@ -1,8 +1,8 @@
 """First occurrences by one table per slice: for keys with few groups, or of a narrow range.
 
-Every engine of fastsel.unique (this file and partitions.pyx) answers in the same way: a bitmask
-with a bit at each first occurrence, so that a group's number in order of first occurrence is the
-rank of its bit; the inverse as ranks; and the counts by rank.
+Every engine of fastsel.unique (this file and partitions.pyx) answers in two steps: a bitmask with a
+bit at each first occurrence, so that a group's number in order of first occurrence is the rank of
+its bit; then, when the caller has perhaps put the groups in another order, inverse and counts.
 
 A slice is filled in rounds, so that signals are handled in time. The slices' tables are merged in
 slice order. Until then the inverse holds each item's group in its own slice's table, or LONER.
@@ -46,8 +46,8 @@ ctypedef struct part_t:
     Py_ssize_t status             # 0, or why find_or_add gave up
     Py_ssize_t first              # key of this slice
     Py_ssize_t length             # groups of this slice
-    Py_ssize_t *ranks             # of them
-    bint ranked                   # they are their ranks already, as those of slice 0 often are
+    Py_ssize_t *numbers           # of them: in the table of slice 0, then in the answer
+    bint settled                  # the same in both, as for slice 0 in order of first occurrence
 
 ctypedef struct tables_task:
     keys_t keys
@@ -64,38 +64,93 @@ ctypedef struct tables_task:
     uint64_t *bits
     Py_ssize_t *inverse           # or NULL
     ranks_t ranks
+    const Py_ssize_t *order       # where each rank goes, or NULL
 
 
-def by_tables(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-              const uint64_t[::1] loners, tuple seeds not None, places, Py_ssize_t most,
-              Py_ssize_t expected, bint inverse, bint counts, int threads):
-    """(bits, inverse or None, counts or None) of `size` > 0 keys.
-
-    places is (base, bits): words from base on, so many bits of them, have a place each in the
-    table; None: they are hashed. Returns None if a word has no place, or if a slice has more than
-    `most` groups or its table takes too many probes. expected is a guess at the groups, or 0.
-    """
+cdef class Tables:
+    """The state between the two halves of the job; between them the groups may be put in order."""
     cdef tables_task task
-    describe_keys(&task.keys, data, size, rule, loners, seeds)
-    task.base, task.place_bits = places if places is not None else (0, 0)
-    task.plain = not task.keys.rule.lonely and (
-        task.keys.rule.care & task.keys.rule.limit == <uint64_t>-1)
-    task.most = most
-    task.expected = min(expected, most)
-    task.counted = counts
-    task.blocks = blocks_of(size)
-    task.slices = min(task.blocks, max(1, threads))
-    task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
-    task.parts = <part_t *>take_zeros(task.slices * sizeof(part_t))
-    if task.parts == NULL:
-        raise MemoryError()
-    try:
-        return answer(&task, inverse, counts, threads)
-    finally:
-        for k in range(task.slices):
-            table_free(&task.parts[k].table)
-            give(task.parts[k].ranks)
-        give(task.parts)
+    cdef object owned             # arrays that the task points to
+    cdef readonly object bits     # set at each first occurrence
+    cdef object inverse
+    cdef int threads
+
+    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                 const uint64_t[::1] loners, tuple seeds not None, places, Py_ssize_t most,
+                 Py_ssize_t expected, bint inverse, bint counts, int threads):
+        """Of `size` > 0 keys. places is (base, bits): words from base on, so many bits of them,
+        have a place each in the table; None: they are hashed. A slice has at most `most` groups;
+        expected is a guess at them, or 0.
+        """
+        cdef tables_task *task = &self.task
+        cdef cnp.npy_intp length
+        describe_keys(&task.keys, data, size, rule, loners, seeds)
+        self.threads = threads
+        self.owned = (data, loners)
+        task.base, task.place_bits = places if places is not None else (0, 0)
+        task.plain = not task.keys.rule.lonely and (
+            task.keys.rule.care & task.keys.rule.limit == <uint64_t>-1)
+        task.most = most
+        task.expected = min(expected, most)
+        task.counted = counts
+        task.blocks = blocks_of(size)
+        task.slices = min(task.blocks, max(1, threads))
+        task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
+        task.parts = <part_t *>take_zeros(task.slices * sizeof(part_t))
+        if task.parts == NULL:
+            raise MemoryError()
+        length = task.blocks
+        self.bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
+        task.bits = <uint64_t *>cnp.PyArray_DATA(self.bits)
+        task.inverse = NULL
+        if inverse:
+            length = size
+            self.inverse = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+            task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
+
+    def find(self):
+        """Set the bits; False if a word has no place, or a slice has too many groups or its table
+        takes too many probes."""
+        cdef tables_task *task = &self.task
+        cdef Py_ssize_t k, status = 0
+        with nogil:
+            for_rounds(fill_slice, task, task.rounds, task.slices, self.threads)
+            for k in range(task.slices):
+                status = min(status, task.parts[k].status)
+            if status == 0:
+                status = merge(task)
+        if status == NO_MEMORY:
+            raise MemoryError()
+        return status == 0
+
+    def finish(self, const Py_ssize_t[::1] order=None):
+        """(inverse, counts), None for what was not asked for: the counts by rank; the inverse as
+        ranks, or where `order` says that each rank goes."""
+        cdef tables_task *task = &self.task
+        cdef Py_ssize_t k
+        cdef cnp.npy_intp length
+        cdef cnp.ndarray counts = None
+        before = rank_blocks(&task.ranks, self.bits)
+        task.order = &order[0] if order is not None else NULL
+        if task.counted:
+            length = before[task.blocks]
+            counts = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+            write_counts(&task.parts[0].table, &task.ranks,
+                         <Py_ssize_t *>cnp.PyArray_DATA(counts), length)
+        if task.inverse != NULL:
+            with nogil:
+                for k in range(task.slices):
+                    to_numbers(task, &task.parts[k])
+                for_rounds(relabel_slice, task, task.rounds, task.slices, self.threads)
+        return self.inverse, counts
+
+    def __dealloc__(self):
+        if self.task.parts == NULL:
+            return
+        for k in range(self.task.slices):
+            table_free(&self.task.parts[k].table)
+            give(self.task.parts[k].numbers)
+        give(self.task.parts)
 
 
 def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
@@ -123,41 +178,6 @@ cdef places_of(const word_t *data, Py_ssize_t size, Py_ssize_t most):
         return None
     spare = (<word_t>1 << bits) - 1 - (high - low)
     return <word_t>(low + start - spare // 2), bits
-
-
-cdef answer(tables_task *task, bint inverse, bint counts, int threads):
-    cdef cnp.npy_intp length = task.blocks
-    cdef cnp.ndarray bits_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
-    cdef cnp.ndarray inverse_out = None, counts_out = None
-    cdef Py_ssize_t k, status = 0
-    task.bits = <uint64_t *>cnp.PyArray_DATA(bits_out)
-    task.inverse = NULL
-    if inverse:
-        length = task.keys.size
-        inverse_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
-    with nogil:
-        for_rounds(fill_slice, task, task.rounds, task.slices, threads)
-        for k in range(task.slices):
-            status = min(status, task.parts[k].status)
-        if status == 0:
-            status = merge(task)
-    if status == NO_MEMORY:
-        raise MemoryError()
-    if status:
-        return None
-    before = rank_blocks(&task.ranks, bits_out)
-    if counts:
-        length = before[task.blocks]
-        counts_out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-        write_counts(&task.parts[0].table, &task.ranks,
-                     <Py_ssize_t *>cnp.PyArray_DATA(counts_out), length)
-    if inverse:
-        with nogil:
-            for k in range(task.slices):
-                to_ranks(task, &task.parts[k])
-            for_rounds(relabel_slice, task, task.rounds, task.slices, threads)
-    return bits_out, inverse_out, counts_out
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -303,8 +323,8 @@ cdef inline void note_loner(const tables_task *task, Py_ssize_t i) noexcept nogi
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
-    """All groups into the table of slice 0, in slice order; their bits; each part's ranks become
-    the numbers of its groups in that table. Returns 0 or a status."""
+    """All groups into the table of slice 0, in slice order; their bits; the numbers of each part's
+    groups in that table. Returns 0 or a status."""
     cdef table_t *whole = &task.parts[0].table
     cdef part_t *part
     cdef Py_ssize_t k, g, group
@@ -312,12 +332,12 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
     for k in range(task.slices):
         part = &task.parts[k]
         part.length = part.table.length
-        part.ranks = <Py_ssize_t *>take(part.length * sizeof(Py_ssize_t))
-        if part.ranks == NULL:
+        part.numbers = <Py_ssize_t *>take(part.length * sizeof(Py_ssize_t))
+        if part.numbers == NULL:
             return NO_MEMORY
         for g in range(part.length):
             if k == 0:
-                part.ranks[g] = g
+                part.numbers[g] = g
                 continue
             if task.place_bits:
                 group = find_direct(whole, part.table.groups[g].first, part.table.groups[g].word)
@@ -327,7 +347,7 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
             if group < 0:
                 return group
             whole.groups[group].count += part.table.groups[g].count
-            part.ranks[g] = group
+            part.numbers[g] = group
     for g in range(whole.length):
         task.bits[whole.groups[g].first >> 6] |= <uint64_t>1 << (whole.groups[g].first & 63)
     return 0
@@ -342,14 +362,20 @@ cdef void write_counts(const table_t *table, const ranks_t *ranks, Py_ssize_t *o
         out[rank(ranks, table.groups[g].first)] = table.groups[g].count
 
 
-cdef void to_ranks(const tables_task *task, part_t *part) noexcept nogil:
-    """From numbers of groups in the table of slice 0 to ranks."""
+cdef void to_numbers(const tables_task *task, part_t *part) noexcept nogil:
+    """From numbers of groups in the table of slice 0 to those of the answer."""
     cdef const table_t *whole = &task.parts[0].table
     cdef Py_ssize_t g
-    part.ranked = whole.length == task.ranks.before[task.blocks]      # no loners
+    part.settled = whole.length == task.ranks.before[task.blocks]      # no loners
     for g in range(part.length):
-        part.ranks[g] = rank(&task.ranks, whole.groups[part.ranks[g]].first)
-        part.ranked &= part.ranks[g] == g
+        part.numbers[g] = number_at(task, whole.groups[part.numbers[g]].first)
+        part.settled &= part.numbers[g] == g
+
+
+cdef inline Py_ssize_t number_at(const tables_task *task, Py_ssize_t first) noexcept nogil:
+    """The number of the group whose first item is there."""
+    cdef Py_ssize_t number = rank(&task.ranks, first)
+    return number if task.order == NULL else task.order[number]
 
 
 cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -358,10 +384,10 @@ cdef void relabel_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t stop = min(start_block(task, k + task.slices) * 64, task.keys.size)
     cdef const part_t *part = &task.parts[k % task.slices]
     cdef Py_ssize_t i
-    if part.ranked:
+    if part.settled:
         return
     for i in range(start, stop):
         if task.inverse[i] == LONER:
-            task.inverse[i] = rank(&task.ranks, i)
+            task.inverse[i] = number_at(task, i)
         else:
-            task.inverse[i] = part.ranks[task.inverse[i]]
+            task.inverse[i] = part.numbers[task.inverse[i]]
