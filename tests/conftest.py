@@ -23,6 +23,8 @@ settings.register_profile(
 settings.register_profile(
     "search", settings.get_profile("default"), max_examples=5000, derandomize=False
 )
+# Where each example is slow, or each run is one of hundreds.
+settings.register_profile("few", settings.get_profile("default"), max_examples=8)
 settings.load_profile("default")
 
 

@@ -1,44 +1,55 @@
 """Do the tests notice? Changes one token of a kernel at a time, builds it and runs its tests.
 
-    python tests/mutate.py --sample 200                  of all kernels, hours
+    python tests/mutate.py --sample 200                  of all kernels, an hour or two
     python tests/mutate.py --sample 10 --kernel gather
 
 The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
-as a line of source before and after; the exit status is 1 if more than one of ten lives.
+as a line of source before and after. Those of which tests/survivors.txt says why no test can
+notice them are counted apart; the exit status is 1 if more than one of ten others lives.
 """
 
 import argparse
+import contextlib
 import io
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 KERNELS = Path("fastsel/_kernels")
-SELECTION = ["test_selection", "test_compress", "test_coordinates", "test_threads"]
-DISTINCT = ["test_distinct", "test_distinct_values", "test_distinct_rows", "test_flooding"]
-GATHER = ["test_gather", "test_gather_errors"]
-# Kernel: its tests, those that notice most first.
+SELECTION = ["coordinates", "compress", "selection", "threads"]
+DISTINCT = [
+    *("distinct_values", "flooding", "ascending", "distinct_promises"),
+    *("distinct_rows", "distinct", "out_of_memory"),
+]
+GATHER = ["gather_errors", "gather"]
+# Kernel: its tests, those that notice most in little time first.
 TESTS = {
     "bitmask.pyx": SELECTION,
-    "indices.pyx": SELECTION,
-    "items.pyx": ["test_compress", "test_selection", "test_gather"],
+    "indices.pyx": [*SELECTION, "sparse"],
+    "items.pyx": ["compress", "compress_rules", "selection", "gather"],
+    "small.pyx": ["small", *GATHER, "gate"],
     "keys.pyx": DISTINCT,
-    "distinct.pyx": [*DISTINCT, "test_distinct_promises"],
-    "partitions.pyx": [*DISTINCT, "test_distinct_promises"],
-    "ascending.pyx": ["test_ascending", *DISTINCT],
-    "gather.pyx": GATHER,
-    "slices.pyx": ["test_threads", "test_interrupts"],
-    "slices.pxd": ["test_threads", "test_interrupts"],
+    "keys.pxd": DISTINCT,
+    "distinct.pyx": DISTINCT,
+    "partitions.pyx": DISTINCT,
+    "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
+    "radix.pxd": ["ascending", *DISTINCT],
+    "gather.pyx": [*GATHER, "threads", "hostile"],
+    "slices.pyx": ["threads", "thread_rules", "interrupts", "fork"],
+    "slices.pxd": ["threads", "gather", "interrupts", *SELECTION],
     "strided.pxd": [*SELECTION, *GATHER],
-    "chunks.pxd": ["test_compress", *GATHER],
+    "chunks.pxd": ["compress", *GATHER],
     "table.pxd": DISTINCT,
     "ranks.pxd": DISTINCT,
     "blocks.pxd": SELECTION,
@@ -51,7 +62,9 @@ SWAPS = {
 }  # fmt: skip
 # Lines without a computation: declarations, imports, what a decorator or an enum says.
 QUIET = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
-TEST_SECONDS = 300
+# A mutant that takes so much longer than the kernel itself hangs.
+PATIENCE = 4
+MOST_BYTES = 16 << 30
 
 
 class Mutant(NamedTuple):
@@ -79,12 +92,13 @@ def main():
     files = [file for file in TESTS if not args.kernel or file.split(".")[0] in args.kernel]
     mutants = [mutant for file in files for mutant in mutants_of(file)]
     sample = random.Random(args.seed).sample(mutants, min(args.sample, len(mutants)))
+    print(f"{len(sample)} of {len(mutants)} mutants, seed {args.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".hypothesis"))
-        results = [judge(tree, mutant) for mutant in sample]
+        bench = Bench(Path(folder))
+        results = [bench.judge(mutant) for mutant in sample]
     killed, alive = results.count("killed"), results.count("alive")
-    print(f"{killed} killed, {alive} alive, {results.count('no build')} not built")
+    known, not_built = results.count("explained"), results.count("no build")
+    print(f"{killed} killed, {alive} alive, {known} explained, {not_built} not built")
     return 1 if alive * 10 > killed + alive else 0
 
 
@@ -101,43 +115,115 @@ def mutants_of(file):
                 yield Mutant(file, row, start, token.end[1], SWAPS[token.string])
 
 
-def judge(tree, mutant):
-    """'killed', 'alive' or 'no build'."""
-    path = tree / KERNELS / mutant.file
-    text = path.read_text()
-    lines = text.splitlines()
-    before, after = lines[mutant.row], mutant.applied(lines)
-    lines[mutant.row] = after
-    path.write_text("\n".join(lines) + "\n")
-    try:
-        verdict = outcome(tree, TESTS[mutant.file])
-    finally:
-        path.write_text(text)
-    print(f"{verdict:8} {mutant.file}:{mutant.row + 1}", flush=True)
-    if verdict == "alive":
-        print(f"    - {before.strip()}\n    + {after.strip()}")
-    return verdict
+def builds_of(file):
+    """The kernels that a file is a part of."""
+    sources = {path.name: path.read_text() for path in (ROOT / KERNELS).glob("*.p[yx][xd]")}
+    parts = {file}
+    while True:
+        stems = "|".join(part.removesuffix(".pxd") for part in parts if part.endswith(".pxd"))
+        uses = re.compile(rf"_kernels\.({stems}) cimport") if stems else re.compile("(?!)")
+        more = {name for name, text in sources.items() if uses.search(text)}
+        more |= {part[:-3] + "pyx" for part in parts} & set(sources)
+        if more <= parts:
+            return sorted(part[:-4] for part in parts if part.endswith(".pyx"))
+        parts |= more
 
 
-def outcome(tree, tests):
-    build = [sys.executable, "setup.py", "build_ext", "--inplace"]
-    if subprocess.run(build, cwd=tree, capture_output=True, check=False).returncode:
-        return "no build"
-    names = [f"tests/{name}.py" for name in tests]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *names]
-    environment = os.environ | {"PYTHONPATH": str(tree)}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=tree,
-            env=environment,
-            capture_output=True,
-            timeout=TEST_SECONDS,
-            check=False,
+def survivors():
+    """Mutants that no test can notice: (file, line before, line after)."""
+    lines = (ROOT / "tests" / "survivors.txt").read_text().splitlines()
+    lines = [line for line in lines if line and not line.startswith("#")]
+    found = set()
+    for line in lines:
+        if line[0] not in "-+":
+            file = line
+        elif line[0] == "-":
+            before = line[2:]
+        else:
+            found.add((file, before, line[2:]))
+    return found
+
+
+class Bench:
+    """A copy of the work tree in which mutants are built and tested."""
+
+    def __init__(self, folder):
+        self.tree, self.builds = folder / "tree", folder / "builds"
+        shutil.copytree(
+            ROOT, self.tree, ignore=shutil.ignore_patterns(".git", ".hypothesis", "build")
         )
-    except subprocess.TimeoutExpired:
-        return "killed"
-    return "killed" if done.returncode else "alive"
+        self.builds.mkdir()
+        for path in (self.tree / KERNELS).glob("*.so"):
+            shutil.copy2(path, self.builds)
+        self.seconds = {}
+        self.survivors = survivors()
+
+    def judge(self, mutant):
+        """'killed', 'alive', 'explained' or 'no build'."""
+        path = self.tree / KERNELS / mutant.file
+        text = path.read_text()
+        lines = text.splitlines()
+        before, after = lines[mutant.row], mutant.applied(lines)
+        lines[mutant.row] = after
+        limit = PATIENCE * sum(map(self.unchanged, TESTS[mutant.file]))
+        path.write_text("\n".join(lines) + "\n")
+        try:
+            verdict = self.outcome(mutant.file, limit)
+        finally:
+            path.write_text(text)
+            for build in self.builds.iterdir():
+                shutil.copy2(build, self.tree / KERNELS)
+        before, after = before.strip(), after.strip()
+        if verdict == "alive" and (mutant.file, before, after) in self.survivors:
+            verdict = "explained"
+        print(f"{verdict:9} {mutant.file}:{mutant.row + 1}")
+        print(f"- {before}\n+ {after}", flush=True)
+        return verdict
+
+    def unchanged(self, name):
+        """Seconds that tests take with the kernels as they are, with which they pass."""
+        if name not in self.seconds:
+            start = time.monotonic()
+            if self.run_tests([name], None):
+                raise SystemExit(f"tests/test_{name}.py fails without a change")
+            self.seconds[name] = time.monotonic() - start
+        return self.seconds[name]
+
+    def outcome(self, file, limit):
+        build = [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]
+        environment = os.environ | {"FASTSEL_ONLY": " ".join(builds_of(file))}
+        built = subprocess.run(
+            build, cwd=self.tree, env=environment, capture_output=True, check=False
+        )
+        if built.returncode:
+            return "no build"
+        return "killed" if self.run_tests(TESTS[file], limit) else "alive"
+
+    def run_tests(self, tests, limit):
+        """Do they fail, or hang?"""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command += ["--hypothesis-profile=few", *(f"tests/test_{name}.py" for name in tests)]
+        with subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=os.environ | {"PYTHONPATH": str(self.tree)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, -1)),
+        ) as tested:
+            try:
+                return tested.wait(limit) != 0
+            except subprocess.TimeoutExpired:
+                return True
+            finally:
+                stop(tested.pid)
+
+
+def stop(group):
+    """What a mutant has started must not outlive it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
 
 
 if __name__ == "__main__":
