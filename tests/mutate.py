@@ -14,7 +14,6 @@ import io
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -107,12 +106,14 @@ def mutants_of(file):
     text = (ROOT / KERNELS / file).read_text()
     lines = text.splitlines()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        row, start = token.start[0] - 1, token.start[1]
+        row, start, stop = token.start[0] - 1, token.start[1], token.end[1]
         if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER) and token.string in SWAPS:
             line = lines[row]
-            is_pointer = token.string in "*&" and line[token.end[1] : token.end[1] + 1] != " "
-            if not is_pointer and not QUIET.match(line) and "noexcept" not in line:
-                yield Mutant(file, row, start, token.end[1], SWAPS[token.string])
+            after = line[stop : stop + 1]
+            # A pointer, an address or a cast: an operator between two operands has spaces.
+            is_type = token.string in "*&<>" and (after != " " or line[start - 1] != " ")
+            if not is_type and not QUIET.match(line) and "noexcept" not in line:
+                yield Mutant(file, row, start, stop, SWAPS[token.string])
 
 
 def builds_of(file):
@@ -210,7 +211,7 @@ class Bench:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, -1)),
+            preexec_fn=limit_memory,
         ) as tested:
             try:
                 return tested.wait(limit) != 0
@@ -218,6 +219,12 @@ class Bench:
                 return True
             finally:
                 stop(tested.pid)
+
+
+def limit_memory():
+    import resource  # which not every system has
+
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, -1))
 
 
 def stop(group):
