@@ -183,6 +183,28 @@ def test_objects_that_run_threads(name, few_threads):
     assert all((result == expected).all() for result in results)
 
 
+@pytest.mark.parametrize("name", OBJECT_CALLS)
+def test_objects_that_call_fastsel(name, few_threads):
+    """The outer call and the ones within it are right."""
+    plain = np.arange(2000) % 7
+    selected, distinct = np.flatnonzero(plain), np.unique(plain)
+    calls = 0
+
+    def function():
+        nonlocal calls
+        calls += 1
+        if calls % 50 == 1:
+            assert_same(fastsel.flatnonzero(plain), selected)
+            assert_same(fastsel.unique(plain), distinct)
+
+    array = items(function)
+    result = OBJECT_CALLS[name](array)
+    assert calls
+    for item in array.tolist():
+        item.function = lambda: None
+    assert_same(result, OBJECT_CALLS[name](array))
+
+
 # Memory stays flat.
 
 FLAT = """

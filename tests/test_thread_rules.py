@@ -165,6 +165,42 @@ def test_callers_at_once_share_one_team(run_python):
     assert int(run_python(CALLERS)) <= 8 + 3
 
 
+NESTED = """
+import os, signal
+import numpy as np
+import fastsel
+array = np.arange(400_000) % 3
+expected = np.flatnonzero(array)
+counts = []
+
+def handler(number, frame):
+    with fastsel.threads(9):
+        assert (fastsel.flatnonzero(array) == expected).all()
+        assert fastsel.unique(array).tolist() == [0, 1, 2]
+    counts.append(len(os.listdir("/proc/self/task")))
+
+before = len(os.listdir("/proc/self/task"))
+signal.signal(signal.SIGALRM, handler)
+with fastsel.threads(2):
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    fastsel.count_nonzero(np.broadcast_to(True, 10**9))
+assert len(counts) == 1
+with fastsel.threads(9):
+    fastsel.flatnonzero(array)
+counts.append(len(os.listdir("/proc/self/task")))
+print(*(count - before for count in counts))
+"""
+
+
+@HAS_PROC
+def test_a_call_within_a_call_is_serial(run_python):
+    """A signal handler's, between two slices: it finds the team at work, and adds no thread.
+    Afterwards the same call may have its eight workers."""
+    within, after = map(int, run_python(NESTED).split())
+    assert within == 1
+    assert after == 8
+
+
 NO_MORE_THREADS = """
 import resource, threading
 import numpy as np
