@@ -29,10 +29,12 @@ settings.load_profile("default")
 
 
 @pytest.fixture
-def forced_kernels(monkeypatch):
+def forced_kernels():
     """Small arrays take the road of large ones."""
-    for name, value in TUNING:
-        monkeypatch.setattr(name, value)
+    with pytest.MonkeyPatch.context() as patch:  # no fixture: pytest-run-parallel would take fright
+        for name, value in TUNING:
+            patch.setattr(name, value)
+        yield
 
 
 @pytest.fixture(params=[1, 2, 3, 7], ids="threads{}".format)

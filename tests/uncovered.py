@@ -1,0 +1,76 @@
+"""Which lines of the kernels did a run under coverage.py not reach?
+
+    python tests/uncovered.py .coverage      of kernels built with FASTSEL_TRACE=1
+
+Lines of which tests/uncovered.txt says why are left out. The exit status is 1 if there are others,
+or if that file lists a line that has been reached, or is no more.
+
+coverage.py's own report asks Cython's plugin, which reads one C file for each source: it does not
+find the files that several kernels include, unless it happens to read those kernels first.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from coverage import CoverageData
+
+ROOT = Path(__file__).parent.parent
+KERNELS = Path("fastsel/_kernels")
+PLACE = re.compile(r' */\* "(fastsel/_kernels/\w+\.p[yx][xd])":(\d+)$')
+TRACED = re.compile(r" *__Pyx_TraceLine\((\d+),")
+
+
+def traced_lines(folder):
+    """file: numbers of the lines that tell a tracer when they run."""
+    found = defaultdict(set)
+    for source in sorted(folder.glob("*.c")):
+        file = None
+        for line in source.read_text(encoding="utf-8").splitlines():
+            place, traced = PLACE.match(line), TRACED.match(line)
+            if place:
+                file, number = Path(place[1]).name, int(place[2])
+            elif traced and file and int(traced[1]) == number:
+                found[file].add(number)
+    return found
+
+
+def reached_lines(path):
+    data = CoverageData(path)
+    data.read()
+    return {Path(file).name: set(data.lines(file)) for file in data.measured_files()}
+
+
+def explained():
+    """(file, text of the line) of all that tests/uncovered.txt lists."""
+    found = set()
+    for line in (ROOT / "tests" / "uncovered.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            file, text = line.split(": ", 1)
+            found.add((file, text))
+    return found
+
+
+def main(path):
+    traced, reached, known = traced_lines(ROOT / KERNELS), reached_lines(path), explained()
+    missed = set()
+    for file in sorted(traced):
+        lines = (ROOT / KERNELS / file).read_text(encoding="utf-8").splitlines()
+        missing = sorted(traced[file] - reached.get(file, set()))
+        print(f"{len(traced[file]) - len(missing):4} of {len(traced[file]):4} lines of {file}")
+        for number in missing:
+            text = lines[number - 1].strip()
+            missed.add((file, text))
+            if (file, text) not in known:
+                print(f"     {number}: {text}")
+    total, count = sum(map(len, traced.values())), 0
+    count = sum(len(traced[file] & reached.get(file, set())) for file in traced)
+    print(f"{count} of {total} lines, {len(missed & known)} explained, {len(missed - known)} missed")
+    for file, text in sorted(known - missed):
+        print(f"reached, or no more: {file}: {text}")
+    return 1 if missed != known else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
