@@ -50,10 +50,10 @@ def known_seeds(monkeypatch):
     monkeypatch.setattr(_engines, "SEEDS", SEEDS)
 
 
-def by_tables(keys):
+def by_tables(keys, slices=1, most=1 << 16):
     rule = (2**64 - 1, 2**64 - 1, 0, False)
     return distinct.Tables(
-        keys, len(keys), rule, None, SEEDS, None, 1 << 16, 0, False, True, 1
+        keys, len(keys), rule, None, SEEDS, None, most, 0, False, True, slices
     ).find()
 
 
@@ -65,6 +65,22 @@ def test_tables_serve_as_many_keys_that_do_not_collide(flood):
     rng = np.random.default_rng(9)
     keys = rng.integers(0, 2**64, len(np.unique(flood)), dtype=np.uint64)
     assert by_tables(rng.choice(keys, len(flood)))
+
+
+def test_merged_tables_give_up_on_collisions():
+    """Each slice has few enough of the keys that collide; all slices together have too many."""
+    slices = colliding(1800).reshape(30, 60)
+    slices = np.pad(slices, ((0, 0), (0, 68)), "edge")  # to two blocks
+    assert all(by_tables(keys) is not None for keys in slices)
+    assert by_tables(slices.ravel(), slices=30) is None
+
+
+@pytest.mark.parametrize("most", [1, 31, 32, 33, 1000])
+def test_tables_give_up_on_more_groups_than_allowed(most):
+    for keys in (np.arange(most + 1), np.arange(2 * most + 2).reshape(-1, 2)):
+        for dtype in ("u4", "u8"):
+            assert by_tables(keys.astype(dtype)[:most], most=most) is not None
+            assert by_tables(keys.astype(dtype), most=most) is None
 
 
 @pytest.mark.parametrize("engine", [None, "tables", "partitions"])

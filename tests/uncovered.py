@@ -20,6 +20,8 @@ ROOT = Path(__file__).parent.parent
 KERNELS = Path("fastsel/_kernels")
 PLACE = re.compile(r' */\* "(fastsel/_kernels/\w+\.p[yx][xd])":(\d+)$')
 TRACED = re.compile(r" *__Pyx_TraceLine\((\d+),")
+# Traced where a module that includes the function is set up, if at all.
+HEAD_OF_INLINE = re.compile(r"cdef inline .*[(,:]$")
 
 
 def traced_lines(folder):
@@ -66,7 +68,9 @@ def main(path):
                 print(f"     {number}: {text}")
     total, count = sum(map(len, traced.values())), 0
     count = sum(len(traced[file] & reached.get(file, set())) for file in traced)
-    print(f"{count} of {total} lines, {len(missed & known)} explained, {len(missed - known)} missed")
+    print(
+        f"{count} of {total} lines, {len(missed & known)} explained, {len(missed - known)} missed"
+    )
     for file, text in sorted(known - missed):
         print(f"reached, or no more: {file}: {text}")
     return 1 if missed != known else 0

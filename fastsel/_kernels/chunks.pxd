@@ -111,13 +111,11 @@ cdef inline void copy_fixed(const char *base, const Py_ssize_t *offsets, Py_ssiz
 
 cdef inline void copy_strided(const chunk_t *chunk, const char *source,
                               char *out) noexcept nogil:
-    """One chunk whose items do not lie side by side; out gets them in C order."""
+    """One chunk whose items, two at least, do not lie side by side; out gets them in C order."""
     cdef strided_t items = chunk.items
     cdef cursor_t cursor
     cdef Py_ssize_t left = items.size, length
     items.data = <char *>source
-    if left == 0:
-        return
     seek(&cursor, &items, 0)
     while left:
         length = run_length(&cursor, &items, left)

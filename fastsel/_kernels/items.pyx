@@ -145,8 +145,6 @@ cdef void keep_runs(const uint64_t *bits, Py_ssize_t block, Py_ssize_t stop, con
             first = fs_ctz(word)
             word = ~(word >> first)             # the run ends at the lowest set bit
             length = fs_ctz(word) if word else 64
-            if length > 64 - first:
-                length = 64 - first
             memcpy(out, rows + (block * 64 + first) * width, length * width)
             out += length * width
             word = 0 if first + length == 64 else (

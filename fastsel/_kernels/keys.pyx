@@ -38,7 +38,8 @@ ctypedef struct canonical_task:
 def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
                    tuple rule not None, bint collapse, cnp.ndarray out not None,
                    uint64_t[::1] loners, int threads):
-    """Write the canonical form of items, in C order, to out: `keys` keys of equal width.
+    """Write the canonical form of items, in C order, to out: `keys` keys of equal width. There is
+    at least one key, and none is empty.
 
     kind and width describe a part, rule is (care, limit, nan, lonely). With collapse a key that
     has a nan part becomes nan throughout; loners, if given, gets a bit for each such key.
@@ -70,8 +71,6 @@ cdef void canonical_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef bint has_nan
     cdef uint64_t word = 0
     cdef cursor_t cursor
-    if key == stop or task.items.size == 0:
-        return
     seek(&cursor, &task.items, key * task.items_per_key)
     while key < stop:
         out = task.out + key * task.key_width
