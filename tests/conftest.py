@@ -28,6 +28,38 @@ settings.register_profile("few", settings.get_profile("default"), max_examples=8
 settings.load_profile("default")
 
 
+# What pytest-run-parallel must not run in several threads at once: modules, tests, fixtures.
+THREAD_UNSAFE = {
+    "test_dask_readme": "catches what an example prints",
+    "test_documents": "catches what an example prints",
+    "test_fork": "forks",
+    "test_interrupts": "sends signals, which the main thread handles",
+    "test_huge": "needs the memory once",
+    "test_main": "the command line prints, and reads the arguments of the process",
+    "test_memory": "counts references and the memory of the process",
+    "test_objects_that_raise": "counts references",
+    "test_setting_holds_in_every_python_thread": "sets what holds for the process",
+    "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
+    "test_settings_change_while_others_call": "sets what holds for the process",
+    "test_patch": "replaces NumPy's functions",
+    "test_written_meanwhile": "has a writer and readers of its own",
+    "test_run": "runs scripts in this process",
+    "each_num_threads": "an iterator, which one thread can use",
+    "run_python": "starts an interpreter, which threads of this one do not reach",
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thread_unsafe(reason): for pytest-run-parallel")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
+        for name in names & set(THREAD_UNSAFE):
+            item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
+
+
 @pytest.fixture
 def forced_kernels():
     """Small arrays take the road of large ones."""

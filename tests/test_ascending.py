@@ -135,6 +135,19 @@ def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, monkeypatch):
                 assert ours.tobytes() == theirs.tobytes(), (size, threads)
 
 
+def test_as_many_buckets_as_there_can_be(monkeypatch):
+    """No two neighbouring cells fit one bucket."""
+    monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", "sort")
+    values = np.arange(1024) << 20
+    array = np.resize(values, 1024 * 4097)
+    for threads in (1, 3):
+        with fastsel.threads(threads):
+            ours, inverse, counts = fastsel.unique(array, return_inverse=True, return_counts=True)
+        assert np.array_equal(ours, values)
+        assert np.array_equal(inverse, np.resize(np.arange(1024), array.size))
+        assert (counts == 4097).all()
+
+
 def test_sort_keeps_the_bits_of_nan():
     values = np.concatenate((payload_nan(40), np.arange(100.0)))
     assert _ascending.sort(values)[100:].tobytes() == values[:40].tobytes()

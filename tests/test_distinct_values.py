@@ -130,6 +130,14 @@ def test_infinities_subnormals_and_extremes_sort_as_numbers(name, few_threads):
     reference.check_unique(fastsel.unique, array)
 
 
+def test_subnormal_long_doubles_keep_their_sign(few_threads):
+    tiny = np.finfo(np.longdouble).smallest_subnormal
+    array = np.array([tiny, -tiny, 0, -0.0, 3 * tiny, -3 * tiny, tiny])
+    assert array.dtype == np.longdouble
+    assert_same(fastsel.unique(array), np.array([-3 * tiny, -tiny, 0, tiny, 3 * tiny]))
+    reference.check_unique(fastsel.unique, array)
+
+
 def test_long_double_ignores_its_padding(few_threads):
     array = np.array([1, 2, 1, -0.0, 0.0, nan, nan], np.longdouble)
     unused = arrays.padding_bytes(array.dtype)

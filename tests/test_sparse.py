@@ -158,15 +158,16 @@ def test_the_input_is_unmodified():
     assert_same(array, before)
 
 
-@pytest.mark.parametrize("row_items", [1, 3, 63, 64, 65, 200])
-def test_wide_columns_and_row_starts(row_items, num_threads):
+@pytest.mark.parametrize("rows", [1, 2, 10, 130])
+@pytest.mark.parametrize("row_items", [1, 3, 32, 33, 63, 64, 65, 200])
+def test_wide_columns_and_row_starts(row_items, rows, num_threads):
     """Indices of 8 bytes, which SciPy wants for shapes that no test can hold."""
-    array = make("bool", (130, row_items))
+    array = make("bool", (rows, row_items))
     bits, offsets = bitmask.pack(array, *_gate.truth(array.dtype), 8, num_threads)
     columns = np.empty((offsets[-1], 1), np.int64)
     indices.coordinates(bits, offsets, (row_items,), columns, num_threads)
     assert_same(columns[:, 0], np.nonzero(array)[1].astype(np.int64))
-    starts = np.empty(130, np.int64)
+    starts = np.empty(rows, np.int64)
     indices.row_starts(bits, offsets, row_items, starts, num_threads)
     counts = np.count_nonzero(array, axis=1)
     assert_same(starts, (np.cumsum(counts) - counts).astype(np.int64))

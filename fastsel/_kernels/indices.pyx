@@ -65,7 +65,9 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
     task.ndim = <int>len(shape)
     for axis in range(task.ndim):
         task.shape[axis] = shape[axis]
-    is_flat = task.ndim == 1 and task.shape[0] > (task.blocks - 1) * 64
+    # Is one row all there is? Two of more than 32 items do not fit one block, nor two of more than
+    # (blocks - 1) * 64 items several.
+    is_flat = task.ndim == 1 and task.shape[0] > max(32, (task.blocks - 1) * 64)
     with nogil:
         if is_flat and task.width == sizeof(intptr_t) and task.hit_step == 1:
             for_slices(flat_slice, &task, task.slices, threads)
