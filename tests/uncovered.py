@@ -56,21 +56,19 @@ def explained():
 
 def main(path):
     traced, reached, known = traced_lines(ROOT / KERNELS), reached_lines(path), explained()
-    missed = set()
+    missed, seen, total = set(), 0, 0
     for file in sorted(traced):
         lines = (ROOT / KERNELS / file).read_text(encoding="utf-8").splitlines()
-        missing = sorted(traced[file] - reached.get(file, set()))
-        print(f"{len(traced[file]) - len(missing):4} of {len(traced[file]):4} lines of {file}")
+        code = {number for number in traced[file] if not HEAD_OF_INLINE.match(lines[number - 1])}
+        missing = sorted(code - reached.get(file, set()))
+        print(f"{len(code) - len(missing):4} of {len(code):4} lines of {file}")
         for number in missing:
-            text = lines[number - 1].strip()
-            missed.add((file, text))
-            if (file, text) not in known:
-                print(f"     {number}: {text}")
-    total, count = sum(map(len, traced.values())), 0
-    count = sum(len(traced[file] & reached.get(file, set())) for file in traced)
-    print(
-        f"{count} of {total} lines, {len(missed & known)} explained, {len(missed - known)} missed"
-    )
+            line = (file, lines[number - 1].strip())
+            missed.add(line)
+            if line not in known:
+                print(f"     {number}: {line[1]}")
+        seen, total = seen + len(code) - len(missing), total + len(code)
+    print(f"{seen} of {total} lines, {total - seen} not, {len(missed - known)} without a reason")
     for file, text in sorted(known - missed):
         print(f"reached, or no more: {file}: {text}")
     return 1 if missed != known else 0
