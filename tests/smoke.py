@@ -45,9 +45,9 @@ def select(array, mask, kept):
 def find_distinct(array):
     for engine in ("tables", "partitions", "sort"):
         fastsel._engines.FORCE_ENGINE = engine
-        for axis in (None, 0):
+        for axis, equal_nan in ((None, True), (None, False), (0, True), (0, False)):
             values, index, inverse, counts = fastsel.unique(
-                array, return_index=True, return_inverse=True, return_counts=True, axis=axis
+                array, True, True, True, axis=axis, equal_nan=equal_nan
             )
             assert values[inverse].tobytes() == array.tobytes()
             assert counts.sum() == inverse.size
@@ -69,6 +69,8 @@ def main():
                     if dtype.kind != "V"
                     else np.frombuffer(rng.bytes(9 * size), dtype).reshape(size, 3)
                 )
+                if dtype.kind in "fcM":
+                    plain[numbers == 3] = dtype.type("nat" if dtype.kind == "M" else "nan")
                 mask = rng.random(size) < 0.4
                 for array in layouts(plain):
                     select(array, mask, np.flatnonzero(mask))

@@ -169,6 +169,14 @@ def test_rows_of_every_length(row, few_threads):
         assert_same(reference.compress(mask, array, 0), expected)
 
 
+@pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
+def test_rows_of_runs_with_gaps(name, few_threads):
+    array = make(name, (70, 6, 5))[:, ::2]
+    mask = choose(70, 0.5, np.random.default_rng(1))
+    assert_same(fastsel.compress(mask, array, axis=0), array[mask])
+    assert_same(fastsel.boolean_mask(array, mask), array[mask])
+
+
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_mask_of_leading_dimensions(dims, few_threads):
     for name in ("int8", "float64", "U3", "object", "struct_padded"):

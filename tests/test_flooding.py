@@ -8,6 +8,7 @@ import reference
 import fastsel
 from fastsel import _engines
 from fastsel._kernels import distinct
+from fastsel._kernels.partitions import Partitions
 
 SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
 
@@ -23,10 +24,13 @@ def mixed(words):
     return (a * factor) ^ high
 
 
-def colliding(count):
-    """Different keys whose hashes share their upper ten bits: one cluster in any table."""
-    words = np.random.default_rng(7).integers(0, 2**64, count * 1100, dtype=np.uint64)
-    return words[mixed(words) >> np.uint64(54) == 5][:count]
+def colliding(count, bits=10):
+    """Different keys whose hashes share that many upper bits: one cluster in any table."""
+    rng, found = np.random.default_rng(7), []
+    while sum(map(len, found)) < count:
+        words = rng.integers(0, 2**64, 1 << 20, dtype=np.uint64)
+        found.append(words[mixed(words) >> np.uint64(64 - bits) == 5])
+    return np.concatenate(found)[:count]
 
 
 def floods():
@@ -37,10 +41,12 @@ def floods():
         "new_keys": np.concatenate((chain, chain)),
         # Found keys buy no budget: the end of the chain is looked up over and over.
         "found_keys": np.concatenate((np.tile(cheap, 5000), chain, np.tile(chain[-64:], 500))),
+        # In the table of one part, too.
+        "one_part": np.tile(colliding(200, 16), 2),
     }
 
 
-@pytest.fixture(scope="module", params=["new_keys", "found_keys"])
+@pytest.fixture(scope="module", params=["new_keys", "found_keys", "one_part"])
 def flood(request):
     return floods()[request.param]
 
@@ -65,6 +71,13 @@ def test_tables_serve_as_many_keys_that_do_not_collide(flood):
     rng = np.random.default_rng(9)
     keys = rng.integers(0, 2**64, len(np.unique(flood)), dtype=np.uint64)
     assert by_tables(rng.choice(keys, len(flood)))
+
+
+def test_partitions_give_up_on_collisions():
+    rule = (2**64 - 1, 2**64 - 1, 0, False)
+    for keys, found in ((colliding(200, 16), False), (colliding(200), True)):
+        job = Partitions(keys, len(keys), rule, None, SEEDS, len(keys), False, True, 1)
+        assert job.find() is found
 
 
 def test_merged_tables_give_up_on_collisions():
