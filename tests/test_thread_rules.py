@@ -6,6 +6,7 @@ import pytest
 
 import fastsel
 from fastsel import _threads
+from fastsel._kernels import slices
 
 HAS_AFFINITY = pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="this system has no CPU affinity"
@@ -182,7 +183,7 @@ def handler(number, frame):
 before = len(os.listdir("/proc/self/task"))
 signal.signal(signal.SIGALRM, handler)
 with fastsel.threads(2):
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
     fastsel.count_nonzero(np.broadcast_to(True, 10**9))
 assert len(counts) == 1
 with fastsel.threads(9):
@@ -197,8 +198,7 @@ def test_a_call_within_a_call_is_serial(run_python):
     """A signal handler's, between two slices: it finds the team at work, and adds no thread.
     Afterwards the same call may have its eight workers."""
     within, after = map(int, run_python(NESTED).split())
-    assert within == 1
-    assert after == 8
+    assert (within, after) == ((1, 8) if slices.is_threaded() else (0, 0))
 
 
 NO_MORE_THREADS = """
