@@ -45,6 +45,7 @@ THREAD_UNSAFE = {
     "test_written_meanwhile": "has a writer and readers of its own",
     "test_run": "runs scripts in this process",
     "each_num_threads": "an iterator, which one thread can use",
+    "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
     "run_python": "starts an interpreter, which threads of this one do not reach",
 }
 

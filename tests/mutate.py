@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 KERNELS = Path("fastsel/_kernels")
 SELECTION = ["coordinates", "compress", "selection", "threads"]
 DISTINCT = [
-    *("distinct_values", "flooding", "ascending", "distinct_promises"),
+    *("distinct_values", "distinct_places", "flooding", "ascending", "distinct_promises"),
     *("distinct_rows", "distinct", "out_of_memory"),
 ]
 GATHER = ["gather_errors", "gather"]
@@ -44,6 +44,8 @@ TESTS = {
     "partitions.pyx": DISTINCT,
     "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
     "radix.pxd": ["ascending", *DISTINCT],
+    "scratch.pyx": [*DISTINCT, "threads", "memory"],
+    "scratch.pxd": [*DISTINCT, "memory"],
     "gather.pyx": [*GATHER, "threads", "hostile"],
     "slices.pyx": ["threads", "thread_rules", "interrupts", "fork"],
     "slices.pxd": ["threads", "gather", "interrupts", *SELECTION],

@@ -25,7 +25,6 @@ def test_every_kernel_has_mutants():
     assert kernels == set(mutate.TESTS)
     for file in kernels:
         assert mutate.builds_of(file), f"{file} is part of no kernel"
-        assert any(mutate.mutants_of(file))
 
 
 def test_survivors_are_mutants():

@@ -28,7 +28,7 @@ cdef void *take(size_t size) noexcept nogil:
     cdef char *block
     while bits <= MOST_BITS and (<size_t>1 << bits) < size:
         bits += 1
-    if bits <= MOST_BITS:
+    if bits <= MOST_BITS and FS_KEPT_BLOCKS:
         size = <size_t>1 << bits
         for k in range(FS_KEPT_BLOCKS):
             block = <char *>fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], NULL)
