@@ -51,6 +51,8 @@ def find_distinct(array):
             )
             assert values[inverse].tobytes() == array.tobytes()
             assert counts.sum() == inverse.size
+            alone = fastsel.unique(array, return_counts=True, axis=axis, equal_nan=equal_nan)[1]
+            assert np.array_equal(alone, counts)
             assert len(index) == len(values)
 
 

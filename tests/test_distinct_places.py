@@ -46,6 +46,13 @@ def test_the_range_may_have_no_more_words_than_allowed():
     assert distinct.places(np.array([0, 2**63], np.uint64), 2, 2**62) is None
 
 
+def test_as_many_places_as_need_huge_pages():
+    last = 2**20 - 1
+    _, inverse, counts = by_places(np.array([last, 0, last]), (0, 20))
+    assert inverse.tolist() == [0, 1, 0]
+    assert counts.tolist() == [2, 1]
+
+
 @pytest.mark.parametrize("place", [0, 511, 512, 999])
 @pytest.mark.parametrize("beyond", [-1, 128, 2**40, -(2**63)])
 def test_a_word_beyond_the_range_ends_the_attempt(place, beyond):
