@@ -48,7 +48,7 @@ def test_the_range_may_have_no_more_words_than_allowed():
 
 def test_as_many_places_as_need_huge_pages():
     last = 2**20 - 1
-    _, inverse, counts = by_places(np.array([last, 0, last]), (0, 20))
+    inverse, counts = by_places(np.array([last, 0, last]), (0, 20))
     assert inverse.tolist() == [0, 1, 0]
     assert counts.tolist() == [2, 1]
 
