@@ -24,7 +24,7 @@ NAMES = (
 SHARED = [
     f"{KERNELS}/{name}"
     for name in (
-        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h", "scratch.h"),
+        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h", "scratch.h", "sorts.h"),
         *("blocks.pxd", "chunks.pxd", "keys.pxd", "radix.pxd", "ranks.pxd", "scratch.pxd"),
         *("slices.pxd", "strided.pxd", "table.pxd"),
     )

@@ -11,9 +11,11 @@ import numpy as np
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
 from fastsel._kernels import indices, items, small
 
-# Up to so many integers NumPy has sorted them before an engine has started
-# (benchmarks/bench_tiny.py).
+# Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
+# fast up to so many numbers, before an engine has ended: 1e4 int64 in 27 us, of 1e3 groups in 45
+# (benchmarks/bench_tiny.py, `compare.py --op unique_sorted --size 1e4`).
 TINY_ITEMS = 1000
+SORTED_ITEMS = 1 << 15 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
 
 
 class UniqueAllResult(NamedTuple):
@@ -115,7 +117,7 @@ def unique(
     array([], dtype=float64)
     """
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
-    if plainest and (values := small.unique(ar, TINY_ITEMS)) is not None:
+    if plainest and (values := small.unique(ar, SORTED_ITEMS)) is not None:
         return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
@@ -294,8 +296,9 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
         if keys is None:
             return None
-        expected = _engines.expected_groups(keys)
-        if sorted and _engines.sorts_first(keys, expected):
+        expected = _engines.expected_groups(keys, sorted)
+        by_numpy = _ascending.numpy_sorts_faster(rows, wanted)
+        if sorted and _engines.sorts_first(keys, expected, by_numpy):
             return Found(*_ascending.distinct(rows, keys, wanted))
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
     if firsts is None:

@@ -33,13 +33,23 @@ FEW_PLACES = 1 << 12
 # The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
 PARTITIONED_KEYS = 2**32 - 1
 
-# Keys looked at to guess the number of groups; fewer keys than this are not worth guessing.
+# Keys looked at to guess the number of groups: one of so many, and no more than so many.
+SAMPLE_SHARE = 64
 SAMPLE_KEYS = 1 << 12
+
+# Fewer keys are not worth a guess, unless all may be sorted first: 1e4 distinct int64, all outputs,
+# take 120 us then, and 360 otherwise; the guess takes 8.
+GUESSED_KEYS = 1 << 15
+SORTED_KEYS = 1 << 11
 
 # For a sorted answer, sorting all keys first beats partitions from n / 4 groups on: at 1e6 int64 on
 # two threads, 1e5 groups take 11 ms by sorting and 7 by partitions, 1e6 11 and 20 (FORCE_ENGINE;
 # `compare.py --op unique_sorted --size 1e6 --groups n/10 n` for both).
 SORTED_FIRST_SHARE = 4
+
+# And where NumPy's sort is fast and only values are wanted, from n / 16 on: 1e5 int64 of 1e4 groups
+# take 0.42 ms by sorting and 0.5 to 0.8 by tables, 1e6 of 1e5 7.0 and 6.1.
+NUMPY_FIRST_SHARE = 16
 
 # Tests and measurements set this to "places", "tables", "partitions" or "sort".
 FORCE_ENGINE = None
@@ -131,12 +141,13 @@ def _canonical(rows, rule, width, equal_nan):
     return Keys(out, len(rows), _RAW_RULE, loners, None)
 
 
-def sorts_first(keys, expected):
+def sorts_first(keys, expected, by_numpy):
     """Is a sorted answer cheaper by sorting all keys than by finding the distinct ones?"""
     if keys.order is None or keys.size > _ascending.MOST_KEYS:
         return False
     return FORCE_ENGINE == "sort" or (
-        FORCE_ENGINE is None and expected * SORTED_FIRST_SHARE > keys.size
+        FORCE_ENGINE is None
+        and expected * (NUMPY_FIRST_SHARE if by_numpy else SORTED_FIRST_SHARE) > keys.size
     )
 
 
@@ -165,11 +176,13 @@ def _engines(expected):
     return [_by_places, _by_partitions, _by_sorting]
 
 
-def expected_groups(keys):
+def expected_groups(keys, may_sort=False):
     """A guess from a sample: d distinct among s drawn suggest g groups, d = g (1 - exp(-s / g))."""
-    if keys.size <= TABLE_GROUPS // 2 or keys.data.nbytes // keys.size <= 2:
+    least = SORTED_KEYS if may_sort else GUESSED_KEYS
+    if keys.size <= least or keys.data.nbytes // keys.size <= 2:
         return 0
-    drawn, distinct_drawn = SAMPLE_KEYS, _distinct_in_sample(keys)
+    drawn = min(SAMPLE_KEYS, keys.size // SAMPLE_SHARE)
+    distinct_drawn = _distinct_among(keys, drawn)
     low, high = distinct_drawn, keys.size
     while high - low > low // 8 + 1:
         middle = (low + high) // 2
@@ -180,13 +193,13 @@ def expected_groups(keys):
     return high
 
 
-def _distinct_in_sample(keys):
-    """Distinct keys among SAMPLE_KEYS that are spread evenly."""
-    step = keys.size // SAMPLE_KEYS
-    rows = keys.data.reshape(keys.size, -1)[: step * SAMPLE_KEYS : step]
+def _distinct_among(keys, drawn):
+    """Distinct keys among so many that are spread evenly."""
+    step = keys.size // drawn
+    rows = keys.data.reshape(keys.size, -1)[: step * drawn : step]
     sample = keys._replace(data=np.ascontiguousarray(rows), size=len(rows), loners=None)
-    firsts = _by_tables(sample, False, False, 1, 0)
-    return SAMPLE_KEYS if firsts is None else int(firsts.offsets[-1])
+    firsts = _by_tables(sample, False, False, 1, drawn)
+    return drawn if firsts is None else int(firsts.offsets[-1])
 
 
 def _by_places(keys, inverse, counts, threads, expected):

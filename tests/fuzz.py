@@ -21,7 +21,7 @@ import reference
 from arrays import DTYPES, LAYOUTS, assert_same, assert_same_outcome, has_layout, outcome
 
 import fastsel
-from fastsel import _distinct, _engines, _gather, _selection, _threads
+from fastsel import _ascending, _distinct, _engines, _gather, _selection, _threads
 
 # Their items are any bytes.
 RAW_DTYPES = [
@@ -78,6 +78,8 @@ class Reader:
         """Whether small arrays reach the kernels, in how many slices, by which engine and seed."""
         _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
         _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
+        _distinct.SORTED_ITEMS = _selection.TINY_ITEMS
+        _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice([None, "places", "tables", "partitions", "sort"])
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1

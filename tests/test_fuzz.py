@@ -11,9 +11,15 @@ CORPUS = Path(__file__).with_name("corpus")
 
 @pytest.fixture(autouse=True)
 def _settings_as_before(monkeypatch):
-    for name in ("_selection.TINY_ITEMS", "_distinct.TINY_ITEMS", "_threads.MIN_SLICE_BYTES"):
+    for name in (
+        "_selection.TINY_ITEMS",
+        "_distinct.TINY_ITEMS",
+        "_distinct.SORTED_ITEMS",
+        "_threads.MIN_SLICE_BYTES",
+    ):
         monkeypatch.setattr(f"fastsel.{name}", 0)
     monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", None)
+    monkeypatch.setattr("fastsel._ascending.NUMPY_SORTS_FAST", False)
     monkeypatch.setattr("fastsel._engines.SEEDS", (1, 1))
 
 

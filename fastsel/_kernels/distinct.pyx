@@ -165,12 +165,13 @@ def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
 cdef places_of(const word_t *data, Py_ssize_t size, Py_ssize_t most):
     cdef word_t half = <word_t>1 << (8 * sizeof(word_t) - 1)
     cdef word_t start = data[0] - half, low = half, high = half, here, spare
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0, step = max(1, size // SAMPLE)
     cdef int bits = 1, word_bits = <int>(8 * sizeof(word_t))
-    for i in range(0, size, max(1, size // SAMPLE)):
+    while i < size and high - low < <word_t>most:
         here = data[i] - start                # half is where the first word is
         low = here if here < low else low
         high = here if here > high else high
+        i += step
     spare = (high - low) >> 6 if size > SAMPLE else 0
     while bits < word_bits and (high - low) + spare >= <word_t>1 << bits:
         bits += 1

@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.chunks cimport copy_run_chunks
+from fastsel._kernels.scratch cimport give, take
 
 cnp.import_array()
 
@@ -35,6 +36,7 @@ ctypedef fused real_t:
 cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
     MOST_BLOCKS = MOST // 64
+    MOST_NARROW = 1000     # items of 1 or 2 bytes that are sorted
     MOST_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
     MOST_PLACES = 1 << 11  # whose offsets are listed
     BLOCK_ROWS = 128       # of indices
@@ -261,12 +263,15 @@ def gather_nd(data, indices, Py_ssize_t most):
 
 
 def unique(a, Py_ssize_t most):
-    """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN."""
+    """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN; of few
+    bytes, if they are of 1 or 2: tables are faster."""
     cdef Py_ssize_t itemsize
     cdef cnp.npy_intp count
-    cdef cnp.ndarray ordered, out
+    cdef cnp.ndarray ordered
     cdef char *items
-    if not is_small(a, most) or cnp.PyArray_SIZE(a) == 0:
+    if not is_plain(a) or not 0 < cnp.PyArray_SIZE(a) <= most:
+        return None
+    if cnp.PyArray_ITEMSIZE(a) <= 2 and cnp.PyArray_SIZE(a) > MOST_NARROW:
         return None
     if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
         if has_zero_or_nan(<const double *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a)):
@@ -277,10 +282,24 @@ def unique(a, Py_ssize_t most):
     elif not cnp.PyArray_ISINTEGER(a):
         return None
     count, itemsize = cnp.PyArray_SIZE(a), cnp.PyArray_ITEMSIZE(a)
-    ordered = empty(1, &count, a)
-    items = <char *>cnp.PyArray_DATA(ordered)
+    items = <char *>take(count * itemsize)
+    if items == NULL:
+        raise MemoryError()
     memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
-    cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
+    try:
+        ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
+        cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
+        return distinct_of(ordered, a)
+    finally:
+        give(items)
+
+
+cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a):
+    """The distinct ones of sorted items, which are moved; a new array with the dtype of a."""
+    cdef char *items = <char *>cnp.PyArray_DATA(ordered)
+    cdef cnp.npy_intp count = cnp.PyArray_SIZE(ordered)
+    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(ordered)
+    cdef cnp.ndarray out
     if itemsize == 8:
         count = squeeze(<uint64_t *>items, count)
     elif itemsize == 4:
@@ -289,8 +308,6 @@ def unique(a, Py_ssize_t most):
         count = squeeze(<uint16_t *>items, count)
     else:
         count = squeeze(<uint8_t *>items, count)
-    if count == cnp.PyArray_SIZE(ordered):
-        return ordered
     out = empty(1, &count, a)
     memcpy(cnp.PyArray_DATA(out), items, count * itemsize)
     return out
