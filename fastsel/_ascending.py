@@ -14,10 +14,12 @@ RADIX_KEYS = 1 << 11
 
 # Where NumPy's sorts are vectorised and fast, one thread sorts 1e6 int64 in 8 ms and the kernel in
 # 22, on two threads in 12; argsort of 1e5 takes 1.5 ms and 3.2, 2.1 on two; of 1e6 24 and 30, 20 on
-# two. So there the kernel sorts numbers on this many threads, and puts this many keys in order.
+# two. So there the kernel sorts numbers on this many threads, and puts this many keys in order. It
+# also sorts what takes NumPy more than a tenth of a second, in which no signal is handled.
 NUMPY_SORTS_FAST = numpy_sorts_fast()
 MANY_THREADS = 4
 MANY_KEYS = 1 << 18
+MOST_SORTED_AT_ONCE = 1 << 24
 VECTORISED = "ilqILQfd"
 
 # The kernel numbers groups in 31 bits.
@@ -45,7 +47,8 @@ def numpy_sorts_faster(numbers, wanted=()):
     """Than the kernel, that is: where only values are wanted."""
     if not NUMPY_SORTS_FAST or any(wanted) or numbers.dtype.char not in VECTORISED:
         return False
-    return numbers.ndim == 1 and _threads.for_bytes(numbers.nbytes) < MANY_THREADS
+    few = numbers.ndim == 1 and len(numbers) <= MOST_SORTED_AT_ONCE
+    return few and _threads.for_bytes(numbers.nbytes) < MANY_THREADS
 
 
 def _distinct_by_numpy(flat, keys):
