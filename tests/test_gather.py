@@ -280,3 +280,18 @@ def test_any_stride_of_an_axis_of_length_one():
             rows = np.zeros((4, depth), np.intp)
             expected = data[tuple(rows.T)]
             assert np.array_equal(fastsel.gather_nd(data, rows), expected)
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 12, 100])
+def test_neighbouring_slices(width, num_threads):
+    """Runs of them are one copy: whole blocks, parts of a block, and across the ends of blocks."""
+    data = np.arange(1000 * width, dtype=np.uint8).reshape(1000, width)
+    orders = (
+        np.arange(1000),
+        np.arange(1000)[::-1],
+        np.repeat(np.arange(500), 2),
+        np.r_[5:205, 100:130, 7, 9, 11:300, 999, 0],
+        np.r_[np.random.default_rng(1).integers(0, 1000, 150), 300:700],
+    )
+    for order in orders:
+        assert_same(fastsel.gather_nd(data, order[:, np.newaxis]), data[order])

@@ -88,12 +88,37 @@ cdef inline void copy_run_chunks(const char *base, Py_ssize_t width, const Py_ss
         copy_fixed(base, offsets, n, <bytes32_t *>out)
     elif width == 64:
         copy_fixed(base, offsets, n, <bytes64_t *>out)
+    elif neighbours(offsets, n, width) > n // 2:
+        copy_neighbours(base, width, offsets, n, out)
     else:
         for j in range(n):
             if j + AHEAD < n:
                 prefetch_chunk(base + offsets[j + AHEAD], width)
             memcpy(out, base + offsets[j], width)
             out += width
+
+
+cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
+                                  Py_ssize_t width) noexcept nogil:
+    """How many chunks follow the one before them."""
+    cdef Py_ssize_t j, found = 0
+    for j in range(1, n):
+        found += offsets[j] - offsets[j - 1] == width
+    return found
+
+
+cdef inline void copy_neighbours(const char *base, Py_ssize_t width, const Py_ssize_t *offsets,
+                                 Py_ssize_t n, char *out) noexcept nogil:
+    """Chunks that follow each other are one copy."""
+    cdef Py_ssize_t j = 0, start, length
+    while j < n:
+        start, length = offsets[j], width
+        j += 1
+        while j < n and offsets[j] == start + length:
+            length += width
+            j += 1
+        memcpy(out, base + start, length)
+        out += length
 
 
 cdef inline void prefetch_chunk(const char *chunk, Py_ssize_t width) noexcept nogil:
