@@ -1,32 +1,41 @@
 """A plain parallel loop in numba for gather_nd: what a user would write instead of a library."""
 
-import numba
+import functools
+
 import numpy as np
 
+BLOCK = 1024  # rows to a turn of a thread
 
-@numba.njit(parallel=True)
-def gather_nd(slices, lengths, indices, slices_per_batch):
-    """Rows of `slices` (n, width) by index rows (batches, rows, axes) into axes of these lengths.
 
-    Returns them and whether all indices were in bounds: an exception cannot leave a parallel loop.
-    """
-    batches, rows, axes = indices.shape
-    width = slices.shape[1]
-    out = np.empty((batches * rows, width), slices.dtype)
-    faults = np.zeros(batches * rows // 1024 + 1, np.bool_)
-    for block in numba.prange(len(faults)):
-        for row in range(block * 1024, min((block + 1) * 1024, batches * rows)):
-            batch = row // rows
-            position = 0
-            for axis in range(axes):
-                index = indices[batch, row - batch * rows, axis]
-                if index < 0:
-                    index += lengths[axis]
-                if index < 0 or index >= lengths[axis]:
-                    faults[block] = True
-                    index = 0
-                position = position * lengths[axis] + index
-            position += batch * slices_per_batch
-            for item in range(width):
-                out[row, item] = slices[position, item]
-    return out, faults.any()
+@functools.cache
+def gather_nd():
+    """The function, compiled at its first call; numba is imported only if it is asked for."""
+    import numba
+
+    @numba.njit(parallel=True)
+    def gather_rows(slices, lengths, indices, slices_per_batch):
+        """Rows of `slices` (n, width) by index rows (batches, rows, axes) into axes of these
+        lengths; and whether one was out of bounds: an exception cannot leave a parallel loop.
+        """
+        batches, rows, axes = indices.shape
+        width = slices.shape[1]
+        out = np.empty((batches * rows, width), slices.dtype)
+        faults = np.zeros(batches * rows // BLOCK + 1, np.bool_)
+        for block in numba.prange(len(faults)):
+            for row in range(block * BLOCK, min((block + 1) * BLOCK, batches * rows)):
+                batch = row // rows
+                position = 0
+                for axis in range(axes):
+                    index = indices[batch, row - batch * rows, axis]
+                    if index < 0:
+                        index += lengths[axis]
+                    if index < 0 or index >= lengths[axis]:
+                        faults[block] = True
+                        index = 0
+                    position = position * lengths[axis] + index
+                position += batch * slices_per_batch
+                for item in range(width):
+                    out[row, item] = slices[position, item]
+        return out, faults.any()
+
+    return gather_rows

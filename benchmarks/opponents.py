@@ -404,7 +404,7 @@ def numba_gather_nd(case):
     rows = indices.reshape(math.prod(indices.shape[:batch_dims]), -1, len(axes))
     shape = indices.shape[:-1] + case.x.shape[batch_dims + len(axes) :]
     call = functools.partial(
-        numba_loops.gather_nd, slices, np.array(axes), rows, len(slices) // len(rows)
+        numba_loops.gather_nd(), slices, np.array(axes), rows, len(slices) // len(rows)
     )
     return lambda: call()[0].reshape(shape)
 
