@@ -529,7 +529,8 @@ def _keep(mask, array, first, stop, out):
         out = np.empty(shape, array.dtype)
     elif not _writable_as_is(out, shape, array, mask):
         return None
-    items.keep(array, first, stop, bits, offsets, out, threads)
+    if out.size:  # there may be any number of rows of nothing
+        items.keep(array, first, stop, bits, offsets, out, threads)
     return out
 
 

@@ -259,3 +259,9 @@ print(resident() - before)
 def test_memory_stays_flat(run_python):
     """A bitmask that leaked in each call would be 5 MB, an index array 160."""
     assert int(run_python(FLAT, timeout=120)) < 4000
+
+
+@pytest.mark.parametrize("shape", [(2**40, 0), (2**40, 3, 0)])
+def test_rows_of_nothing_are_not_walked(shape):
+    array = np.empty(shape)
+    assert fastsel.compress(np.ones(array.shape[1], bool), array, axis=1).shape == shape

@@ -290,7 +290,7 @@ cdef void fill_direct(const tables_task *task, part_t *part, Py_ssize_t start, P
         if <uint64_t>all_bits >> task.place_bits:
             part.status = TOO_MANY
             return
-        is_new = not task.plain or task.keys.loners != NULL
+        is_new = task.keys.rule.lonely or task.keys.loners != NULL
         for j in range(n):
             is_new |= direct[places[j]] == 0
         if is_new:

@@ -175,6 +175,8 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
         return None
     shape[first] = count
     out = empty(cnp.PyArray_NDIM(a) + 1 - stop + first, shape, a)
+    if rows * count * width == 0:     # there may be any number of rows of nothing
+        return out
     if rows == 1:
         keep_row(bits, size, source, width, count, <char *>cnp.PyArray_DATA(out))
     else:
