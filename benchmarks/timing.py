@@ -12,6 +12,7 @@ import numpy as np
 ROUNDS = 5
 MAX_SAMPLES = 100  # of one block
 SAMPLE_SECONDS = 20e-6  # shorter calls are timed several at a time
+PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some milliseconds after a call
 WARM_SECONDS = 0.01  # woken threads need some milliseconds until each has a core
 WARM_CALLS = 3
 SLOW_SECONDS = 0.1  # such calls need no warming
@@ -42,6 +43,7 @@ def race(calls, seconds):
         for turn in range(ROUNDS):
             for name in list(calls)[:: 1 if turn % 2 else -1]:
                 if spent[name] < share:
+                    time.sleep(PAUSE_SECONDS)
                     start = time.perf_counter()
                     samples[name] += block(calls[name], share / ROUNDS)
                     spent[name] += time.perf_counter() - start

@@ -18,10 +18,17 @@ from fastsel._kernels import bitmask, distinct, gather, partitions
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.keys import canonical_keys
 
-# Beyond so many groups a table leaves the cache and partitions are faster: at 1e7 int64 on two
-# threads 1e4 groups take 18 ms by tables and 53 by partitions, 1e6 take 501 and 78 (FORCE_ENGINE
-# with TABLE_GROUPS raised; `compare.py --op unique_first --size 1e7 --groups 1e4 1e6` for both).
-TABLE_GROUPS = 1 << 16
+# Beyond so many expected groups a table leaves the cache and partitions are faster: on one thread
+# 1e6 int64 of 1e5 groups take 3.7 ms by tables and 9.8 by partitions, of 3e5 17 and 11
+# (FORCE_ENGINE; `compare.py --op unique_first --size 1e6 --groups 1e5 3e5 --threads 1` for both).
+# The guess may be wrong: a table gives up at four times as many, but not before LEAST_GROUPS.
+TABLE_GROUPS = 1 << 17
+LEAST_GROUPS = 1 << 16
+
+# Each thread's table takes all groups, and they are merged on one thread: so each is to have so
+# many keys per group. On two threads 1e5 int64 of 3e4 groups took 0.51 ms, on one 0.44; 1e6 of 3e4
+# take 1.6 and 2.5 (`compare.py --op unique_first --size 1e5 1e6 --groups 3e4`, both ways).
+KEYS_PER_GROUP = 16
 
 # Words of a narrow range have a place each in a table: of at most so many places, and, beyond the
 # few that cost nothing, of an eighth of the keys' bytes. On one thread 1e6 int64 of a range of 1e3
@@ -47,9 +54,9 @@ SORTED_KEYS = 1 << 11
 # `compare.py --op unique_sorted --size 1e6 --groups n/10 n` for both).
 SORTED_FIRST_SHARE = 4
 
-# And where NumPy's sort is fast and only values are wanted, from n / 16 on: 1e5 int64 of 1e4 groups
-# take 0.42 ms by sorting and 0.5 to 0.8 by tables, 1e6 of 1e5 7.0 and 6.1.
-NUMPY_FIRST_SHARE = 16
+# And where NumPy's sort is fast and only values are wanted, from n / 8 on: 1e5 int64 of 1e4 groups
+# take 0.39 ms by sorting and 0.29 by tables, of 3e4 0.39 and 0.57; 1e6 of 1e5 5.2 and 4.1.
+NUMPY_FIRST_SHARE = 8
 
 # Tests and measurements set this to "places", "tables", "partitions" or "sort".
 FORCE_ENGINE = None
@@ -171,7 +178,7 @@ def _engines(expected):
     }
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
-    if expected <= TABLE_GROUPS // 2:
+    if expected <= TABLE_GROUPS:
         return list(engines.values())
     return [_by_places, _by_partitions, _by_sorting]
 
@@ -222,9 +229,11 @@ def _places(keys):
 def _by_tables(keys, inverse, counts, threads, expected, places=None):
     if keys.data.nbytes // keys.size <= 2:
         places = _places(keys)
+    tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
+    most = min(max(4 * expected, LEAST_GROUPS), 4 * TABLE_GROUPS)
     job = distinct.Tables(
-        *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, TABLE_GROUPS, expected),
-        *(inverse, counts, threads),
+        *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, most, expected),
+        *(inverse, counts, tables),
     )
     if not job.find():
         return None

@@ -169,6 +169,23 @@ def test_rows_of_every_length(row, few_threads):
         assert_same(reference.compress(mask, array, 0), expected)
 
 
+@pytest.mark.parametrize("name", ["uint8", "int16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "length", [2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025]
+)
+def test_masks_of_neighbouring_rows(length, name, few_threads):
+    """Masks of so many rows that these end with a block, and of some rows more and less."""
+    for rows in (2, 63, 64, 65, 200):
+        array = make(name, rows * length).reshape(rows, length)
+        for density in (0, 0.05, 0.5, 0.95, 1):
+            which = mask_of(length, density)
+            assert_same(fastsel.compress(which, array, axis=1), np.compress(which, array, axis=1))
+            assert_same(
+                fastsel.compress(which, array[np.newaxis], axis=2),
+                np.compress(which, array[np.newaxis], axis=2),
+            )
+
+
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
 def test_rows_of_runs_with_gaps(name, few_threads):
     array = make(name, (70, 6, 5))[:, ::2]

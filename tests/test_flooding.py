@@ -1,6 +1,8 @@
 """Keys made to collide, for the hash of fastsel itself with a known seed: engines give up on
 tables that take too many probes, and the answer stays right."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference
@@ -104,3 +106,21 @@ def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
         expected = reference.unique(flood, True, True, True, sorted=in_order)
         for ours, theirs in zip(found, expected, strict=True):
             assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
+@pytest.mark.parametrize("engine", ["tables", "partitions"])
+def test_words_that_stand_in_empty_slots(engine, seeds, forced_kernels, monkeypatch):
+    """An empty slot holds 0, and that of 0 the seed, or the seed with another bit: none of them is
+    taken for a key, and as keys they are found."""
+    monkeypatch.setattr(_engines, "SEEDS", seeds)
+    monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
+    words = [word % 2**64 for word in (0, seeds[0], seeds[0] ^ 1 << 63, seeds[0] ^ 1 << 55)]
+    for count in range(1, 5):
+        for chosen in itertools.permutations(dict.fromkeys(words), count):
+            for before in (0, 600):  # a batch of other keys
+                keys = np.array([17] * before + [*chosen] * 300, np.uint64)
+                found = fastsel.unique(keys, True, True, True, sorted=False)
+                expected = reference.unique(keys, True, True, True, sorted=False)
+                for ours, theirs in zip(found, expected, strict=True):
+                    assert np.array_equal(ours, theirs)

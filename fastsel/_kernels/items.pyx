@@ -7,7 +7,7 @@ move a write.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, log2_width
 from fastsel._kernels.chunks cimport chunk_t, copy_chunks, copy_rows, describe_chunk
@@ -20,7 +20,9 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    FEW = 64   # chunks per outer index whose offsets fit the stack
+    FEW = 64          # chunks per outer index whose offsets fit the stack
+    TILED = 1024      # items of a row that is kept together with its neighbours
+    TILE_BLOCKS = 16  # at least, so that calls do not count
 
 ctypedef struct walk_t:
     cursor_t cursor
@@ -38,6 +40,9 @@ ctypedef struct keep_task:
     Py_ssize_t units              # outer index x slice of the bitmask
     Py_ssize_t cuts               # slices of the units
     char *out
+    const uint64_t *tile          # the bitmask of tile_rows outer indices that lie side by side,
+    Py_ssize_t tile_blocks        # in so many whole blocks
+    Py_ssize_t tile_rows          # or 0
 
 
 def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
@@ -49,6 +54,7 @@ def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
     (outer axes ..., total, chunk axes ...), of which only the size matters here.
     """
     cdef keep_task task
+    cdef uint64_t[TILED] tile
     task.bits = &bits[0]
     task.blocks = bits.shape[0]
     task.offsets = &offsets[0]
@@ -63,6 +69,10 @@ def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
     task.units = task.outer.size * task.slices
     if task.total * task.outer.size * task.chunk.width == 0:
         return
+    task.tile_rows = 0
+    if (cnp.PyArray_IS_C_CONTIGUOUS(source) and is_item(task.chunk.width)
+            and task.outer.size > 1 and task.selected.size <= TILED and task.slices == 1):
+        lay_tile(&task, tile)
     # Few outer indices: a unit is a slice of pass 1. Many: each cut takes a range of them.
     task.cuts = slice_count(task.units, threads,
                             (task.total * task.chunk.width + task.blocks) // task.slices)
@@ -77,6 +87,8 @@ cdef void keep_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t outer = unit // task.slices, s = unit % task.slices
     cdef strided_t selected = task.selected
     cdef cursor_t cursor
+    if task.tile_rows:
+        unit = outer = keep_tiles(task, unit, stop)
     if task.slices == 1 and task.total <= FEW:
         keep_few(task, unit, stop)
         return
@@ -91,6 +103,38 @@ cdef void keep_slice(void *context, Py_ssize_t k) noexcept nogil:
             s = 0
             outer += 1
             advance(&cursor, &task.outer, 1)
+
+
+cdef void lay_tile(keep_task *task, uint64_t *tile) noexcept:
+    """The bitmask of one outer index, as often as it takes to end at a block's end."""
+    cdef Py_ssize_t length = task.selected.size, row, b, at
+    task.tile = tile
+    task.tile_rows = 64
+    while length & 1 == 0 and task.tile_rows > 1:
+        task.tile_rows, length = task.tile_rows // 2, length // 2
+    while length * 2 <= TILE_BLOCKS:
+        task.tile_rows, length = task.tile_rows * 2, length * 2
+    task.tile_blocks = task.tile_rows * task.selected.size >> 6
+    memset(tile, 0, task.tile_blocks * sizeof(uint64_t))
+    for row in range(task.tile_rows):
+        for b in range(task.blocks):
+            at = row * task.selected.size + b * 64
+            tile[at >> 6] |= task.bits[b] << (at & 63)
+            if at & 63 and task.bits[b] >> (64 - (at & 63)):
+                tile[(at >> 6) + 1] |= task.bits[b] >> (64 - (at & 63))
+
+
+cdef Py_ssize_t keep_tiles(const keep_task *task, Py_ssize_t outer,
+                           Py_ssize_t stop) noexcept nogil:
+    """Outer indices by whole tiles; returns the first that is left."""
+    cdef Py_ssize_t width = task.chunk.width, row = task.selected.size * width
+    cdef Py_ssize_t kept = task.total * width
+    while stop - outer >= task.tile_rows:
+        level.keep[log2_width(width)](
+            task.tile, task.tile_blocks, task.selected.data + outer * row,
+            task.out + outer * kept, (stop - outer) * task.total)
+        outer += task.tile_rows
+    return outer
 
 
 cdef void keep_few(const keep_task *task, Py_ssize_t outer, Py_ssize_t stop) noexcept nogil:
@@ -112,6 +156,11 @@ cdef void keep_few(const keep_task *task, Py_ssize_t outer, Py_ssize_t stop) noe
         outer += length
 
 
+cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
+    """Is there a kernel for it?"""
+    return width == 1 or width == 2 or width == 4 or width == 8
+
+
 cdef void keep_unit(const keep_task *task, const strided_t *selected, Py_ssize_t s,
                     char *out) noexcept nogil:
     """One slice of the bitmask at one outer index; out has room for what the slice keeps."""
@@ -121,7 +170,7 @@ cdef void keep_unit(const keep_task *task, const strided_t *selected, Py_ssize_t
     if not (task.chunk.run and is_run(selected, width)):
         keep_scattered(task, selected, block, stop, out)
         return
-    if width == 1 or width == 2 or width == 4 or width == 8:
+    if is_item(width):
         whole = min(stop, selected.size >> 6)   # blocks whose 64 items may all be read
         if block < whole:
             room = task.offsets[s + 1] - task.offsets[s]

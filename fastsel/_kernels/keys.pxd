@@ -93,11 +93,18 @@ cdef inline bint same_key(const keys_t *keys, Py_ssize_t i, Py_ssize_t j) noexce
                                   keys.width) == 0
 
 
+cdef inline bint is_plain(const rule_t *rule) noexcept nogil:
+    """Is every word canonical as it lies there?"""
+    return rule.care & rule.limit == <uint64_t>-1 and not rule.lonely
+
+
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
     """The words of n keys from start on, as key_at gives them; words has room for n."""
     cdef Py_ssize_t j
-    if keys.width == 8:
+    if keys.width == 8 and is_plain(&keys.rule):
+        memcpy(words, keys.data + start * 8, n * 8)
+    elif keys.width == 8:
         for j in range(n):
             words[j] = canonical(&keys.rule, (<const uint64_t *>keys.data)[start + j])
     elif keys.width == 4:

@@ -15,7 +15,7 @@ part become its groups' counts, then their ranks; and until it is written, the i
 groups' first positions.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.keys cimport (
@@ -24,7 +24,7 @@ from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_or_add, slot_t, table_clear, table_free, table_start, table_t)
+    NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
 
@@ -207,10 +207,10 @@ cdef void tables_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t part = slice_start(PARTITIONS, task.cuts, k)
     cdef Py_ssize_t stop = slice_start(PARTITIONS, task.cuts, k + 1)
     cdef table_t table
-    cdef Py_ssize_t status = table_start(&table, <Py_ssize_t>1 << 31, PARTITION_BITS,
+    cdef Py_ssize_t status = table_start(&table, &task.keys, <Py_ssize_t>1 << 31, PARTITION_BITS,
                                          task.expected)
     while part < stop and status == 0:
-        table_clear(&table)
+        table_clear(&table, &task.keys)
         if task.narrow:
             status = fill_part(task, part, &table, <uint32_t *>task.words)
         else:
@@ -226,28 +226,38 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
     first words counts; what the inverse still has room for becomes first positions."""
     cdef Py_ssize_t start = task.starts[part * task.slices]
     cdef Py_ssize_t stop = task.starts[(part + 1) * task.slices]
-    cdef const slot_t *slots = table.slots
-    cdef int shift = 64 - table.slot_bits
-    cdef const slot_t *slot
-    cdef Py_ssize_t j, group, length = 0
-    cdef uint64_t word
-    for j in range(start, stop):
-        word = words[j]
-        slot = &slots[(mix(&task.keys, word) << PARTITION_BITS) >> shift]
-        group = <Py_ssize_t>slot.group - 1
-        if slot.word != word or group < 0 or not task.keys.is_word:
-            table.lookups = j - start
-            group = find_or_add(table, &task.keys, task.places[j], word)
+    cdef bint noted = task.counted or task.inverse != NULL
+    cdef uint64_t[BATCH] batch
+    cdef uint32_t[BATCH] numbers
+    cdef uint16_t[BATCH] late
+    cdef Py_ssize_t at = start, n, j, k, lates, group, length = 0
+    while at < stop:
+        n = min(stop - at, BATCH)
+        for j in range(n):
+            batch[j] = words[at + j]
+        if task.keys.is_word:
+            lates = look_up(table, &task.keys, batch, n, late, numbers if noted else NULL)
+        else:
+            lates = n
+            for j in range(n):
+                late[j] = <uint16_t>j
+        for k in range(lates):
+            j = late[k]
+            table.lookups = at + j - start
+            group = find_or_add(table, &task.keys, task.places[at + j], batch[j])
             if group < 0:
                 return group
             if group == length:
                 length += 1
-                task.marks[task.places[j]] = FIRST
-                slots, shift = table.slots, 64 - table.slot_bits
+                task.marks[task.places[at + j]] = FIRST
+            numbers[j] = <uint32_t>(group + 1)
         if task.counted:
-            table.groups[group].count += 1
+            for j in range(n):
+                table.groups[numbers[j] - 1].count += 1
         if task.inverse != NULL:
-            task.places[j] = <uint32_t>group
+            for j in range(n):
+                task.places[at + j] = numbers[j] - 1
+        at += n
     task.groups[part] = length
     for group in range(length):
         words[start + group] = <word_t>table.groups[group].count

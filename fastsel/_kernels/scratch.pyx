@@ -17,10 +17,15 @@ cdef extern from "scratch.h" nogil:
 cdef enum:
     HEADER = 64               # a cache line, in which the block's class stands
     LEAST_BITS = 12           # log2 of the sizes that are kept
-    MOST_BITS = 21
+    MOST_BITS = 22
     HUGE = 1 << 22            # from here on huge pages pay
 
 cdef block_t[(MOST_BITS + 1) * FS_KEPT_BLOCKS + 1] kept
+
+
+cdef inline int kept_blocks(int bits) noexcept nogil:
+    """So many of that size; of the largest, which are half of all, half."""
+    return FS_KEPT_BLOCKS if bits < MOST_BITS else FS_KEPT_BLOCKS // 2
 
 
 cdef void *take(size_t size) noexcept nogil:
@@ -30,7 +35,7 @@ cdef void *take(size_t size) noexcept nogil:
         bits += 1
     if bits <= MOST_BITS and FS_KEPT_BLOCKS:
         size = <size_t>1 << bits
-        for k in range(FS_KEPT_BLOCKS):
+        for k in range(kept_blocks(bits)):
             block = <char *>fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], NULL)
             if block != NULL:
                 return block + HEADER
@@ -62,7 +67,7 @@ cdef void give(void *block) noexcept nogil:
     block = <char *>block - HEADER
     bits = (<int *>block)[0]
     if bits <= MOST_BITS:
-        for k in range(FS_KEPT_BLOCKS):
+        for k in range(kept_blocks(bits)):
             block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], block)
             if block == NULL:
                 return

@@ -1,13 +1,15 @@
-"""A hash table of groups: open addressing, linear probing, at most half full.
+"""A hash table of groups: open addressing, linear probing, at most a quarter full.
 
 A slot holds a word and the number of its group plus one (0: empty); a group holds the position of
 its first item, its count and its word. Groups are numbered in the order in which they are met.
-The invariant that everything rests on: at least half of the slots are empty, so a probe ends.
+The invariants that everything rests on: most of the slots are empty, so that a probe ends; and an
+empty slot holds a word whose first slot is another one, so that a word that is found in its
+first slot is there indeed, whatever the slot's number says.
 """
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.keys cimport keys_t, mix, same_key
+from fastsel._kernels.keys cimport fs_fold, keys_t, mix, same_key
 from fastsel._kernels.scratch cimport give, take, take_zeros
 
 cdef enum:
@@ -15,17 +17,11 @@ cdef enum:
     NO_MEMORY = -1
     FLOODED = -2            # too many probes: keys made to collide, or a hash that fails
     TOO_MANY = -3           # more groups than the table may hold
-    # The budget of extra probes: so many for each key, and some to begin with. Random keys at
-    # half load take 0.5 per key.
+    # The budget of extra probes: so many for each key, and some to begin with. Random keys
+    # take 0.4 per key at most.
     PROBES_PER_KEY = 16
     PROBES_FREE = 4096
     FIRST_SLOT_BITS = 8
-    LIGHT_SLOT_BITS = 17
-
-ctypedef struct slot_t:
-    uint64_t word
-    uint32_t group          # number of the group plus one
-    uint32_t unused
 
 ctypedef struct group_t:
     Py_ssize_t first        # position of its first item
@@ -33,10 +29,11 @@ ctypedef struct group_t:
     uint64_t word
 
 ctypedef struct table_t:
-    slot_t *slots
-    uint32_t *direct        # instead of slots: one number per possible word, no hash
+    uint64_t *words         # of the slots
+    uint32_t *numbers       # of the slots; or of all possible words, which need no slots then
     group_t *groups
     Py_ssize_t length       # groups so far
+    Py_ssize_t known        # of them, when look_up was last called
     Py_ssize_t most         # groups allowed
     int slot_bits           # log2 of the number of slots
     int skip_bits           # top bits of the hash that all its keys share
@@ -45,13 +42,13 @@ ctypedef struct table_t:
 
 
 cdef inline Py_ssize_t room(int slot_bits) noexcept nogil:
-    """Groups in a table of so many slots: an eighth up to 2 MB, because each key that is not in its
-    first slot costs a branch that nobody can predict; a half beyond. (1e5 int64 of 1e4 groups take
-    0.43 ms so on one thread, 0.59 with a half from 256 kB on.)"""
-    return <Py_ssize_t>1 << (slot_bits - (3 if slot_bits < LIGHT_SLOT_BITS else 1))
+    """Groups in a table of so many slots: a quarter, so that few keys are neither in their first
+    slot nor in the next. (1e5 int64 of 1e4 groups take 0.24 ms so on one thread, 0.25 with a half;
+    1e6 of 1e3 1.2 and 1.5.)"""
+    return <Py_ssize_t>1 << (slot_bits - 2)
 
 
-cdef inline int table_start(table_t *table, Py_ssize_t most, int skip_bits,
+cdef inline int table_start(table_t *table, const keys_t *keys, Py_ssize_t most, int skip_bits,
                             Py_ssize_t expected) noexcept nogil:
     """A new table for at most `most` groups; 0 or NO_MEMORY. Free it in both cases."""
     memset(table, 0, sizeof(table_t))
@@ -60,65 +57,105 @@ cdef inline int table_start(table_t *table, Py_ssize_t most, int skip_bits,
     table.slot_bits = FIRST_SLOT_BITS
     while room(table.slot_bits) <= expected:
         table.slot_bits += 1
-    table.slots = <slot_t *>take_zeros(sizeof(slot_t) << table.slot_bits)
+    table.words = <uint64_t *>take(sizeof(uint64_t) << table.slot_bits)
+    table.numbers = <uint32_t *>take(sizeof(uint32_t) << table.slot_bits)
     table.groups = <group_t *>take(room(table.slot_bits) * sizeof(group_t))
-    return 0 if table.slots != NULL and table.groups != NULL else NO_MEMORY
+    if table.words == NULL or table.numbers == NULL or table.groups == NULL:
+        return NO_MEMORY
+    table_clear(table, keys)
+    return 0
 
 
 cdef inline int table_start_direct(table_t *table, int word_bits) noexcept nogil:
     """A new table with a place for every word of that many bits; 0 or NO_MEMORY. Free it."""
     memset(table, 0, sizeof(table_t))
-    table.direct = <uint32_t *>take_zeros(sizeof(uint32_t) << word_bits)
+    table.numbers = <uint32_t *>take_zeros(sizeof(uint32_t) << word_bits)
     table.groups = <group_t *>take(sizeof(group_t) << word_bits)
-    return 0 if table.direct != NULL and table.groups != NULL else NO_MEMORY
+    return 0 if table.numbers != NULL and table.groups != NULL else NO_MEMORY
 
 
-cdef inline void table_clear(table_t *table) noexcept nogil:
+cdef inline void table_clear(table_t *table, const keys_t *keys) noexcept nogil:
     """Empty, with the size it has."""
-    memset(table.slots, 0, (<size_t>1 << table.slot_bits) * sizeof(slot_t))
+    cdef Py_ssize_t first_of_zero = first_slot(table, mix(keys, 0))
+    memset(table.words, 0, sizeof(uint64_t) << table.slot_bits)
+    memset(table.numbers, 0, sizeof(uint32_t) << table.slot_bits)
+    # The hash of the seed is 0; that of the other word has the highest bit that counts.
+    table.words[first_of_zero] = (
+        keys.seed if first_of_zero else keys.seed ^ <uint64_t>1 << (63 - table.skip_bits))
+    table.known -= table.length     # what comes next is taken to be like what came last
     table.length = table.lookups = table.probes = 0
 
 
 cdef inline void table_free(table_t *table) noexcept nogil:
-    give(table.slots)
-    give(table.direct)
+    give(table.words)
+    give(table.numbers)
     give(table.groups)
+
+
+cdef inline Py_ssize_t first_slot(const table_t *table, uint64_t hash) noexcept nogil:
+    return <Py_ssize_t>((hash << table.skip_bits) >> (64 - table.slot_bits))
+
+
+cdef inline Py_ssize_t look_up(table_t *table, const keys_t *keys, const uint64_t *words,
+                               Py_ssize_t n, uint16_t *late, uint32_t *numbers) noexcept nogil:
+    """What keys that are words find in their first two slots: their numbers, unless that is NULL.
+    Late is who finds other words there, and find_or_add is for them; returns how many they are.
+    Nothing is decided word by word, so there is nothing to guess wrong. After a call of which
+    three quarters were new, all are late."""
+    cdef Py_ssize_t j, k, at, lates = 0, later = 0, news = table.length - table.known
+    cdef const uint64_t *slots = table.words
+    cdef uint64_t seed = keys.seed, factor = keys.factor
+    cdef int skip = table.skip_bits, shift = 64 - table.slot_bits
+    table.known = table.length
+    if news > n - n // 4:
+        for j in range(n):
+            late[j] = <uint16_t>j
+        return n
+    for j in range(n):
+        at = <Py_ssize_t>((fs_fold(words[j] ^ seed, factor) << skip) >> shift)
+        late[lates] = <uint16_t>j
+        lates += slots[at] != words[j]
+        if numbers != NULL:
+            numbers[j] = table.numbers[at]
+    for k in range(lates):
+        j = late[k]
+        at = (first_slot(table, mix(keys, words[j])) + 1) & (
+            (<Py_ssize_t>1 << table.slot_bits) - 1)
+        late[later] = <uint16_t>j
+        later += (slots[at] != words[j]) | (table.numbers[at] == 0)
+        if numbers != NULL:
+            numbers[j] = table.numbers[at]
+    return later
 
 
 cdef inline Py_ssize_t find_or_add(table_t *table, const keys_t *keys, Py_ssize_t i,
                                    uint64_t word) noexcept nogil:
     """The group of key i, new if need be, or a negative status. The caller counts the key."""
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
-    cdef Py_ssize_t at = <Py_ssize_t>(
-        (mix(keys, word) << table.skip_bits) >> (64 - table.slot_bits))
-    cdef slot_t *slot = &table.slots[at]
+    cdef Py_ssize_t at = first_slot(table, mix(keys, word))
     table.lookups += 1
-    while slot.group:
-        if slot.word == word and same_key(keys, i, table.groups[slot.group - 1].first):
-            return slot.group - 1
+    while table.numbers[at]:
+        if table.words[at] == word and same_key(
+                keys, i, table.groups[table.numbers[at] - 1].first):
+            return table.numbers[at] - 1
         table.probes += 1
         if table.probes > PROBES_PER_KEY * table.lookups + PROBES_FREE:
             return FLOODED
         at = (at + 1) & mask
-        slot = &table.slots[at]
-    return add(table, keys, i, word, slot)
+    return add(table, keys, i, word, at)
 
 
 cdef inline Py_ssize_t add(table_t *table, const keys_t *keys, Py_ssize_t i, uint64_t word,
-                           slot_t *slot) noexcept nogil:
+                           Py_ssize_t at) noexcept nogil:
     """A new group for key i in an empty slot."""
-    cdef Py_ssize_t group = table.length
-    if group == table.most:
+    if table.length == table.most:
         return TOO_MANY
-    slot.word = word
-    slot.group = <uint32_t>(group + 1)
-    table.groups[group].first = i
-    table.groups[group].count = 0
-    table.groups[group].word = word
-    table.length += 1
+    add_group(table, i, word)
+    table.words[at] = word
+    table.numbers[at] = <uint32_t>table.length
     if table.length == room(table.slot_bits) and not grow(table, keys):
         return NO_MEMORY
-    return group
+    return table.length - 1
 
 
 cdef inline void add_group(table_t *table, Py_ssize_t i, uint64_t word) noexcept nogil:
@@ -130,31 +167,29 @@ cdef inline void add_group(table_t *table, Py_ssize_t i, uint64_t word) noexcept
 
 cdef inline Py_ssize_t find_direct(table_t *table, Py_ssize_t i, uint64_t word) noexcept nogil:
     """As find_or_add, in a table that has a place for every word."""
-    if table.direct[word] == 0:
+    if table.numbers[word] == 0:
         add_group(table, i, word)
-        table.direct[word] = <uint32_t>table.length
-    return table.direct[word] - 1
+        table.numbers[word] = <uint32_t>table.length
+    return table.numbers[word] - 1
 
 
 cdef inline bint grow(table_t *table, const keys_t *keys) noexcept nogil:
     """Four times the slots, filled from the groups; False if there is no memory."""
+    cdef table_t larger
     cdef int slot_bits = table.slot_bits + 2
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << slot_bits) - 1, group, at
-    cdef slot_t *slots = <slot_t *>take_zeros(sizeof(slot_t) << slot_bits)
-    cdef group_t *groups = <group_t *>take(room(slot_bits) * sizeof(group_t))
-    if slots == NULL or groups == NULL:
-        give(slots)
-        give(groups)
+    if table_start(&larger, keys, table.most, table.skip_bits, room(slot_bits) - 1) != 0:
+        table_free(&larger)
         return False
-    memcpy(groups, table.groups, table.length * sizeof(group_t))
+    memcpy(larger.groups, table.groups, table.length * sizeof(group_t))
     for group in range(table.length):
-        at = <Py_ssize_t>((mix(keys, groups[group].word) << table.skip_bits) >> (64 - slot_bits))
-        while slots[at].group:
+        at = first_slot(&larger, mix(keys, table.groups[group].word))
+        while larger.numbers[at]:
             at = (at + 1) & mask
-        slots[at].word = groups[group].word
-        slots[at].group = <uint32_t>(group + 1)
-    give(table.slots)
-    give(table.groups)
-    table.slots, table.groups = slots, groups
-    table.slot_bits = slot_bits
+        larger.words[at] = table.groups[group].word
+        larger.numbers[at] = <uint32_t>(group + 1)
+    larger.length, larger.known = table.length, table.known
+    larger.lookups, larger.probes = table.lookups, table.probes
+    table_free(table)
+    table[0] = larger
     return True
