@@ -25,7 +25,15 @@ SHARED = [
     f"{KERNELS}/{name}"
     for name in (
         *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h", "scratch.h", "sorts.h"),
-        *("blocks.pxd", "chunks.pxd", "keys.pxd", "radix.pxd", "ranks.pxd", "scratch.pxd"),
+        *(
+            "blocks.pxd",
+            "chunks.pxd",
+            "keys.pxd",
+            "places.pxd",
+            "radix.pxd",
+            "ranks.pxd",
+            "scratch.pxd",
+        ),
         *("slices.pxd", "strided.pxd", "table.pxd"),
     )
 ]

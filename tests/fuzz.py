@@ -78,7 +78,7 @@ class Reader:
         """Whether small arrays reach the kernels, in how many slices, by which engine and seed."""
         _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
         _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
-        _distinct.SORTED_ITEMS = _selection.TINY_ITEMS
+        _distinct.SORTED_ITEMS = _distinct.PLACED_ITEMS = _selection.TINY_ITEMS
         _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice([None, "places", "tables", "partitions", "sort"])

@@ -5,7 +5,7 @@ import pytest
 from arrays import assert_same
 
 import fastsel
-from fastsel._kernels import distinct
+from fastsel._kernels import distinct, small
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 WORDS = ("int32", "uint32", "int64", "uint64")
@@ -69,3 +69,31 @@ def test_a_range_that_the_sample_did_not_show(threads):
     with fastsel.threads(threads):
         found = fastsel.unique(array, True, True, True)
     assert_same(found, np.unique(array, True, True, True))
+
+
+@pytest.mark.parametrize("dtype", WORDS)
+@pytest.mark.parametrize("width", [1, 2, 63, 64, 1000, 4031, 4032, 4095, 4096])
+def test_values_by_place(dtype, width):
+    """In one call, also at the ends of the dtype; but not where the range wraps around."""
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(width)
+    for first in (limits.min, max(limits.min, -width // 2), limits.max - width + 1):
+        for size in (2048, 5000):
+            words = rng.integers(first, first + width - 1, size, dtype, endpoint=True)
+            words[[0, -1]] = first, first + width - 1
+            values = small.unique(words, 0, size)
+            assert (values is None) == (width > 4032)  # a little room beside what a sample shows
+            assert_same(fastsel.unique(words), np.unique(words))
+            if values is not None:
+                assert_same(values, np.unique(words))
+    wrapped = np.tile(np.array([limits.min, limits.max], dtype), 1500)
+    assert small.unique(wrapped, 0, 5000) is None
+    assert_same(fastsel.unique(wrapped), np.unique(wrapped))
+
+
+def test_values_by_place_of_what_the_sample_does_not_show():
+    for beyond in (-(2**63), -1, 64, 2**40, 2**63 - 1):
+        for place in (1, 2500, 4999):
+            words = np.arange(5000) % 64
+            words[place] = beyond
+            assert_same(fastsel.unique(words), np.unique(words))

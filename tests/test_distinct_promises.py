@@ -94,6 +94,7 @@ import numpy as np
 import arrays, fastsel, fastsel._distinct, fastsel._threads
 fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._distinct.TINY_ITEMS = fastsel._distinct.SORTED_ITEMS = 0
+fastsel._distinct.PLACED_ITEMS = 0
 digest = hashlib.sha256()
 for fastsel._engines.FORCE_ENGINE in (None, "places", "tables", "partitions"):
     for name in ("int64", "float64", "complex128", "S8", "V16"):

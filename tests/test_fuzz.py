@@ -15,6 +15,7 @@ def _settings_as_before(monkeypatch):
         "_selection.TINY_ITEMS",
         "_distinct.TINY_ITEMS",
         "_distinct.SORTED_ITEMS",
+        "_distinct.PLACED_ITEMS",
         "_threads.MIN_SLICE_BYTES",
     ):
         monkeypatch.setattr(f"fastsel.{name}", 0)

@@ -51,51 +51,45 @@ cdef inline void describe_chunk(chunk_t *chunk, cnp.ndarray a, int first_axis) n
 cdef inline void copy_chunks(const chunk_t *chunk, const char *base, const Py_ssize_t *offsets,
                              Py_ssize_t n, char *out) noexcept nogil:
     """Chunk j comes from base + offsets[j]; out has room for n of them, side by side."""
-    cdef Py_ssize_t j
-    if chunk.run:
-        copy_run_chunks(base, chunk.width, offsets, n, out)
-        return
-    for j in range(n):
-        copy_strided(chunk, base + offsets[j], out)
-        out += chunk.width
+    copy_rows(chunk, base, 0, 1, offsets, n, out)
 
 
 cdef inline void copy_rows(const chunk_t *chunk, const char *base, Py_ssize_t stride,
                            Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
     """The chunks at the same n offsets of each of so many rows, which lie stride bytes apart."""
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, j
+    if chunk.run:
+        copy_run_chunks(base, stride, rows, chunk.width, offsets, n, out)
+        return
     for i in range(rows):
-        copy_chunks(chunk, base + i * stride, offsets, n, out)
-        out += n * chunk.width
-
-
-cdef inline void copy_run_chunks(const char *base, Py_ssize_t width, const Py_ssize_t *offsets,
-                                 Py_ssize_t n, char *out) noexcept nogil:
-    """Chunks whose items lie side by side."""
-    cdef Py_ssize_t j
-    if width == 1:
-        copy_fixed(base, offsets, n, <uint8_t *>out)
-    elif width == 2:
-        copy_fixed(base, offsets, n, <uint16_t *>out)
-    elif width == 4:
-        copy_fixed(base, offsets, n, <uint32_t *>out)
-    elif width == 8:
-        copy_fixed(base, offsets, n, <uint64_t *>out)
-    elif width == 16:
-        copy_fixed(base, offsets, n, <bytes16_t *>out)
-    elif width == 32:
-        copy_fixed(base, offsets, n, <bytes32_t *>out)
-    elif width == 64:
-        copy_fixed(base, offsets, n, <bytes64_t *>out)
-    elif neighbours(offsets, n, width) > n // 2:
-        copy_neighbours(base, width, offsets, n, out)
-    else:
         for j in range(n):
-            if j + AHEAD < n:
-                prefetch_chunk(base + offsets[j + AHEAD], width)
-            memcpy(out, base + offsets[j], width)
-            out += width
+            copy_strided(chunk, base + i * stride + offsets[j], out)
+            out += chunk.width
+
+
+cdef inline void copy_run_chunks(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                                 Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                                 char *out) noexcept nogil:
+    """Chunks whose items lie side by side."""
+    if width == 1:
+        copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
+    elif width == 2:
+        copy_fixed(base, stride, rows, offsets, n, <uint16_t *>out)
+    elif width == 4:
+        copy_fixed(base, stride, rows, offsets, n, <uint32_t *>out)
+    elif width == 8:
+        copy_fixed(base, stride, rows, offsets, n, <uint64_t *>out)
+    elif width == 16:
+        copy_fixed(base, stride, rows, offsets, n, <bytes16_t *>out)
+    elif width == 32:
+        copy_fixed(base, stride, rows, offsets, n, <bytes32_t *>out)
+    elif width == 64:
+        copy_fixed(base, stride, rows, offsets, n, <bytes64_t *>out)
+    elif neighbours(offsets, n, width) > n // 2:
+        copy_neighbours(base, stride, rows, width, offsets, n, out)
+    else:
+        copy_apart(base, stride, rows, width, offsets, n, out)
 
 
 cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
@@ -107,18 +101,33 @@ cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
     return found
 
 
-cdef inline void copy_neighbours(const char *base, Py_ssize_t width, const Py_ssize_t *offsets,
-                                 Py_ssize_t n, char *out) noexcept nogil:
+cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                                 Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                                 char *out) noexcept nogil:
     """Chunks that follow each other are one copy."""
-    cdef Py_ssize_t j = 0, start, length
-    while j < n:
-        start, length = offsets[j], width
-        j += 1
-        while j < n and offsets[j] == start + length:
-            length += width
+    cdef Py_ssize_t i, j, start, length
+    for i in range(rows):
+        j = 0
+        while j < n:
+            start, length = offsets[j], width
             j += 1
-        memcpy(out, base + start, length)
-        out += length
+            while j < n and offsets[j] == start + length:
+                length += width
+                j += 1
+            memcpy(out, base + i * stride + start, length)
+            out += length
+
+
+cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                            Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                            char *out) noexcept nogil:
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        for j in range(n):
+            if j + AHEAD < n:
+                prefetch_chunk(base + i * stride + offsets[j + AHEAD], width)
+            memcpy(out, base + i * stride + offsets[j], width)
+            out += width
 
 
 cdef inline void prefetch_chunk(const char *chunk, Py_ssize_t width) noexcept nogil:
@@ -127,11 +136,15 @@ cdef inline void prefetch_chunk(const char *chunk, Py_ssize_t width) noexcept no
         fs_prefetch(chunk + line * LINE)
 
 
-cdef inline void copy_fixed(const char *base, const Py_ssize_t *offsets, Py_ssize_t n,
+cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                            const Py_ssize_t *offsets, Py_ssize_t n,
                             fixed_t *out) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(n):
-        memcpy(<char *>out + j * sizeof(fixed_t), base + offsets[j], sizeof(fixed_t))
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        for j in range(n):
+            memcpy(<char *>out + j * sizeof(fixed_t), base + i * stride + offsets[j],
+                   sizeof(fixed_t))
+        out += n
 
 
 cdef inline void copy_strided(const chunk_t *chunk, const char *source,

@@ -17,6 +17,7 @@ from libc.string cimport memset
 from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
+from fastsel._kernels.places cimport place_bits
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
@@ -32,11 +33,6 @@ cnp.import_array()
 cdef enum:
     LONER = -1
     BATCH = 512     # words looked at together; they fit L1 and any stack
-    SAMPLE = 1024   # words that say what the range is
-
-ctypedef fused word_t:
-    uint32_t
-    uint64_t
 
 ctypedef fused any_t:
     uint8_t
@@ -158,29 +154,15 @@ cdef class Tables:
 def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
     """(base, bits) of at most `most` words that hold a sample of `size` words of 4 or 8 bytes, and
     a little more on both sides; None if they are more. The range may wrap around."""
-    cdef const char *p = <const char *>cnp.PyArray_DATA(data)
+    cdef const void *words = cnp.PyArray_DATA(data)
+    cdef uint32_t base4
+    cdef uint64_t base8
+    cdef int bits
     if cnp.PyArray_NBYTES(data) == 4 * size:
-        return places_of(<const uint32_t *>p, size, most)
-    return places_of(<const uint64_t *>p, size, most)
-
-
-cdef places_of(const word_t *data, Py_ssize_t size, Py_ssize_t most):
-    cdef word_t half = <word_t>1 << (8 * sizeof(word_t) - 1)
-    cdef word_t start = data[0] - half, low = half, high = half, here, spare
-    cdef Py_ssize_t i = 0, step = max(1, size // SAMPLE)
-    cdef int bits = 1, word_bits = <int>(8 * sizeof(word_t))
-    while i < size and high - low < <word_t>most:
-        here = data[i] - start                # half is where the first word is
-        low = here if here < low else low
-        high = here if here > high else high
-        i += step
-    spare = (high - low) >> 6 if size > SAMPLE else 0
-    while bits < word_bits and (high - low) + spare >= <word_t>1 << bits:
-        bits += 1
-    if bits == word_bits or <word_t>1 << bits > <word_t>most:
-        return None
-    spare = (<word_t>1 << bits) - 1 - (high - low)
-    return <word_t>(low + start - spare // 2), bits
+        bits = place_bits(<const uint32_t *>words, size, most, &base4)
+        return (base4, bits) if bits else None
+    bits = place_bits(<const uint64_t *>words, size, most, &base8)
+    return (base8, bits) if bits else None
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:

@@ -21,7 +21,10 @@ cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     FEW = 64          # chunks per outer index whose offsets fit the stack
-    TILED = 1024      # items of a row that is kept together with its neighbours
+    # Rows of so many items, of which half are kept at least, are kept together with their
+    # neighbours: 1e4 rows of 100 float64, 90 of them kept, take 190 us so and 430 each by itself;
+    # 10 of them kept, 180 and 70 (`compare.py --op compress`, rows of 100 along axis 1).
+    TILED = 1024
     TILE_BLOCKS = 16  # at least, so that calls do not count
 
 ctypedef struct walk_t:
@@ -71,7 +74,8 @@ def keep(cnp.ndarray source not None, int first_axis, int stop_axis,
         return
     task.tile_rows = 0
     if (cnp.PyArray_IS_C_CONTIGUOUS(source) and is_item(task.chunk.width)
-            and task.outer.size > 1 and task.selected.size <= TILED and task.slices == 1):
+            and task.selected.size <= min(TILED, 2 * task.total)
+            and task.outer.size >= 64 and task.slices == 1):
         lay_tile(&task, tile)
     # Few outer indices: a unit is a slice of pass 1. Many: each cut takes a range of them.
     task.cuts = slice_count(task.units, threads,

@@ -1,0 +1,32 @@
+"""Do words lie in so narrow a range that each can have a place of its own in a table?"""
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef enum:
+    SAMPLE = 1024   # words that say what the range is
+
+ctypedef fused wide_t:
+    uint32_t
+    uint64_t
+
+
+cdef inline int place_bits(const wide_t *data, Py_ssize_t size, Py_ssize_t most,
+                           wide_t *base) noexcept nogil:
+    """Places for a sample of `size` words, and a little more on both sides: 2 to this power, the
+    first one for base; 0 if they are more than `most`. The range may wrap around."""
+    cdef wide_t half = <wide_t>1 << (8 * sizeof(wide_t) - 1)
+    cdef wide_t start = data[0] - half, low = half, high = half, here, spare
+    cdef Py_ssize_t i = 0, step = max(1, size // SAMPLE)
+    cdef int bits = 1, word_bits = <int>(8 * sizeof(wide_t))
+    while i < size and high - low < <wide_t>most:
+        here = data[i] - start                # half is where the first word is
+        low = here if here < low else low
+        high = here if here > high else high
+        i += step
+    spare = (high - low) >> 6 if size > SAMPLE else 0
+    while bits < word_bits and (high - low) + spare >= <wide_t>1 << bits:
+        bits += 1
+    if bits == word_bits or <wide_t>1 << bits > <wide_t>most:
+        return 0
+    spare = (<wide_t>1 << bits) - 1 - (high - low)
+    base[0] = <wide_t>(low + start - spare // 2)
+    return bits
