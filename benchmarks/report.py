@@ -105,7 +105,7 @@ def heading(run):
     lines.append(
         "Milliseconds per call, median (minimum). Ratios of medians: above 1 fastsel is faster. "
         "The limit is a parallel loop that reads the inputs once and writes as many fresh bytes, "
-        "timed in turns with the others where a selection has 1e7 items or more."
+        "timed in turns with fastsel where a selection has 1e7 items or more."
     )
     return "\n\n".join(lines)
 

@@ -32,7 +32,7 @@ cnp.import_array()
 
 cdef enum:
     LONER = -1
-    BATCH = 512     # words looked at together; they fit L1 and any stack
+    BATCH = 128     # words looked at together; they fit L1 and any stack
 
 ctypedef fused any_t:
     uint8_t
@@ -208,23 +208,28 @@ cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
     cdef uint32_t[BATCH] numbers
     cdef uint16_t[BATCH] late
     cdef bint noted = task.counted or task.inverse != NULL
-    cdef Py_ssize_t n, j, lates, group
+    cdef uint64_t word = 0
+    cdef Py_ssize_t n, j, k, lates, group
     while start < stop:
         n = min(stop - start, BATCH)
         prefetch_next(&task.keys, start + n)
         load_words(&task.keys, start, n, words)
         lates = look_up(&part.table, &task.keys, words, n, late, numbers if noted else NULL)
-        for j in range(lates):
-            if is_loner(&task.keys, start + late[j], words[late[j]]):     # it is in no slot
-                mark(task, start + late[j])
-                numbers[late[j]] = 0
+        group = -1
+        for k in range(lates):
+            j = late[k]
+            if is_loner(&task.keys, start + j, words[j]):     # it is in no slot
+                mark(task, start + j)
+                numbers[j] = 0
                 continue
-            part.table.lookups = start + late[j] - part.first
-            group = find_or_add(&part.table, &task.keys, start + late[j], words[late[j]])
+            if group < 0 or words[j] != word:                 # else a run goes on
+                word = words[j]
+                part.table.lookups = start + j - part.first
+                group = find_or_add(&part.table, &task.keys, start + j, word)
             if group < 0:
                 part.status = group
                 return
-            numbers[late[j]] = <uint32_t>(group + 1)
+            numbers[j] = <uint32_t>(group + 1)
         note_batch(task, &part.table, start, n, numbers)
         start += n
 
