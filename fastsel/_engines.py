@@ -21,7 +21,7 @@ from fastsel._kernels.keys import canonical_keys
 # Beyond so many expected groups a table leaves the cache and partitions are faster: on one thread
 # 1e6 int64 of 1e5 groups take 3.7 ms by tables and 9.8 by partitions, of 3e5 17 and 11
 # (FORCE_ENGINE; `compare.py --op unique_first --size 1e6 --groups 1e5 3e5 --threads 1` for both).
-# The guess may be wrong: a table gives up at four times as many, but not before LEAST_GROUPS.
+# The guess may be wrong: a table gives up at twice as many, but not before LEAST_GROUPS.
 TABLE_GROUPS = 1 << 17
 LEAST_GROUPS = 1 << 16
 
@@ -230,7 +230,7 @@ def _by_tables(keys, inverse, counts, threads, expected, places=None):
     if keys.data.nbytes // keys.size <= 2:
         places = _places(keys)
     tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
-    most = min(max(4 * expected, LEAST_GROUPS), 4 * TABLE_GROUPS)
+    most = min(max(2 * expected, LEAST_GROUPS), 2 * TABLE_GROUPS)
     job = distinct.Tables(
         *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, most, expected),
         *(inverse, counts, tables),

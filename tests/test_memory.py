@@ -11,6 +11,7 @@ import pytest
 from arrays import assert_same, make
 
 import fastsel
+from fastsel._kernels import scratch
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
@@ -159,14 +160,15 @@ def test_truncation_needs_no_room_for_all_coordinates():
 @pytest.mark.parametrize("share", [0, 0.1, 1], ids="share{}".format)
 @pytest.mark.parametrize("sorted", [True, False])
 @pytest.mark.parametrize("extras", [False, True])
-def test_unique_takes_little_beside_its_outputs(dtype, share, sorted, extras):
-    size = 4_000_000
+@pytest.mark.parametrize("size", [100_000, 1_000_000, 4_000_000])
+def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extras):
     groups = max(1000, int(share * size))
-    a = np.random.default_rng(1).permutation(size) % groups
+    a = np.random.default_rng(1).permutation(size) % groups * 1_000_003
     a = a.astype(dtype)
+    scratch.drop()
     tracemalloc.start()
     result = fastsel.unique(a, *[extras] * 3, sorted=sorted)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     outputs = sum(output.nbytes for output in (result if extras else [result]))
-    assert peak - outputs <= 2.6 * a.nbytes
+    assert peak - outputs <= max(2.7 * a.nbytes, 24e6)
