@@ -135,3 +135,12 @@ def test_masks_and_conditions_that_do_not_fit():
     assert_same(fastsel.compress(longer, x), np.compress(longer, x))
     with pytest.raises(IndexError, match="index 10 at position"):
         fastsel.gather_nd(x, np.array([[3], [10]]))
+
+
+def test_compress_of_what_is_not_small_after_all():
+    """An axis that no array has, and a small mask that keeps much."""
+    mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
+    for axis in (65, -65):
+        with pytest.raises(np.exceptions.AxisError):
+            fastsel.compress(mask, array, axis)
+    assert_same(fastsel.compress(mask, array, 1), np.compress(mask, array, 1))
