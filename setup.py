@@ -10,6 +10,7 @@ FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead o
 import os
 import platform
 import sys
+from glob import glob
 
 import numpy
 from setuptools import Extension, setup
@@ -20,23 +21,8 @@ NAMES = (
     *("scratch", "slices", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "distinct", "partitions", "ascending"),
 )
-# What a change must rebuild; listed here, these files also reach the sdist.
-SHARED = [
-    f"{KERNELS}/{name}"
-    for name in (
-        *("levels.h", "level_body.h", "team.h", "clock.h", "hashing.h", "scratch.h", "sorts.h"),
-        *(
-            "blocks.pxd",
-            "chunks.pxd",
-            "keys.pxd",
-            "places.pxd",
-            "radix.pxd",
-            "ranks.pxd",
-            "scratch.pxd",
-        ),
-        *("slices.pxd", "strided.pxd", "table.pxd"),
-    )
-]
+# What a change must rebuild; named here, these files also reach the sdist.
+SHARED = sorted(glob(f"{KERNELS}/*.h") + glob(f"{KERNELS}/*.pxd"))
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,

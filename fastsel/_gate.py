@@ -217,6 +217,15 @@ def _float_key_rule(size, mantissa_bits):
 
 
 @functools.lru_cache(maxsize=256)
+def word_rule(dtype, equal_nan):
+    """The rule of items that are one word each, as the kernels take it; None for other dtypes."""
+    rule = key_rule(dtype)
+    if rule is None or rule.kind == EXTENDED or rule.width != dtype.itemsize:
+        return None
+    return rule.part_rule(not equal_nan) if rule.width in (1, 2, 4, 8) else None
+
+
+@functools.lru_cache(maxsize=256)
 def order_rule(dtype):
     """How keys of 4 or 8 bytes that are a number each are ordered; None for other dtypes.
 

@@ -43,6 +43,7 @@ TESTS = {
     "distinct.pyx": DISTINCT,
     "partitions.pyx": DISTINCT,
     "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
+    "outputs.pxd": ["small", "distinct_values"],
     "places.pxd": DISTINCT,
     "radix.pxd": ["ascending", *DISTINCT],
     "scratch.pyx": [*DISTINCT, "threads", "memory"],

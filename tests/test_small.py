@@ -87,6 +87,61 @@ def test_unique_of_floats_keeps_first_bits(dtype, special):
         assert fastsel.unique(x).tobytes() == x[index].tobytes()
 
 
+FIRST_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
+FIRST_KEYS = {
+    "few": lambda rng, size: rng.integers(-99, 99, size),
+    "wide": lambda rng, size: rng.integers(-(2**62), 2**62, 300)[rng.integers(300, size=size)],
+    "distinct": lambda rng, size: rng.integers(-(2**62), 2**62, size),
+    "runs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 9)[:size],
+    "pairs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 2)[:size],
+    "narrow, but for one": lambda rng, size: np.arange(size) % 99 + (np.arange(size) == 5) * 2**40,
+}
+
+
+@pytest.mark.parametrize("keys", FIRST_KEYS)
+@pytest.mark.parametrize("dtype", FIRST_DTYPES)
+def test_unique_in_order_of_first_occurrence(dtype, keys):
+    """Up to one byte more than what one call serves."""
+    for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
+        words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
+        with np.errstate(over="ignore"):
+            x = words.astype(dtype)
+        index = np.unique(x, return_index=True)[1]
+        assert fastsel.unique(x, sorted=False).tobytes() == x[np.sort(index)].tobytes()
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "M8[s]"])
+def test_unique_of_loners_in_runs(dtype, equal_nan):
+    """Each NaN is the first of its kind, or the first one is, with its own bits."""
+    integer = f"i{np.dtype(dtype).itemsize}"
+    x = np.repeat(np.arange(40).astype(integer).astype(dtype), 30)
+    bits = x.view(integer)
+    bits[100:130] = bits[600:601] = np.array("NaT" if dtype[0] == "M" else "nan", dtype).view(
+        integer
+    )
+    if dtype[0] == "f":
+        bits[110] += 3
+        bits[601] = np.array(-0.0, dtype).view(integer)
+    index = np.unique(x, return_index=True, equal_nan=equal_nan)[1]
+    expected = x[np.sort(index)].tobytes()
+    assert fastsel.unique(x, equal_nan=equal_nan, sorted=False).tobytes() == expected
+    for repeats in (1, 50):
+        many = np.tile(x, repeats)
+        index = np.unique(many, return_index=True, equal_nan=equal_nan)[1]
+        found = fastsel.unique(many, True, True, True, equal_nan=equal_nan, sorted=False)
+        assert_same(found[1], np.sort(index))
+        assert found[0].tobytes() == many[np.sort(index)].tobytes()
+        rebuilt = found[0][found[2]]
+        assert np.array_equal(rebuilt, many, equal_nan=True)
+        assert_same(found[3], np.bincount(found[2]))
+
+
+def test_unique_of_strings_that_lie_anywhere():
+    x = np.frombuffer(b"." + b"abcdefgh" * 50 + b"hgfedcba" * 50, np.uint8)[1:].view("S8")
+    assert_same(fastsel.unique(x, sorted=False), np.array([b"abcdefgh", b"hgfedcba"]))
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(layout):
     x = LAYOUTS[layout](make("i4", (4, 6)))
@@ -95,6 +150,8 @@ def test_layouts(layout):
     assert_same(fastsel.extract(mask, x), np.extract(mask, x))
     assert fastsel.count_nonzero(x) == np.count_nonzero(x)
     assert_same(fastsel.unique(x), np.unique(x))
+    index = np.unique(x, return_index=True)[1]
+    assert_same(fastsel.unique(x, sorted=False), x.ravel()[np.sort(index)])
     rows = np.argwhere(mask)
     assert_same(fastsel.gather_nd(x, rows), x[mask])
 

@@ -23,6 +23,9 @@ cdef extern from "levels.h" nogil:
         size_t (*row_offsets)(
             const char *rows, Py_ssize_t width, Py_ssize_t axes, Py_ssize_t n,
             const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets) noexcept nogil
+        void (*slots)(
+            const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
+            int shift, uint64_t *slots) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
     int fs_ctz(uint64_t word) noexcept

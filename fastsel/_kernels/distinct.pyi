@@ -26,4 +26,11 @@ class Tables:
         self, order: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]: ...
 
+def first_values(
+    a: object,
+    most: int,
+    most_places: int,
+    rule: tuple[int, int, int, bool],
+    seeds: tuple[int, int],
+) -> NDArray[Any] | None: ...
 def places(data: NDArray[Any], size: int, most: int) -> tuple[int, int] | None: ...

@@ -12,11 +12,12 @@ a sample says; a word beyond it ends the attempt.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport blocks_of
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
+from fastsel._kernels.outputs cimport empty
 from fastsel._kernels.places cimport place_bits
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.scratch cimport give, take, take_zeros
@@ -30,9 +31,15 @@ cdef extern from "levels.h" nogil:
 
 cnp.import_array()
 
+cdef const fs_level_t *level = fs_level()
+
 cdef enum:
     LONER = -1
     BATCH = 128     # words looked at together; they fit L1 and any stack
+    PROBE_STEP = 8  # one of so many words is compared with the next one
+    MOST_SMALL = 1 << 17    # bytes, whatever the caller says
+    SMALL_BLOCKS = MOST_SMALL // 64
+    MANY_PAIRS = 1 << 12    # words of 2 bytes, from which on all 65536 have a place each
 
 ctypedef fused any_t:
     uint8_t
@@ -151,18 +158,72 @@ cdef class Tables:
         give(self.task.parts)
 
 
+def first_values(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not None,
+                 tuple seeds not None):
+    """The distinct items of an array in order of first occurrence, in one call on one thread, where
+    the steps of a whole engine would cost more than the work.
+
+    rule is that of the words that a's items are. None for what this does not serve: other classes
+    than ndarray, layouts that are not contiguous, more than `most` bytes, items that equal no
+    other, and keys that the table does not take.
+    """
+    cdef uint64_t[SMALL_BLOCKS] bits
+    cdef tables_task task
+    cdef part_t part
+    cdef Py_ssize_t k, loners = 0
+    cdef cnp.npy_intp groups
+    cdef cnp.ndarray out
+    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISCARRAY_RO(a) or (
+            not 0 < cnp.PyArray_NBYTES(a) <= min(most, MOST_SMALL) or
+            <size_t>cnp.PyArray_DATA(a) % cnp.PyArray_ITEMSIZE(a)):
+        return None
+    memset(&task, 0, sizeof(task))
+    memset(&part, 0, sizeof(part))
+    describe_keys(&task.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
+    task.plain = is_plain(&task.keys.rule)
+    task.blocks = blocks_of(task.keys.size)
+    task.slices = task.rounds = 1
+    task.parts, task.bits = &part, bits
+    task.most = task.keys.size
+    if task.keys.width == 1 or task.keys.width == 2 and task.keys.size >= MANY_PAIRS:
+        task.place_bits = 8 * task.keys.width
+    elif task.keys.width > 2 and task.plain:
+        task.place_bits = bits_of_places(task.keys.data, task.keys.size, task.keys.width,
+                                         min(most_places, task.keys.size // 2), &task.base)
+    try:
+        fill_slice(&task, 0)
+        if part.status == NO_MEMORY:
+            raise MemoryError()
+        for k in range(task.blocks):
+            loners += bits[k] != 0
+        if part.status or loners:
+            return None
+        groups = part.table.length
+        out = empty(1, &groups, a)
+        copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(out))
+        return out
+    finally:
+        table_free(&part.table)
+
+
 def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
     """(base, bits) of at most `most` words that hold a sample of `size` words of 4 or 8 bytes, and
     a little more on both sides; None if they are more. The range may wrap around."""
-    cdef const void *words = cnp.PyArray_DATA(data)
-    cdef uint32_t base4
-    cdef uint64_t base8
+    cdef uint64_t base
+    cdef int bits = bits_of_places(
+        cnp.PyArray_DATA(data), size, cnp.PyArray_NBYTES(data) // size, most, &base)
+    return (base, bits) if bits else None
+
+
+cdef int bits_of_places(const void *words, Py_ssize_t size, Py_ssize_t width, Py_ssize_t most,
+                        uint64_t *base) noexcept:
+    cdef uint32_t base4 = 0
     cdef int bits
-    if cnp.PyArray_NBYTES(data) == 4 * size:
-        bits = place_bits(<const uint32_t *>words, size, most, &base4)
-        return (base4, bits) if bits else None
-    bits = place_bits(<const uint64_t *>words, size, most, &base8)
-    return (base8, bits) if bits else None
+    if width == 8:
+        return place_bits(<const uint64_t *>words, size, most, base)
+    bits = place_bits(<const uint32_t *>words, size, most, &base4)
+    base[0] = base4
+    return bits
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -180,18 +241,18 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
     if part.status:
         return
-    if task.keys.width == 1:
+    if task.place_bits == 0 and task.keys.is_word:
+        fill_words(task, part, start, stop)
+    elif task.place_bits == 0:
+        fill_bytes(task, part, start, stop)
+    elif task.keys.width == 1:
         fill_direct(task, part, start, stop, <const uint8_t *>task.keys.data)
     elif task.keys.width == 2:
         fill_direct(task, part, start, stop, <const uint16_t *>task.keys.data)
-    elif task.keys.width == 4 and task.place_bits:
+    elif task.keys.width == 4:
         fill_direct(task, part, start, stop, <const uint32_t *>task.keys.data)
-    elif task.keys.width == 8 and task.place_bits:
-        fill_direct(task, part, start, stop, <const uint64_t *>task.keys.data)
-    elif task.keys.is_word:
-        fill_words(task, part, start, stop)
     else:
-        fill_bytes(task, part, start, stop)
+        fill_direct(task, part, start, stop, <const uint64_t *>task.keys.data)
 
 
 cdef Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogil:
@@ -203,35 +264,67 @@ cdef Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogi
 
 cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
                      Py_ssize_t stop) noexcept nogil:
-    """Keys of 4 or 8 bytes, most of which are in the first slot that is looked at."""
+    """Keys that are words, most of which are in the first slot that is looked at. Of equal words
+    side by side only the first one is looked up, where there seem to be many."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] numbers
     cdef uint16_t[BATCH] late
-    cdef bint noted = task.counted or task.inverse != NULL
-    cdef uint64_t word = 0
-    cdef Py_ssize_t n, j, k, lates, group
+    cdef uint16_t[BATCH + 1] starts       # of the runs of equal words
+    cdef bint noted = task.counted or task.inverse != NULL, in_runs
+    cdef Py_ssize_t n, heads, i, j, k, lates, group
     while start < stop:
-        n = min(stop - start, BATCH)
+        n = heads = min(stop - start, BATCH)
         prefetch_next(&task.keys, start + n)
         load_words(&task.keys, start, n, words)
-        lates = look_up(&part.table, &task.keys, words, n, late, numbers if noted else NULL)
-        group = -1
+        in_runs = seems_in_runs(words, n)
+        if in_runs:
+            heads = squeeze(words, n, starts)
+        lates = look_up(&part.table, &task.keys, level, words, heads, late,
+                        numbers if noted else NULL)
         for k in range(lates):
             j = late[k]
-            if is_loner(&task.keys, start + j, words[j]):     # it is in no slot
-                mark(task, start + j)
+            i = start + (starts[j] if in_runs else j)
+            if is_loner(&task.keys, i, words[j]):     # it is in no slot
+                mark_run(task, i, i + (starts[j + 1] - starts[j] if in_runs else 1))
                 numbers[j] = 0
                 continue
-            if group < 0 or words[j] != word:                 # else a run goes on
-                word = words[j]
-                part.table.lookups = start + j - part.first
-                group = find_or_add(&part.table, &task.keys, start + j, word)
+            part.table.lookups = i - part.first
+            group = find_or_add(&part.table, &task.keys, i, words[j])
             if group < 0:
                 part.status = group
                 return
             numbers[j] = <uint32_t>(group + 1)
-        note_batch(task, &part.table, start, n, numbers)
+        if in_runs:
+            note_runs(task, &part.table, start, heads, starts, numbers)
+        else:
+            note_batch(task, &part.table, start, n, numbers)
         start += n
+
+
+cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nogil:
+    """Are half of some words equal to the next one?"""
+    cdef Py_ssize_t j = 0, looked = 0, equal = 0
+    while j < n - 1:
+        equal += words[j] == words[j + 1]
+        looked += 1
+        j += PROBE_STEP
+    return 2 * equal >= looked and looked > 0
+
+
+cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t n, uint16_t *starts) noexcept nogil:
+    """Leave of each run of equal words one; returns how many runs there are. starts has room for
+    one more than there are words."""
+    cdef Py_ssize_t j, heads = 1
+    cdef uint64_t word, last = words[0]
+    starts[0] = 0
+    for j in range(1, n):
+        word = words[j]
+        words[heads] = word
+        starts[heads] = <uint16_t>j
+        heads += word != last
+        last = word
+    starts[heads] = <uint16_t>n
+    return heads
 
 
 cdef inline void prefetch_next(const keys_t *keys, Py_ssize_t start) noexcept nogil:
@@ -256,6 +349,21 @@ cdef inline void note_batch(const tables_task *task, table_t *table, Py_ssize_t 
         inverse = task.inverse + start
         for j in range(n):
             inverse[j] = <Py_ssize_t>numbers[j] - 1
+
+
+cdef inline void note_runs(const tables_task *task, table_t *table, Py_ssize_t start,
+                           Py_ssize_t heads, const uint16_t *starts,
+                           const uint32_t *numbers) noexcept nogil:
+    """The same of runs."""
+    cdef Py_ssize_t i, j
+    if task.counted:
+        for j in range(heads):
+            if numbers[j]:
+                table.groups[numbers[j] - 1].count += starts[j + 1] - starts[j]
+    if task.inverse != NULL:
+        for j in range(heads):
+            for i in range(starts[j], starts[j + 1]):
+                task.inverse[start + i] = <Py_ssize_t>numbers[j] - 1
 
 
 cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
@@ -327,6 +435,28 @@ cdef void add_new(const tables_task *task, table_t *table, Py_ssize_t start, Py_
 cdef inline void mark(const tables_task *task, Py_ssize_t i) noexcept nogil:
     """Key i is the first of its kind."""
     task.bits[i >> 6] |= <uint64_t>1 << (i & 63)
+
+
+cdef inline void mark_run(const tables_task *task, Py_ssize_t start,
+                          Py_ssize_t stop) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(start, stop):
+        mark(task, i)
+
+
+cdef void copy_firsts(const table_t *table, const keys_t *keys, char *out) noexcept:
+    """The first item of each group, its bits as they are."""
+    cdef Py_ssize_t g
+    if keys.width == 8:
+        for g in range(table.length):
+            (<uint64_t *>out)[g] = (<const uint64_t *>keys.data)[table.groups[g].first]
+    elif keys.width == 4:
+        for g in range(table.length):
+            (<uint32_t *>out)[g] = (<const uint32_t *>keys.data)[table.groups[g].first]
+    else:
+        for g in range(table.length):
+            memcpy(out + g * keys.width, keys.data + table.groups[g].first * keys.width,
+                   keys.width)
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:

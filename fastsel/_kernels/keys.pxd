@@ -12,6 +12,10 @@ cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
     uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
 
+ctypedef fused wide_t:
+    uint32_t
+    uint64_t
+
 ctypedef struct rule_t:
     # word & care is the magnitude: 0 makes the word 0, more than limit makes it nan. Integers
     # have care and limit all ones, so that nothing changes.
@@ -102,14 +106,27 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
     """The words of n keys from start on, as key_at gives them; words has room for n."""
     cdef Py_ssize_t j
-    if keys.width == 8 and is_plain(&keys.rule):
+    if keys.width == 8 and keys.rule.care & keys.rule.limit == <uint64_t>-1:
         memcpy(words, keys.data + start * 8, n * 8)
     elif keys.width == 8:
-        for j in range(n):
-            words[j] = canonical(&keys.rule, (<const uint64_t *>keys.data)[start + j])
+        load_numbers(&keys.rule, <const uint64_t *>keys.data + start, n, words)
     elif keys.width == 4:
-        for j in range(n):
-            words[j] = canonical(&keys.rule, (<const uint32_t *>keys.data)[start + j])
+        load_numbers(&keys.rule, <const uint32_t *>keys.data + start, n, words)
     else:
         for j in range(n):
             words[j] = key_at(keys, start + j)
+
+
+cdef inline void load_numbers(const rule_t *rule, const wide_t *numbers, Py_ssize_t n,
+                              uint64_t *words) noexcept nogil:
+    """Nearly all floats are canonical as they lie there; whether all are is seen without a
+    comparison: the bit above care is set in what borrows from it, or carries into it."""
+    cdef uint64_t magnitude, gap = rule.care - rule.limit, beyond = 0
+    cdef Py_ssize_t j
+    for j in range(n):
+        words[j] = numbers[j]
+        magnitude = words[j] & rule.care
+        beyond |= (magnitude - 1) | (magnitude + gap)
+    if beyond & (rule.care + 1):
+        for j in range(n):
+            words[j] = canonical(rule, words[j])

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hashing.h"
+
 #if defined(_MSC_VER)
 #include <intrin.h>
 #endif
@@ -107,6 +109,9 @@ typedef struct {
        by side. Returns 0 if all are within the lengths. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
+    /* The hash of each of n words, without its top skip bits and all bits below shift. */
+    void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
+                  int shift, uint64_t *slots);
 } fs_level_t;
 
 #define FS_JOIN_(a, b) a##_##b

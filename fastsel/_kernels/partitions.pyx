@@ -17,9 +17,9 @@ groups' first positions.
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._kernels.blocks cimport blocks_of
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport (
-    describe_keys, is_loner, keys_t, load_words, mix)
+    describe_keys, is_loner, keys_t, load_words)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
@@ -27,6 +27,8 @@ from fastsel._kernels.table cimport (
     NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     PARTITION_BITS = 8
@@ -142,7 +144,7 @@ cdef void choose_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef partitions_task *task = <partitions_task *>context
     cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64
     cdef Py_ssize_t stop = min(slice_start(task.blocks, task.slices, k + 1) * 64, task.keys.size)
-    cdef uint64_t[BATCH] words
+    cdef uint64_t[BATCH] words, parts
     cdef uint32_t[PARTITIONS] count
     cdef Py_ssize_t n, j, p
     for p in range(PARTITIONS):
@@ -150,9 +152,9 @@ cdef void choose_slice(void *context, Py_ssize_t k) noexcept nogil:
     while start < stop:
         n = min(stop - start, BATCH)
         load_words(&task.keys, start, n, words)
+        level.slots(words, n, task.keys.seed, task.keys.factor, 0, 64 - PARTITION_BITS, parts)
         for j in range(n):
-            task.parts[start + j] = <uint8_t>(
-                mix(&task.keys, words[j]) >> (64 - PARTITION_BITS))
+            task.parts[start + j] = <uint8_t>parts[j]
             task.marks[start + j] = LONER if is_loner(&task.keys, start + j, words[j]) else 0
             count[task.parts[start + j]] += task.marks[start + j] == 0
         start += n
@@ -236,7 +238,7 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
         for j in range(n):
             batch[j] = words[at + j]
         if task.keys.is_word:
-            lates = look_up(table, &task.keys, batch, n, late, numbers if noted else NULL)
+            lates = look_up(table, &task.keys, level, batch, n, late, numbers if noted else NULL)
         else:
             lates = n
             for j in range(n):

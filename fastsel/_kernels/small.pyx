@@ -7,12 +7,12 @@ that are not plain numbers, large results. All is done under the GIL; the bitmas
 and each item and each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
-from cpython.ref cimport Py_INCREF
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.chunks cimport copy_run_chunks
+from fastsel._kernels.outputs cimport empty
 from fastsel._kernels.places cimport place_bits, wide_t
 from fastsel._kernels.scratch cimport give, take
 
@@ -21,7 +21,6 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef extern from "numpy/arrayobject.h":
-    object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
 ctypedef fused word_t:
@@ -60,13 +59,6 @@ cdef inline bint is_plain(a) noexcept:
     if not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_ISNOTSWAPPED(a):
         return False
     return cnp.PyArray_TYPE(a) <= cnp.NPY_CLONGDOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
-
-
-cdef inline cnp.ndarray empty(int ndim, cnp.npy_intp *shape, cnp.ndarray like):
-    """A new array with the dtype of another one, its metadata included."""
-    cdef cnp.dtype descr = <cnp.dtype>cnp.PyArray_DESCR(like)
-    Py_INCREF(descr)          # which PyArray_Empty takes over
-    return PyArray_Empty(ndim, shape, descr, 0)
 
 
 cdef inline uint64_t care_of(cnp.ndarray a) noexcept:

@@ -1,0 +1,171 @@
+/* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
+
+/* Plain C: what the compiler makes of it at this level is good. */
+static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
+                              size_t stride, intptr_t *offsets)
+{
+    size_t bad = 0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        size_t v = (size_t)values[j] + (size_t)(values[j] < 0 ? wrap : 0);
+        bad |= v >= length;
+        offsets[j] += (intptr_t)(v * stride);
+    }
+    return bad;
+}
+
+/* Rows of one or two signed indices, 4 or 8 bytes wide, side by side. A vector of them is loaded
+   once: FS_OPAQUE hides where it came from, so that what is checked is what is used, whatever
+   another thread writes meanwhile. The plain body says the same with volatile. */
+
+#if FS_LEVEL_NUMBER == 4 && INTPTR_MAX == INT64_MAX
+
+/* Those of eight rows, of which only the live ones are read. */
+static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                           __mmask8 live, __mmask16 pairs, const __m512i *lengths,
+                                           const __m512i *strides, __mmask8 *bad)
+{
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+    __m512i v[2], sum = _mm512_setzero_si512();
+    if (axes == 1 && width == 8) {
+        v[0] = _mm512_maskz_loadu_epi64(live, rows);
+        FS_OPAQUE(v[0]);
+    } else if (axes == 1) {
+        __m256i narrow = _mm256_maskz_loadu_epi32(live, rows);
+        FS_OPAQUE(narrow);
+        v[0] = _mm512_cvtepi32_epi64(narrow);
+    } else if (width == 8) {
+        __m512i low = _mm512_maskz_loadu_epi64((__mmask8)pairs, rows);
+        __m512i high = _mm512_maskz_loadu_epi64((__mmask8)(pairs >> 8), rows + 64);
+        FS_OPAQUE(low);
+        FS_OPAQUE(high);
+        v[0] = _mm512_permutex2var_epi64(low, even, high);
+        v[1] = _mm512_permutex2var_epi64(low, odd, high);
+    } else {
+        __m512i both = _mm512_maskz_loadu_epi32(pairs, rows);
+        FS_OPAQUE(both);
+        v[0] = _mm512_srai_epi64(_mm512_slli_epi64(both, 32), 32);
+        v[1] = _mm512_srai_epi64(both, 32);
+    }
+    for (ptrdiff_t axis = 0; axis < axes; axis++) {
+        __m512i at = _mm512_mask_add_epi64(v[axis], _mm512_movepi64_mask(v[axis]), v[axis],
+                                           lengths[axis]);
+        *bad |= _mm512_mask_cmpge_epu64_mask(live, at, lengths[axis]);
+        sum = _mm512_add_epi64(sum, _mm512_mullo_epi64(at, strides[axis]));
+    }
+    return sum;
+}
+
+static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                       ptrdiff_t n, const intptr_t *lengths,
+                                       const intptr_t *strides, intptr_t *offsets)
+{
+    __m512i length[2], stride[2];
+    __mmask8 bad = 0;
+    ptrdiff_t j = 0;
+    for (ptrdiff_t axis = 0; axis < axes; axis++) {
+        length[axis] = _mm512_set1_epi64(lengths[axis]);
+        stride[axis] = _mm512_set1_epi64(strides[axis]);
+    }
+    for (; j + 8 <= n; j += 8, rows += 8 * axes * width)
+        _mm512_storeu_si512(offsets + j, AT(eight_offsets)(rows, width, axes, 0xff, 0xffff, length,
+                                                           stride, &bad));
+    if (j < n) { /* not always so: a masked store is not forwarded to the loads that follow */
+        __mmask8 live = (__mmask8)((1u << (n - j)) - 1);
+        __mmask16 pairs = (__mmask16)((1u << (2 * (n - j))) - 1);
+        _mm512_mask_storeu_epi64(offsets + j, live,
+                                 AT(eight_offsets)(rows, width, axes, live, pairs, length, stride,
+                                                   &bad));
+    }
+    return bad;
+}
+
+#elif FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
+
+static FS_INLINE __m256i AT(product)(__m256i a, __m256i b)
+{
+    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), b),
+                                     _mm256_mul_epu32(a, _mm256_srli_epi64(b, 32)));
+    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
+}
+
+static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                       ptrdiff_t n, const intptr_t *lengths,
+                                       const intptr_t *strides, intptr_t *offsets)
+{
+    __m256i bad = _mm256_setzero_si256(), zero = _mm256_setzero_si256();
+    int64_t last[8] = {0}; /* rows, when there are less than four */
+    for (ptrdiff_t j = 0; j < n; j += 4, rows += 4 * axes * width) {
+        __m256i v[2], sum = zero;
+        if (n - j < 4) {
+            memcpy(last, rows, (size_t)((n - j) * axes * width));
+            rows = (const char *)last;
+        }
+        if (axes == 1 && width == 8) {
+            v[0] = _mm256_loadu_si256((const __m256i *)rows);
+            FS_OPAQUE(v[0]);
+        } else if (axes == 1) {
+            __m128i narrow = _mm_loadu_si128((const __m128i *)rows);
+            FS_OPAQUE(narrow);
+            v[0] = _mm256_cvtepi32_epi64(narrow);
+        } else if (width == 8) {
+            __m256i low = _mm256_loadu_si256((const __m256i *)rows);
+            __m256i high = _mm256_loadu_si256((const __m256i *)(rows + 32));
+            FS_OPAQUE(low);
+            FS_OPAQUE(high);
+            v[0] = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(low, high), 0xd8);
+            v[1] = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(low, high), 0xd8);
+        } else {
+            __m256i both = _mm256_loadu_si256((const __m256i *)rows);
+            FS_OPAQUE(both);
+            both = _mm256_permutevar8x32_epi32(both, _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0));
+            v[0] = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(both));
+            v[1] = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(both, 1));
+        }
+        for (ptrdiff_t axis = 0; axis < axes; axis++) {
+            __m256i length = _mm256_set1_epi64x(lengths[axis]);
+            __m256i below = _mm256_cmpgt_epi64(zero, v[axis]);
+            __m256i at = _mm256_add_epi64(v[axis], _mm256_and_si256(below, length));
+            bad = _mm256_or_si256(bad, _mm256_cmpgt_epi64(zero, at)); /* lanes beyond n are 0 */
+            bad = _mm256_or_si256(bad, _mm256_cmpgt_epi64(at, _mm256_sub_epi64(length, _mm256_set1_epi64x(1))));
+            sum = _mm256_add_epi64(sum, AT(product)(at, _mm256_set1_epi64x(strides[axis])));
+        }
+        if (n - j < 4) {
+            _mm256_storeu_si256((__m256i *)last, sum);
+            memcpy(offsets + j, last, (size_t)(n - j) * sizeof(intptr_t));
+        } else {
+            _mm256_storeu_si256((__m256i *)(offsets + j), sum);
+        }
+    }
+    return (size_t)_mm256_movemask_epi8(bad);
+}
+
+#else
+
+static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                       ptrdiff_t n, const intptr_t *lengths,
+                                       const intptr_t *strides, intptr_t *offsets)
+{
+    size_t bad = 0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        offsets[j] = 0;
+        for (ptrdiff_t axis = 0; axis < axes; axis++, rows += width) {
+            int64_t v = width == 8 ? *(const volatile int64_t *)rows : *(const volatile int32_t *)rows;
+            v += v < 0 ? lengths[axis] : 0;
+            bad |= (uint64_t)v >= (uint64_t)lengths[axis];
+            offsets[j] += (intptr_t)((size_t)v * (size_t)strides[axis]);
+        }
+    }
+    return bad;
+}
+
+#endif
+
+static size_t AT(row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
+                              const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets)
+{
+    if (axes == 1 && width == 8) return AT(offsets_of)(rows, 8, 1, n, lengths, strides, offsets);
+    if (axes == 1) return AT(offsets_of)(rows, 4, 1, n, lengths, strides, offsets);
+    if (width == 8) return AT(offsets_of)(rows, 8, 2, n, lengths, strides, offsets);
+    return AT(offsets_of)(rows, 4, 2, n, lengths, strides, offsets);
+}

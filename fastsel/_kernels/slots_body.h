@@ -1,0 +1,38 @@
+/* Words -> slots of a hash table; compiled once per CPU level (see levels.h). */
+
+#if FS_LEVEL_NUMBER == 4
+
+/* fs_fold of eight words at once, from four products of halves; vectors have no wider ones. (1e6
+   int64 of 10 groups on one thread: 1.07 -> 0.86 ms.) */
+static FS_INLINE __m512i AT(eight_folded)(__m512i a, __m512i b)
+{
+    __m512i a_high = _mm512_srli_epi64(a, 32), b_high = _mm512_srli_epi64(b, 32);
+    __m512i low = _mm512_mul_epu32(a, b);
+    __m512i mid = _mm512_add_epi64(_mm512_mul_epu32(a_high, b), _mm512_srli_epi64(low, 32));
+    __m512i mid2 = _mm512_add_epi64(_mm512_mul_epu32(a, b_high),
+                                    _mm512_and_si512(mid, _mm512_set1_epi64(0xffffffff)));
+    __m512i high = _mm512_add_epi64(_mm512_mul_epu32(a_high, b_high),
+                                    _mm512_add_epi64(_mm512_srli_epi64(mid, 32),
+                                                     _mm512_srli_epi64(mid2, 32)));
+    low = _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(mid2, 32));
+    return _mm512_xor_si512(low, high);
+}
+
+#endif
+
+static void AT(slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
+                      int shift, uint64_t *slots)
+{
+    ptrdiff_t j = 0;
+#if FS_LEVEL_NUMBER == 4
+    __m512i seeds = _mm512_set1_epi64((long long)seed);
+    __m512i factors = _mm512_set1_epi64((long long)factor);
+    __m128i left = _mm_cvtsi32_si128(skip), right = _mm_cvtsi32_si128(shift);
+    for (; j + 8 <= n; j += 8) {
+        __m512i v = _mm512_xor_si512(_mm512_loadu_si512(words + j), seeds);
+        v = _mm512_sll_epi64(AT(eight_folded)(v, factors), left);
+        _mm512_storeu_si512(slots + j, _mm512_srl_epi64(v, right));
+    }
+#endif
+    for (; j < n; j++) slots[j] = (fs_fold(words[j] ^ seed, factor) << skip) >> shift;
+}
