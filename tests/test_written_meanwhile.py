@@ -83,6 +83,13 @@ def check_unique(array):
         assert (counts >= 0).all()
 
 
+def check_unique_values(array):
+    for keywords in ({"sorted": False}, {"sorted": True}, {"sorted": False, "equal_nan": False}):
+        values = fastsel.unique(array, **keywords)
+        assert values.dtype == array.dtype
+        assert 0 < len(values) <= array.size
+
+
 def check_unique_rows(array):
     rows = array.reshape(len(array) // 2, -1)
     values, inverse = fastsel.unique(rows, axis=0, return_inverse=True, sorted=False)
