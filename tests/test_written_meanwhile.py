@@ -130,6 +130,14 @@ def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "float32", "int64"])
+@pytest.mark.parametrize("name", CHECKS)
+def test_small_array_written_meanwhile(name, dtype):
+    """On the roads of small arrays."""
+    array = make(dtype, (10_000,), 0.2, seed=3)
+    while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
+
+
 @pytest.mark.parametrize("engine", ["places", "tables", "partitions", "sort"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_keys_written_meanwhile(dtype, engine, forced_kernels, monkeypatch):
