@@ -18,7 +18,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = "fastsel/_kernels"
 NAMES = (
-    *("scratch", "slices", "bitmask", "indices", "items", "gather", "small"),
+    *("scratch", "results", "slices", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "distinct", "partitions", "ascending"),
 )
 # What a change must rebuild; named here, these files also reach the sdist.
@@ -93,6 +93,7 @@ setup(
             include_dirs=[numpy.get_include(), KERNELS],
             define_macros=[
                 ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
+                ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
                 *([("FASTSEL_SERIAL", "1")] if SERIAL else []),
                 *([("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")] if TRACE else []),
             ],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel import _gate, _numpy, _threads
-from fastsel._kernels import bitmask, indices
+from fastsel._kernels import bitmask, indices, results
 
 _STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
 _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
@@ -129,7 +129,7 @@ def nonzero_coordinates(
             "(truncate=True keeps those that fit)"
         )
     if rows is None:
-        out = rows = np.empty((capacity, n), dtype)
+        out = rows = results.empty((capacity, n), dtype)
         rows[count:] = fill_value
     if count > capacity:
         offsets = _keep_first(bits, offsets, capacity)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import distinct, indices, items, small
+from fastsel._kernels import distinct, indices, items, results, small
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
 # fast up to so many numbers, before an engine has ended: 1e4 int64 take 29 us, and by an engine 28
@@ -360,7 +360,7 @@ def _gathered(rows, firsts, with_index):
         index = indices.flat(firsts.bits, firsts.offsets, threads)
     if not _gate.movable(rows.dtype):
         return rows[index], index
-    values = np.empty((int(firsts.offsets[-1]), *rows.shape[1:]), rows.dtype)
+    values = results.empty((int(firsts.offsets[-1]), *rows.shape[1:]), rows.dtype)
     items.keep(rows, 0, 1, firsts.bits, firsts.offsets, values, threads)
     return values, index
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _numpy, _threads
-from fastsel._kernels import gather, small
+from fastsel._kernels import gather, results, small
 
 # Up to so many indices small.pyx is done before the kernel has started, or a second thread has:
 # 10 000 rows of two take 5 us of work (benchmarks/bench_tiny.py).
@@ -114,7 +114,7 @@ def gather_nd(
 
 def _gather_new(data, indices, batch_dims, shape):
     """Check and copy in one pass: nobody sees the result if a check fails."""
-    result = np.empty(shape, data.dtype)
+    result = results.empty(shape, data.dtype)
     threads = _threads.for_bytes(result.nbytes + indices.nbytes)
     fault = gather.gather(data, indices, batch_dims, result, threads)
     if fault is not None:

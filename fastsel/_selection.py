@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel import _gate, _numpy, _threads
-from fastsel._kernels import bitmask, indices, items, small
+from fastsel._kernels import bitmask, indices, items, results, small
 
 # Up to so many items NumPy's own loops are done before our other kernels have started
 # (benchmarks/bench_tiny.py); and up to so many, NumPy holds the interpreter lock, so that no other
@@ -23,7 +23,8 @@ TINY_ITEMS = 500
 # Up to so many items one call of small.pyx is done before several kernels are, on several threads.
 SMALL_ITEMS = 1 << 14
 
-_POSITION = np.dtype(np.intp).itemsize
+_INTP = np.dtype(np.intp)
+_POSITION = _INTP.itemsize
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -423,7 +424,7 @@ def coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
     bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
-    out = np.empty((array.ndim, offsets[-1]), np.intp)
+    out = results.empty((array.ndim, int(offsets[-1])), _INTP)
     indices.coordinates(bits, offsets, array.shape, out.T, threads)
     return out
 
@@ -526,7 +527,7 @@ def _keep(mask, array, first, stop, out):
     bits, offsets = bitmask.pack(mask, *truth, row_bytes, threads)
     shape = (*array.shape[:first], int(offsets[-1]), *array.shape[stop:])
     if out is None:
-        out = np.empty(shape, array.dtype)
+        out = results.empty(shape, array.dtype)
     elif not _writable_as_is(out, shape, array, mask):
         return None
     if out.size:  # there may be any number of rows of nothing

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastsel import _gate, _threads
-from fastsel._kernels import bitmask, indices, items
+from fastsel._kernels import bitmask, indices, items, results
 
 try:
     from scipy import sparse
@@ -103,7 +103,7 @@ def _coordinates(array, truth):
     dtype = result.coords[0].dtype
     moved = array.ndim * dtype.itemsize + array.itemsize
     bits, offsets = bitmask.pack(array, *truth, moved, threads)
-    coords = np.empty((array.ndim, int(offsets[-1])), dtype)
+    coords = results.empty((array.ndim, int(offsets[-1])), dtype)
     indices.coordinates(bits, offsets, array.shape, coords.T, threads)
     result.coords = tuple(coords)
     result.data = _kept(array, bits, offsets, threads)
@@ -121,7 +121,7 @@ def _compressed(container, array, truth):
     bits, offsets = bitmask.pack(rows, *truth, moved, threads)
     total = int(offsets[-1])
     dtype = result.indices.dtype if total <= np.iinfo(np.int32).max else np.int64
-    result.indices = np.empty(total, dtype)
+    result.indices = results.empty((total,), np.dtype(dtype))
     indices.coordinates(bits, offsets, rows.shape[1:], result.indices[:, np.newaxis], threads)
     result.indptr = np.empty(len(rows) + 1, dtype)
     indices.row_starts(bits, offsets, rows.shape[1], result.indptr[:-1], threads)
@@ -132,7 +132,7 @@ def _compressed(container, array, truth):
 
 def _kept(array, bits, offsets, threads):
     """The items themselves, in C order."""
-    data = np.empty(int(offsets[-1]), array.dtype)
+    data = results.empty((int(offsets[-1]),), array.dtype)
     items.keep(array, 0, array.ndim, bits, offsets, data, threads)
     return data
 

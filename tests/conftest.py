@@ -38,6 +38,7 @@ THREAD_UNSAFE = {
     "test_main": "the command line prints, and reads the arguments of the process",
     "test_memory": "counts references and the memory of the process",
     "test_objects_that_raise": "counts references",
+    "test_results": "looks at memory that all threads share",
     "test_setting_holds_in_every_python_thread": "sets what holds for the process",
     "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
     "test_settings_change_while_others_call": "sets what holds for the process",

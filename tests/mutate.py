@@ -46,6 +46,8 @@ TESTS = {
     "outputs.pxd": ["small", "distinct_values"],
     "places.pxd": DISTINCT,
     "radix.pxd": ["ascending", *DISTINCT],
+    "results.pyx": ["results", "memory"],
+    "results.pxd": ["results"],
     "scratch.pyx": [*DISTINCT, "threads", "memory"],
     "scratch.pxd": [*DISTINCT, "memory"],
     "gather.pyx": [*GATHER, "threads", "hostile"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 22
+CALLS = 24
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -22,7 +22,7 @@ SWEEP = """
 import ctypes, gc, sys
 import numpy as np
 import fastsel, fastsel._distinct, fastsel._engines, fastsel._selection, fastsel._threads
-from fastsel._kernels import scratch
+from fastsel._kernels import results, scratch
 
 fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._selection.TINY_ITEMS = fastsel._distinct.TINY_ITEMS = 0
@@ -35,6 +35,7 @@ rng = np.random.default_rng(1)
 array = rng.integers(0, 2, (300, 7)) * rng.integers(0, 1000, (300, 7))
 flat = array.ravel()
 many = rng.permutation(20_000)
+many_ones = np.ones(600_000, bool)
 strings = many[:3000].astype("S7")
 rows = many.reshape(-1, 2)
 indices = rng.integers(-300, 300, (999, 1))
@@ -62,7 +63,9 @@ calls = {
     "gather_nd": lambda: fastsel.gather_nd(array, indices),
     "gather_nd_out": lambda: fastsel.gather_nd(array, indices, out=out).copy(),
     "gather_nd_objects": lambda: fastsel.gather_nd(objects, indices),
+    "large_result": lambda: fastsel.flatnonzero(many_ones),
     "unique": lambda: fastsel.unique(many),
+    "unique_first": lambda: fastsel.unique(many[:9000], sorted=False),
     "unique_tables": forced("tables", fastsel.unique, many // 50, **ALL),
     "unique_partitions": forced("partitions", fastsel.unique, many // 2, **ALL, sorted=False),
     "unique_partitions_strings": forced("partitions", fastsel.unique, strings, **ALL),
@@ -82,7 +85,7 @@ def same(found, expected):
 def sweep(call, expected, all_later):
     n = 1
     while True:
-        scratch.drop()
+        scratch.drop(), results.drop()
         shim.fm_arm(n, all_later)
         try:
             result = call()
@@ -104,11 +107,11 @@ def check(call, all_later):
     expected = call()
     points = sweep(call, expected, all_later)
     gc.collect()
-    scratch.drop()
+    scratch.drop(), results.drop()
     before = shim.fm_in_use()
     sweep(call, expected, all_later)
     gc.collect()
-    scratch.drop()
+    scratch.drop(), results.drop()
     kept = shim.fm_in_use() - before
     assert kept < 20_000, kept
     return points

@@ -16,6 +16,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._kernels.keys cimport canonical, describe_keys, keys_t
 from fastsel._kernels.radix cimport number_t, sort_bucket
+from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch, give, take
 from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
 
@@ -132,7 +133,7 @@ cdef void *output(list outputs, cnp.npy_intp length, int typenum, bint wanted=Tr
     if not wanted:
         outputs.append(None)
         return NULL
-    result = cnp.PyArray_EMPTY(1, &length, typenum, 0)
+    result = new_result(1, &length, typenum)
     outputs.append(result)
     return cnp.PyArray_DATA(result)
 

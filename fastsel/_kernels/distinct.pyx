@@ -20,6 +20,7 @@ from fastsel._kernels.keys cimport (
 from fastsel._kernels.outputs cimport empty
 from fastsel._kernels.places cimport place_bits
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
+from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
@@ -110,7 +111,7 @@ cdef class Tables:
         task.inverse = NULL
         if inverse:
             length = size
-            self.inverse = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+            self.inverse = new_result(1, &length, cnp.NPY_INTP)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
 
     def find(self):
@@ -139,7 +140,7 @@ cdef class Tables:
         task.order = &order[0] if order is not None else NULL
         if task.counted:
             length = before[task.blocks]
-            counts = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+            counts = new_result(1, &length, cnp.NPY_INTP)
             write_counts(&task.parts[0].table, &task.ranks,
                          <Py_ssize_t *>cnp.PyArray_DATA(counts), length)
         if task.inverse != NULL:

@@ -6,6 +6,7 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 
 from fastsel._kernels.blocks cimport fs_level, fs_level_t, fs_popcount
+from fastsel._kernels.results cimport new_result
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.strided cimport MAX_DIMS
 
@@ -38,7 +39,7 @@ def flat(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not No
     """Indices of the set bits, ascending, as a new intp array."""
     cdef write_task task
     cdef cnp.npy_intp total = offsets[offsets.shape[0] - 1]
-    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &total, cnp.NPY_INTP, 0)
+    cdef cnp.ndarray out = new_result(1, &total, cnp.NPY_INTP)
     if total:
         set_up(&task, bits, offsets, out)
         with nogil:

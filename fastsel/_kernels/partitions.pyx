@@ -21,6 +21,7 @@ from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport (
     describe_keys, is_loner, keys_t, load_words)
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
+from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
@@ -98,7 +99,7 @@ cdef class Partitions:
         task.status = <Py_ssize_t *>self.scratch.take(task.cuts * sizeof(Py_ssize_t))
         task.inverse = NULL
         if inverse:
-            self.inverse = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+            self.inverse = new_result(1, &length, cnp.NPY_INTP)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
 
     def find(self):
@@ -129,7 +130,7 @@ cdef class Partitions:
             task.counts = NULL
             if task.counted:
                 length = before[task.blocks]
-                counts = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+                counts = new_result(1, &length, cnp.NPY_INTP)
                 task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts)
                 counts.fill(1)                # a loner, unless a group says otherwise
             with nogil:

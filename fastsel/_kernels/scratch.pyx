@@ -2,13 +2,13 @@
 
 A block from the system is a page fault for every 4096 bytes, and malloc gives what is free at the
 top of the heap back to it: unique of 10 000 integers took 160 us in a process that does nothing
-else, 130 of them in page faults. So a few blocks of each size are kept, 16 MB in all, until memory
+else, 130 of them in page faults. So a few blocks of each size are kept, 24 MB in all, until memory
 runs out.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
-cdef extern from "scratch.h" nogil:
+cdef extern from "memory.h" nogil:
     enum:
         FS_KEPT_BLOCKS
     void *fs_exchange(void **slot, void *value)

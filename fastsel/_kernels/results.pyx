@@ -1,0 +1,182 @@
+"""Memory of large results: what one array gives back serves the next one.
+
+The system clears each page of fresh memory, after a fault for it, which takes longer than to write
+it: nonzero of 1e7 bool, half of them True, took 4.4 ms, and takes 2.7 (`compare.py --op nonzero
+--size 1e7 --peers numpy`, and with MOST = 0). So arrays of LEAST to MOST bytes get their memory by
+a handler of our own (NEP 49), which NumPy calls again when the array is gone; the last few blocks
+are kept, and the system takes their pages when it is short of memory (MADV_FREE). Where it has no
+such call, and where the user has chosen a handler, all is NumPy's.
+"""
+cimport numpy as cnp
+from cpython.pycapsule cimport PyCapsule_New
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset, strcpy
+
+cdef extern from "memory.h" nogil:
+    enum:
+        FS_KEPT_RESULTS
+    void *fs_exchange(void **slot, void *value)
+    void fs_want_huge_pages(void *memory, size_t size)
+    void fs_offer(void *memory, size_t size)
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct PyDataMemAllocator:
+        void *ctx
+        void *(*malloc)(void *ctx, size_t size) noexcept nogil
+        void *(*calloc)(void *ctx, size_t items, size_t size) noexcept nogil
+        void *(*realloc)(void *ctx, void *data, size_t size) noexcept nogil
+        void (*free)(void *ctx, void *data, size_t size) noexcept nogil
+    ctypedef struct PyDataMem_Handler:
+        char name[127]
+        uint8_t version
+        PyDataMemAllocator allocator
+    PyObject *PyDataMem_DefaultHandler
+    object PyDataMem_GetHandler()
+    object PyDataMem_SetHandler(object handler)
+    object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
+
+cnp.import_array()
+
+cdef enum:
+    LEAST = 1 << 22       # bytes; from here on NumPy, too, asks for huge pages
+    MOST = 1 << 26
+    ALIGNMENT = 64        # of the data: no store of a vector crosses a cache line
+    MAX_DIMS = 64
+
+ctypedef struct block_t:  # stands before the data
+    void *start           # what malloc returned
+    size_t room           # bytes of data
+
+ctypedef void *data_t
+cdef data_t[FS_KEPT_RESULTS + 1] kept
+cdef PyDataMem_Handler handler
+memset(&handler, 0, sizeof(handler))
+strcpy(handler.name, b"fastsel")
+handler.version = 1
+handler.allocator.malloc = data_malloc
+handler.allocator.calloc = data_calloc
+handler.allocator.realloc = data_realloc
+handler.allocator.free = data_free
+cdef object capsule = PyCapsule_New(&handler, b"mem_handler", NULL)
+
+
+def empty(tuple shape not None, cnp.dtype dtype not None):
+    """numpy.empty(shape, dtype)."""
+    cdef cnp.npy_intp[MAX_DIMS] lengths
+    cdef int axis
+    if len(shape) > MAX_DIMS:
+        raise ValueError(f"shape must have at most {MAX_DIMS} axes, got {len(shape)}")
+    try:
+        for axis in range(len(shape)):
+            lengths[axis] = shape[axis]
+    except OverflowError:
+        raise ValueError(f"shape must have fewer than 2^63 items along each axis, got {shape}")
+    return new_array(<int>len(shape), lengths, dtype)
+
+
+cpdef void drop() noexcept nogil:
+    """Give all that is kept back to the system."""
+    for k in range(FS_KEPT_RESULTS):
+        release(fs_exchange(&kept[k], NULL))
+
+
+cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum):
+    """A new array; one result of a kernel."""
+    return new_array(ndim, shape, cnp.PyArray_DescrFromType(typenum))
+
+
+cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
+    cdef double nbytes = dtype.itemsize
+    cdef int axis
+    for axis in range(ndim):
+        nbytes *= shape[axis]
+    if FS_KEPT_RESULTS and LEAST <= nbytes <= MOST:
+        chosen = PyDataMem_GetHandler()
+        if <PyObject *>chosen == PyDataMem_DefaultHandler:
+            PyDataMem_SetHandler(capsule)
+            try:
+                return numpy_array(ndim, shape, dtype)
+            finally:
+                PyDataMem_SetHandler(chosen)
+    return numpy_array(ndim, shape, dtype)
+
+
+cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
+    Py_INCREF(dtype)          # which PyArray_Empty takes over
+    return PyArray_Empty(ndim, shape, dtype, 0)
+
+
+cdef inline block_t *block_of(void *data) noexcept nogil:
+    return <block_t *>data - 1
+
+
+cdef void release(void *data) noexcept nogil:
+    if data != NULL:
+        free(block_of(data).start)
+
+
+cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
+    """A block that is kept, unless it is too small, or twice as large; or a new one."""
+    cdef void *data
+    cdef int k
+    for k in range(FS_KEPT_RESULTS):
+        data = fs_exchange(&kept[k], NULL)
+        if data != NULL and size <= block_of(data).room <= 2 * size:
+            return data
+        if data != NULL:
+            release(fs_exchange(&kept[k], data))
+    data = fresh(size)
+    if data == NULL:
+        drop()
+        data = fresh(size)
+    return data
+
+
+cdef void *fresh(size_t size) noexcept nogil:
+    cdef char *start
+    cdef char *data
+    if size + sizeof(block_t) + ALIGNMENT < size:
+        return NULL
+    start = <char *>malloc(size + sizeof(block_t) + ALIGNMENT)
+    if start == NULL:
+        return NULL
+    fs_want_huge_pages(start, size)
+    data = start + sizeof(block_t) + ALIGNMENT
+    data -= <size_t>data % ALIGNMENT
+    block_of(data).start, block_of(data).room = start, size
+    return data
+
+
+cdef void *data_calloc(void *ctx, size_t items, size_t size) noexcept nogil:
+    cdef void *data
+    if size and items > <size_t>-1 // size:
+        return NULL
+    data = data_malloc(ctx, items * size)
+    if data != NULL:
+        memset(data, 0, items * size)
+    return data
+
+
+cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
+    cdef void *larger
+    if size <= block_of(data).room:
+        return data
+    larger = data_malloc(ctx, size)
+    if larger != NULL:
+        memcpy(larger, data, block_of(data).room)
+        data_free(ctx, data, size)
+    return larger
+
+
+cdef void data_free(void *ctx, void *data, size_t size) noexcept nogil:
+    """Keep the block; the oldest one goes."""
+    cdef int k
+    if block_of(data).room <= MOST:
+        fs_offer(data, block_of(data).room)
+        for k in range(FS_KEPT_RESULTS):
+            data = fs_exchange(&kept[k], data)
+            if data == NULL:
+                return
+    release(data)
