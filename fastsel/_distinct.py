@@ -23,10 +23,11 @@ SORTED_ITEMS = 1 << 15 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
 # --distribution narrow`).
 PLACED_ITEMS = 1 << 17
 
-# Up to so many bytes, which one thread serves, the values in order of first occurrence come from
-# one call, which saves 8 us: 100 int64 of 100 groups take 1.8 us and 9.7, 1e4 of 1e3 18 and 27
-# (`compare.py --op unique_first --size 100 1e4`; 0 here for what it was).
-FIRST_BYTES = 1 << 17
+# Up to so many bytes, which one thread serves, all outputs in order of first occurrence come from
+# one call: 100 int64 of 100 groups take 1.8 us and by an engine 9.7, 1e4 of 1e3 18 and 27, with all
+# outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
+# engines).
+FEW_BYTES = 1 << 17
 
 
 class UniqueAllResult(NamedTuple):
@@ -128,17 +129,15 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
-    if axis is None and not (return_index or return_inverse or return_counts):
-        if sorted:
-            values = small.unique(ar, SORTED_ITEMS, PLACED_ITEMS)
-        else:
-            values = _first_values(ar, equal_nan)
-        if values is not None:
-            return values
+    plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
+    if plainest and (values := small.unique(ar, SORTED_ITEMS, PLACED_ITEMS)) is not None:
+        return values
+    wanted = Wanted(return_index, return_inverse, return_counts)
+    if axis is None and (found := _of_few(ar, wanted, equal_nan, sorted)) is not None:
+        return _outputs(found, wanted, ar.shape)
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
-        return _numpy.unique(ar, return_index, return_inverse, return_counts, axis)
-    wanted = Wanted(return_index, return_inverse, return_counts)
+        return _numpy.unique(ar, *wanted, axis)
     if _gate.overrides(ar):
         return _by_override(ar, wanted, axis, equal_nan, sorted)
     array = _gate.plain(ar)
@@ -268,16 +267,6 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
-def _first_values(ar, equal_nan):
-    """The values of a small array in order of first occurrence; None for others."""
-    if type(ar) is not np.ndarray or _engines.FORCE_ENGINE is not None:
-        return None
-    rule = _gate.word_rule(ar.dtype, equal_nan)
-    if rule is None:
-        return None
-    return distinct.first_values(ar, FIRST_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS)
-
-
 class Found(NamedTuple):
     """All four outputs, None where not wanted; the inverse is flat."""
 
@@ -297,6 +286,23 @@ def _outputs(found, wanted, inverse_shape):
     if wanted.counts:
         extras.append(found.counts)
     return (found.values, *extras) if extras else found.values
+
+
+def _of_few(ar, wanted, equal_nan, sorted):
+    """All outputs for a small array; None for others."""
+    if type(ar) is not np.ndarray or _engines.FORCE_ENGINE is not None:
+        return None
+    rule = _gate.word_rule(ar.dtype, equal_nan)
+    if rule is None:
+        return None
+    found = distinct.firsts_of_few(
+        *(ar, FEW_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS),
+        *(*wanted, sorted and ar.size > _engines.SORTED_KEYS),
+    )
+    if found is None or not sorted:
+        return found and Found(*found)
+    values, index, inverse, counts = found
+    return _arranged(values, index, _engines.finished(inverse, counts), wanted, True)
 
 
 def _rows(array, axis):
@@ -337,14 +343,18 @@ def _of_rows(rows, wanted, equal_nan, sorted):
 
 def _found(rows, firsts, wanted, sorted):
     """All outputs, in ascending order or in that of first occurrence."""
-    values, index = _gathered(rows, firsts, wanted.index)
+    return _arranged(*_gathered(rows, firsts, wanted.index), firsts.finish, wanted, sorted)
+
+
+def _arranged(values, index, finish, wanted, sorted):
+    """The same from values and index in order of first occurrence, and what Firsts finish with."""
     order = places = inverse = counts = None
     if sorted and not any(wanted) and (in_order := _ascending.sort(values)) is not None:
         values = in_order
     elif sorted:
         order, places = _ascending.argsort(values, wanted.inverse)
     if wanted.inverse or wanted.counts:
-        inverse, counts = firsts.finish(places)
+        inverse, counts = finish(places)
     if order is not None:
         values = values[order]
         index = index[order] if wanted.index else None

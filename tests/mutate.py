@@ -34,7 +34,7 @@ DISTINCT = [
 GATHER = ["gather_errors", "gather"]
 # Kernel: its tests, those that notice most in little time first.
 TESTS = {
-    "bitmask.pyx": SELECTION,
+    "bitmask.pyx": [*SELECTION, "distinct_values"],
     "indices.pyx": [*SELECTION, "sparse"],
     "items.pyx": ["compress", "compress_rules", "selection", "gather"],
     "small.pyx": ["small", *GATHER, "gate"],

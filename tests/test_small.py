@@ -87,6 +87,17 @@ def test_unique_of_floats_keeps_first_bits(dtype, special):
         assert fastsel.unique(x).tobytes() == x[index].tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("ends", ["both", "low", "high"])
+def test_unique_at_the_ends_of_the_range(dtype, ends):
+    """A narrow range may go on at the other end, as far as the words are concerned."""
+    limits = np.iinfo(dtype)
+    steps = np.random.default_rng(1).integers(0, 100, 5000).astype(dtype)
+    low, high = limits.min + steps, limits.max - steps
+    x = {"low": low, "high": high, "both": np.where(steps % 3, low, high)}[ends].astype(dtype)
+    assert_same(fastsel.unique(x), np.unique(x))
+
+
 FIRST_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
 FIRST_KEYS = {
     "few": lambda rng, size: rng.integers(-99, 99, size),
@@ -106,8 +117,16 @@ def test_unique_in_order_of_first_occurrence(dtype, keys):
         words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):
             x = words.astype(dtype)
-        index = np.unique(x, return_index=True)[1]
-        assert fastsel.unique(x, sorted=False).tobytes() == x[np.sort(index)].tobytes()
+        expected = np.unique(x, True, True, True)
+        for ours, numpys in zip(fastsel.unique(x, True, True, True), expected, strict=True):
+            assert_same(ours, numpys)
+        order = np.argsort(expected[1])
+        values, index, inverse, counts = fastsel.unique(x, True, True, True, sorted=False)
+        assert values.tobytes() == fastsel.unique(x, sorted=False).tobytes()
+        assert values.tobytes() == expected[0][order].tobytes()
+        assert_same(index, expected[1][order])
+        assert_same(order[inverse], expected[2])
+        assert_same(counts, expected[3][order])
 
 
 @pytest.mark.parametrize("equal_nan", [True, False])

@@ -188,7 +188,7 @@ cdef void choose_cells(ascending_task *task) noexcept:
     cdef uint64_t high = task.limits[1]
     cdef Py_ssize_t k, most = task.keys.size // KEYS_PER_CELL + 2
     task.low = task.limits[0]
-    for k in range(task.slices):
+    for k in range(1, task.slices):
         task.low = min(task.low, task.limits[2 * k])
         high = max(high, task.limits[2 * k + 1])
     most = min(most, <Py_ssize_t>1 << CELL_BITS)

@@ -40,6 +40,7 @@ cdef enum:
     PROBE_STEP = 8  # one of so many words is compared with the next one
     MOST_SMALL = 1 << 17    # bytes, whatever the caller says
     SMALL_BLOCKS = MOST_SMALL // 64
+    ROUND_BLOCKS = 8        # 512 keys say whether many are equal
     MANY_PAIRS = 1 << 12    # words of 2 bytes, from which on all 65536 have a place each
 
 ctypedef fused any_t:
@@ -159,50 +160,57 @@ cdef class Tables:
         give(self.task.parts)
 
 
-def first_values(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not None,
-                 tuple seeds not None):
-    """The distinct items of an array in order of first occurrence, in one call on one thread, where
-    the steps of a whole engine would cost more than the work.
+def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not None,
+                  tuple seeds not None, bint index, bint inverse, bint counts, bint repeated):
+    """(values, index, inverse, counts) in order of first occurrence, None for what is not wanted:
+    in one call on one thread, where the steps of a whole engine would cost more than the work.
 
     rule is that of the words that a's items are. None for what this does not serve: other classes
     than ndarray, layouts that are not contiguous, more than `most` bytes, items that equal no
-    other, and keys that the table does not take.
+    other, keys that the table does not take and, if they are to be repeated, those that do not seem
+    to be.
     """
     cdef uint64_t[SMALL_BLOCKS] bits
     cdef tables_task task
     cdef part_t part
     cdef Py_ssize_t k, loners = 0
-    cdef cnp.npy_intp groups
-    cdef cnp.ndarray out
+    cdef cnp.npy_intp size
     if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISCARRAY_RO(a) or (
             not 0 < cnp.PyArray_NBYTES(a) <= min(most, MOST_SMALL) or
             <size_t>cnp.PyArray_DATA(a) % cnp.PyArray_ITEMSIZE(a)):
         return None
     memset(&task, 0, sizeof(task))
     memset(&part, 0, sizeof(part))
-    describe_keys(&task.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
+    size = cnp.PyArray_SIZE(a)
+    describe_keys(&task.keys, a, size, rule, None, seeds)
     task.plain = is_plain(&task.keys.rule)
-    task.blocks = blocks_of(task.keys.size)
-    task.slices = task.rounds = 1
-    task.parts, task.bits = &part, bits
-    task.most = task.keys.size
-    if task.keys.width == 1 or task.keys.width == 2 and task.keys.size >= MANY_PAIRS:
+    task.blocks = blocks_of(size)
+    task.slices, task.rounds = 1, max(1, task.blocks // ROUND_BLOCKS)
+    task.parts, task.bits, task.most, task.counted = &part, bits, size, counts
+    if task.keys.width == 1 or task.keys.width == 2 and size >= MANY_PAIRS:
         task.place_bits = 8 * task.keys.width
     elif task.keys.width > 2 and task.plain:
-        task.place_bits = bits_of_places(task.keys.data, task.keys.size, task.keys.width,
-                                         min(most_places, task.keys.size // 2), &task.base)
+        task.place_bits = bits_of_places(task.keys.data, size, task.keys.width,
+                                         min(most_places, size // 2), &task.base)
+    if inverse:
+        numbers = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers)
     try:
-        fill_slice(&task, 0)
+        for k in range(task.rounds):
+            fill_slice(&task, k)
+            if k == 0 and repeated and 16 * part.table.length > 15 * 64 * start_block(&task, 1):
+                return None
         if part.status == NO_MEMORY:
             raise MemoryError()
         for k in range(task.blocks):
             loners += bits[k] != 0
         if part.status or loners:
             return None
-        groups = part.table.length
-        out = empty(1, &groups, a)
-        copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(out))
-        return out
+        size = part.table.length
+        values = empty(1, &size, a)
+        copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(values))
+        return (values, of_groups(&part.table, False) if index else None,
+                numbers if inverse else None, of_groups(&part.table, True) if counts else None)
     finally:
         table_free(&part.table)
 
@@ -458,6 +466,17 @@ cdef void copy_firsts(const table_t *table, const keys_t *keys, char *out) noexc
         for g in range(table.length):
             memcpy(out + g * keys.width, keys.data + table.groups[g].first * keys.width,
                    keys.width)
+
+
+cdef cnp.ndarray of_groups(const table_t *table, bint counts):
+    """The groups' counts, or the positions of their first items."""
+    cdef cnp.npy_intp length = table.length
+    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *data = <Py_ssize_t *>cnp.PyArray_DATA(out)
+    cdef Py_ssize_t g
+    for g in range(length):
+        data[g] = table.groups[g].count if counts else table.groups[g].first
+    return out
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
