@@ -26,8 +26,13 @@ PLACED_ITEMS = 1 << 17
 # Up to so many bytes, which one thread serves, all outputs in order of first occurrence come from
 # one call: 100 int64 of 100 groups take 1.8 us and by an engine 9.7, 1e4 of 1e3 18 and 27, with all
 # outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
-# engines).
+# engines). If they are to be sorted, it gives up where more of the first ones are distinct than this
+# of 256: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on, values alone
+# from 1.4e3 on, int32 from 500 on, and up to FEW_ITEMS at any number (with fast sorts).
 FEW_BYTES = 1 << 17
+MOST_DISTINCT = 248
+MOST_DISTINCT_VALUES = {1: 256, 2: 256, 4: 200, 8: 232}  # by the width of an item
+FEW_ITEMS = 1 << 13 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
 
 
 class UniqueAllResult(NamedTuple):
@@ -130,11 +135,13 @@ def unique(
     array([], dtype=float64)
     """
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
-    if plainest and (values := small.unique(ar, SORTED_ITEMS, PLACED_ITEMS)) is not None:
+    if plainest and (values := small.unique(ar, FEW_ITEMS, PLACED_ITEMS)) is not None:
         return values
     wanted = Wanted(return_index, return_inverse, return_counts)
     if axis is None and (found := _of_few(ar, wanted, equal_nan, sorted)) is not None:
         return _outputs(found, wanted, ar.shape)
+    if plainest and (values := small.unique(ar, SORTED_ITEMS, 0)) is not None:
+        return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
         return _numpy.unique(ar, *wanted, axis)
@@ -292,12 +299,14 @@ def _of_few(ar, wanted, equal_nan, sorted):
     """All outputs for a small array; None for others."""
     if type(ar) is not np.ndarray or _engines.FORCE_ENGINE is not None:
         return None
-    rule = _gate.word_rule(ar.dtype, equal_nan)
+    rule = _gate.word_rule(ar.dtype, bool(equal_nan))
     if rule is None:
         return None
+    most_distinct = 256
+    if sorted and ar.size > _engines.SORTED_KEYS:
+        most_distinct = MOST_DISTINCT if any(wanted) else MOST_DISTINCT_VALUES[ar.itemsize]
     found = distinct.firsts_of_few(
-        *(ar, FEW_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS),
-        *(*wanted, sorted and ar.size > _engines.SORTED_KEYS),
+        *(ar, FEW_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS, *wanted, most_distinct)
     )
     if found is None or not sorted:
         return found and Found(*found)

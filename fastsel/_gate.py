@@ -219,10 +219,10 @@ def _float_key_rule(size, mantissa_bits):
 @functools.lru_cache(maxsize=256)
 def word_rule(dtype, equal_nan):
     """The rule of items that are one word each, as the kernels take it; None for other dtypes."""
-    rule = key_rule(dtype)
-    if rule is None or rule.kind == EXTENDED or rule.width != dtype.itemsize:
+    rule = key_rule(dtype) if dtype.isnative else None
+    if rule is None or not rule.width == dtype.itemsize in (1, 2, 4, 8):
         return None
-    return rule.part_rule(not equal_nan) if rule.width in (1, 2, 4, 8) else None
+    return rule.part_rule(not equal_nan)
 
 
 @functools.lru_cache(maxsize=256)

@@ -79,6 +79,8 @@ class Reader:
         _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
         _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
         _distinct.SORTED_ITEMS = _distinct.PLACED_ITEMS = _selection.TINY_ITEMS
+        _distinct.FEW_ITEMS = _selection.TINY_ITEMS
+        _distinct.FEW_BYTES = 8 * _selection.TINY_ITEMS
         _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice([None, "places", "tables", "partitions", "sort"])

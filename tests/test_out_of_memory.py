@@ -26,7 +26,7 @@ from fastsel._kernels import results, scratch
 
 fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._selection.TINY_ITEMS = fastsel._distinct.TINY_ITEMS = 0
-fastsel._distinct.SORTED_ITEMS = fastsel._distinct.PLACED_ITEMS = 0
+fastsel._distinct.SORTED_ITEMS = fastsel._distinct.PLACED_ITEMS = fastsel._distinct.FEW_ITEMS = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long

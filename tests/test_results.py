@@ -104,6 +104,15 @@ def test_results_can_be_resized():
 
 
 @KEPT
+def test_a_resized_result_does_not_hold_what_it_was():
+    found = fastsel.flatnonzero(np.ones(LEAST // 8, bool))
+    place = found.ctypes.data
+    found.resize(10, refcheck=False)
+    assert found.ctypes.data != place
+    assert bytes_at(LEAST) == place
+
+
+@KEPT
 def test_resizing_beyond_memory():
     found = fastsel.flatnonzero(np.ones(LEAST // 8, bool))
     with pytest.raises((MemoryError, ValueError)):

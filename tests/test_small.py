@@ -156,6 +156,12 @@ def test_unique_of_loners_in_runs(dtype, equal_nan):
         assert_same(found[3], np.bincount(found[2]))
 
 
+def test_equal_nan_is_any_truth():
+    x = np.array([np.nan, 1, np.nan])
+    assert len(fastsel.unique(x, equal_nan=np.array(False))) == 3
+    assert len(fastsel.unique(x, equal_nan=[1], sorted=False)) == 2
+
+
 def test_unique_of_strings_that_lie_anywhere():
     x = np.frombuffer(b"." + b"abcdefgh" * 50 + b"hgfedcba" * 50, np.uint8)[1:].view("S8")
     assert_same(fastsel.unique(x, sorted=False), np.array([b"abcdefgh", b"hgfedcba"]))

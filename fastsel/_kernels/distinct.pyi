@@ -35,7 +35,7 @@ def firsts_of_few(
     index: bool,
     inverse: bool,
     counts: bool,
-    repeated: bool,
+    most_distinct: int,
 ) -> (
     tuple[NDArray[Any], NDArray[np.intp] | None, NDArray[np.intp] | None, NDArray[np.intp] | None]
     | None

@@ -17,10 +17,9 @@ from libc.string cimport memcpy, memset
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
-from fastsel._kernels.outputs cimport empty
 from fastsel._kernels.places cimport place_bits
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
-from fastsel._kernels.results cimport new_result
+from fastsel._kernels.results cimport new_result, numpy_array
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
@@ -37,11 +36,15 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     LONER = -1
     BATCH = 128     # words looked at together; they fit L1 and any stack
-    PROBE_STEP = 8  # one of so many words is compared with the next one
+    # One of so many words is compared with the next one, 16 of a batch. Where there are no runs it
+    # cannot be seen in the time of 1e4 keys; where there are runs of 10 they take 15 us, not 31.
+    PROBE_STEP = 8
     MOST_SMALL = 1 << 17    # bytes, whatever the caller says
     SMALL_BLOCKS = MOST_SMALL // 64
-    ROUND_BLOCKS = 8        # 512 keys say whether many are equal
-    MANY_PAIRS = 1 << 12    # words of 2 bytes, from which on all 65536 have a place each
+    ROUND_BLOCKS = 4        # the first round says whether many keys are equal
+    # Words of 2 bytes, from which on all 65536 have a place each: to clear these takes 4 us, as
+    # long as so many keys that are hashed.
+    MANY_PAIRS = 1 << 12
 
 ctypedef fused any_t:
     uint8_t
@@ -161,14 +164,15 @@ cdef class Tables:
 
 
 def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not None,
-                  tuple seeds not None, bint index, bint inverse, bint counts, bint repeated):
+                  tuple seeds not None, bint index, bint inverse, bint counts,
+                  Py_ssize_t most_distinct):
     """(values, index, inverse, counts) in order of first occurrence, None for what is not wanted:
     in one call on one thread, where the steps of a whole engine would cost more than the work.
 
     rule is that of the words that a's items are. None for what this does not serve: other classes
     than ndarray, layouts that are not contiguous, more than `most` bytes, items that equal no
-    other, keys that the table does not take and, if they are to be repeated, those that do not seem
-    to be.
+    other, keys that the table does not take, and more than most_distinct groups for each 256 of the
+    first few keys.
     """
     cdef uint64_t[SMALL_BLOCKS] bits
     cdef tables_task task
@@ -198,7 +202,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not Non
     try:
         for k in range(task.rounds):
             fill_slice(&task, k)
-            if k == 0 and repeated and 16 * part.table.length > 15 * 64 * start_block(&task, 1):
+            if k == 0 and 256 * part.table.length > most_distinct * 64 * start_block(&task, 1):
                 return None
         if part.status == NO_MEMORY:
             raise MemoryError()
@@ -207,7 +211,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not Non
         if part.status or loners:
             return None
         size = part.table.length
-        values = empty(1, &size, a)
+        values = numpy_array(1, &size, <cnp.dtype>cnp.PyArray_DESCR(a))
         copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(values))
         return (values, of_groups(&part.table, False) if index else None,
                 numbers if inverse else None, of_groups(&part.table, True) if counts else None)

@@ -1,6 +1,6 @@
 /* The loops over blocks that profit from vector instructions, once per CPU level.
 
-   level_body.h is the one source; it is included here for each level that the compiler can
+   level_body.h and what it includes are the one source; it is included here for each level that the compiler can
    target, and fs_level() picks the best that this CPU runs (or the one that FASTSEL_CPU names).
    Every level writes the same bytes. The base level is plain C and is all there is elsewhere
    than on x86-64 with gcc or clang. */
@@ -109,7 +109,7 @@ typedef struct {
        by side. Returns 0 if all are within the lengths. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
-    /* The hash of each of n words, without its top skip bits and all bits below shift. */
+    /* (hash << skip) >> shift of each of n words: what first_slot of table.pxd gives for one. */
     void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
 } fs_level_t;

@@ -19,37 +19,37 @@ static inline void *fs_exchange(void **slot, void *value)
 }
 #endif
 
-#if defined(__linux__) || defined(__APPLE__)
+#if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
-static void fs_advise(void *memory, size_t size, int advice)
+/* Of whole pages; returns whether the system takes the advice. */
+static inline int fs_advise(void *memory, size_t size, int advice)
 {
     const uintptr_t page = 1 << 16; /* as large as any */
     uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
     uintptr_t stop = ((uintptr_t)memory + size) & ~(page - 1);
-    if (start < stop) (void)madvise((void *)start, stop - start, advice);
+    return start < stop && madvise((void *)start, stop - start, advice) == 0;
 }
-#else
-static void fs_advise(void *memory, size_t size, int advice) { (void)memory, (void)size, (void)advice; }
 #endif
 
 /* Ask for huge pages, as NumPy does for its arrays: fresh small ones cost a fault each. */
 static inline void fs_want_huge_pages(void *memory, size_t size)
 {
 #if defined(MADV_HUGEPAGE)
-    fs_advise(memory, size, MADV_HUGEPAGE);
+    (void)fs_advise(memory, size, MADV_HUGEPAGE);
 #else
     (void)memory, (void)size;
 #endif
 }
 
 /* What is there is not needed any more: the system takes the pages when it is short of memory, and
-   until then they are written to again without a fault. */
-static inline void fs_offer(void *memory, size_t size)
+   until then they are written to again without a fault. Returns whether it will. */
+static inline int fs_offer(void *memory, size_t size)
 {
 #if defined(MADV_FREE)
-    fs_advise(memory, size, MADV_FREE);
+    return fs_advise(memory, size, MADV_FREE);
 #else
     (void)memory, (void)size;
+    return 0;
 #endif
 }
 

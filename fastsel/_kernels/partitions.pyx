@@ -25,7 +25,7 @@ from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
-    NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
+    LOOKED_UP, NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
 
@@ -34,7 +34,7 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     PARTITION_BITS = 8
     PARTITIONS = 256
-    BATCH = 512               # words loaded together; they fit L1 and any stack
+    BATCH = LOOKED_UP         # words loaded together; they fit L1 and any stack
     FIRST = 1                 # what a mark says
     LONER = 2
 

@@ -1,12 +1,10 @@
 """Do words lie in so narrow a range that each can have a place of its own in a table?"""
 from libc.stdint cimport uint32_t, uint64_t
 
+from fastsel._kernels.keys cimport wide_t
+
 cdef enum:
     SAMPLE = 1024   # words that say what the range is
-
-ctypedef fused wide_t:
-    uint32_t
-    uint64_t
 
 
 cdef inline int place_bits(const wide_t *data, Py_ssize_t size, Py_ssize_t most,

@@ -11,17 +11,19 @@ NumPy's.
 """
 cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_New
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport PyObject
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
+
+from fastsel._kernels.strided cimport MAX_DIMS
 
 cdef extern from "memory.h" nogil:
     enum:
         FS_KEPT_RESULTS
     void *fs_exchange(void **slot, void *value)
     void fs_want_huge_pages(void *memory, size_t size)
-    void fs_offer(void *memory, size_t size)
+    int fs_offer(void *memory, size_t size)
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyDataMemAllocator:
@@ -37,17 +39,15 @@ cdef extern from "numpy/arrayobject.h":
     PyObject *PyDataMem_DefaultHandler
     object PyDataMem_GetHandler()
     object PyDataMem_SetHandler(object handler)
-    object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
 
 cnp.import_array()
 
 cdef enum:
     LEAST = 1 << 25       # bytes; below, glibc's malloc keeps memory, without a call to the system
     MOST = 1 << 27
-    ALIGNMENT = 64        # of the data: no store of a vector crosses a cache line
-    MAX_DIMS = 64
+    ALIGNMENT = 64        # of the data: a cache line
 
-ctypedef struct block_t:  # stands before the data
+ctypedef struct header_t:  # stands before the data
     void *start           # what malloc returned
     size_t room           # bytes of data
 
@@ -90,6 +90,15 @@ cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum):
 
 
 cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
+    """What is kept for results makes room for those that do not fit otherwise."""
+    try:
+        return array_of(ndim, shape, dtype)
+    except MemoryError:
+        drop()
+        return array_of(ndim, shape, dtype)
+
+
+cdef cnp.ndarray array_of(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     cdef double nbytes = dtype.itemsize
     cdef int axis
     for axis in range(ndim):
@@ -105,18 +114,13 @@ cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     return numpy_array(ndim, shape, dtype)
 
 
-cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    Py_INCREF(dtype)          # which PyArray_Empty takes over
-    return PyArray_Empty(ndim, shape, dtype, 0)
-
-
-cdef inline block_t *block_of(void *data) noexcept nogil:
-    return <block_t *>data - 1
+cdef inline header_t *header_of(void *data) noexcept nogil:
+    return <header_t *>data - 1
 
 
 cdef void release(void *data) noexcept nogil:
     if data != NULL:
-        free(block_of(data).start)
+        free(header_of(data).start)
 
 
 cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
@@ -125,29 +129,25 @@ cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
     cdef int k
     for k in range(FS_KEPT_RESULTS):
         data = fs_exchange(&kept[k], NULL)
-        if data != NULL and size <= block_of(data).room <= 2 * size:
+        if data != NULL and size <= header_of(data).room <= 2 * size:
             return data
         if data != NULL:
             release(fs_exchange(&kept[k], data))
-    data = fresh(size)
-    if data == NULL:
-        drop()
-        data = fresh(size)
-    return data
+    return fresh(size)
 
 
 cdef void *fresh(size_t size) noexcept nogil:
     cdef char *start
     cdef char *data
-    if size + sizeof(block_t) + ALIGNMENT < size:
+    if size + sizeof(header_t) + ALIGNMENT < size:
         return NULL
-    start = <char *>malloc(size + sizeof(block_t) + ALIGNMENT)
+    start = <char *>malloc(size + sizeof(header_t) + ALIGNMENT)
     if start == NULL:
         return NULL
     fs_want_huge_pages(start, size)
-    data = start + sizeof(block_t) + ALIGNMENT
+    data = start + sizeof(header_t) + ALIGNMENT
     data -= <size_t>data % ALIGNMENT
-    block_of(data).start, block_of(data).room = start, size
+    header_of(data).start, header_of(data).room = start, size
     return data
 
 
@@ -162,21 +162,23 @@ cdef void *data_calloc(void *ctx, size_t items, size_t size) noexcept nogil:
 
 
 cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
-    cdef void *larger
-    if size <= block_of(data).room:
+    """The same block, unless it is too small, or twice as large."""
+    cdef size_t room = header_of(data).room
+    cdef void *other
+    if size <= room <= 2 * size:
         return data
-    larger = data_malloc(ctx, size)
-    if larger != NULL:
-        memcpy(larger, data, block_of(data).room)
-        data_free(ctx, data, size)
-    return larger
+    other = data_malloc(ctx, size)
+    if other != NULL:
+        memcpy(other, data, min(size, room))
+        data_free(ctx, data, room)
+    return other
 
 
 cdef void data_free(void *ctx, void *data, size_t size) noexcept nogil:
-    """Keep the block; the oldest one goes."""
+    """Keep the block, if the system can take it back; the oldest one goes."""
+    cdef size_t room = header_of(data).room
     cdef int k
-    if block_of(data).room <= MOST:
-        fs_offer(data, block_of(data).room)
+    if LEAST <= room <= MOST and fs_offer(data, room):
         for k in range(FS_KEPT_RESULTS):
             data = fs_exchange(&kept[k], data)
             if data == NULL:

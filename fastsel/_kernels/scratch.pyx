@@ -8,6 +8,8 @@ runs out.
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
+from fastsel._kernels cimport results
+
 cdef extern from "memory.h" nogil:
     enum:
         FS_KEPT_BLOCKS
@@ -44,6 +46,7 @@ cdef void *take(size_t size) noexcept nogil:
     block = <char *>PyMem_RawMalloc(size + HEADER)
     if block == NULL:
         drop()
+        results.drop()
         block = <char *>PyMem_RawMalloc(size + HEADER)
     if block == NULL:
         return NULL

@@ -12,8 +12,8 @@ from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.chunks cimport copy_run_chunks
-from fastsel._kernels.outputs cimport empty
 from fastsel._kernels.places cimport place_bits, wide_t
+from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take
 
 cnp.import_array()
@@ -169,7 +169,8 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
     if rows * count * width > MOST_BYTES or (rows > 1 and count > MOST_PLACES):
         return None
     shape[first] = count
-    out = empty(cnp.PyArray_NDIM(a) + 1 - stop + first, shape, a)
+    out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,
+                      <cnp.dtype>cnp.PyArray_DESCR(a))
     if rows * count * width == 0:     # there may be any number of rows of nothing
         return out
     if rows == 1:
@@ -243,7 +244,8 @@ def gather_nd(data, indices, Py_ssize_t most):
         width *= cnp.PyArray_DIM(data, axis)
     if rows * width > MOST_BYTES:
         return None
-    out = empty(lead + cnp.PyArray_NDIM(data) - depth, shape, data)
+    out = numpy_array(lead + cnp.PyArray_NDIM(data) - depth, shape,
+                      <cnp.dtype>cnp.PyArray_DESCR(data))
     source, target = <const char *>cnp.PyArray_DATA(data), <char *>cnp.PyArray_DATA(out)
     index = <const char *>cnp.PyArray_DATA(indices)
     for j in range(0, rows, BLOCK_ROWS):
@@ -324,7 +326,7 @@ cdef in_places(const wide_t *data, cnp.ndarray a):
         return None
     for i in range(<Py_ssize_t>mask + 1):
         count += found[i]
-    out = empty(1, &count, a)
+    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
     write_found(found, base, <wide_t *>cnp.PyArray_DATA(out), count)
     return out
 
@@ -353,7 +355,7 @@ cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a):
         count = squeeze(<uint16_t *>items, count)
     else:
         count = squeeze(<uint8_t *>items, count)
-    out = empty(1, &count, a)
+    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
     memcpy(cnp.PyArray_DATA(out), items, count * itemsize)
     return out
 

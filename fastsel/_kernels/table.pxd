@@ -24,7 +24,7 @@ cdef enum:
     PROBES_FREE = 4096
     LOOKED_UP = 512         # words at once
     FIRST_SLOT_BITS = 8
-    SMALL_SLOT_BITS = 12
+    SMALL_SLOT_BITS = 12    # what is sixteen times as large still fits L2
 
 ctypedef struct group_t:
     Py_ssize_t first        # position of its first item
@@ -104,8 +104,8 @@ cdef inline Py_ssize_t look_up(table_t *table, const keys_t *keys, const fs_leve
                                uint32_t *numbers) noexcept nogil:
     """What up to LOOKED_UP keys that are words find in their first two slots: their numbers, unless
     that is NULL. Late is who finds other words there, and find_or_add is for them; returns how many
-    they are. Nothing is decided word by word, so there is nothing to guess wrong. After a call of
-    which three quarters were new, all are late."""
+    they are. Nothing is decided word by word, so there is nothing to guess wrong. If the last
+    call and what followed it added more groups than three quarters of n, all are late."""
     cdef uint64_t[LOOKED_UP] slots
     cdef Py_ssize_t j, k, at, lates = 0, later = 0, news = table.length - table.known
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
