@@ -26,9 +26,9 @@ PLACED_ITEMS = 1 << 17
 # Up to so many bytes, which one thread serves, all outputs in order of first occurrence come from
 # one call: 100 int64 of 100 groups take 1.8 us and by an engine 9.7, 1e4 of 1e3 18 and 27, with all
 # outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
-# engines). If they are to be sorted, it gives up where more of the first ones are distinct than this
-# of 256: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on, values alone
-# from 1.4e3 on, int32 from 500 on, and up to FEW_ITEMS at any number (with fast sorts).
+# engines). If they are to be sorted, it gives up where more than MOST_DISTINCT of the first 256 are
+# distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on, values
+# alone from 1.4e3 on, int32 from 500 on, and up to FEW_ITEMS at any number (with fast sorts).
 FEW_BYTES = 1 << 17
 MOST_DISTINCT = 248
 MOST_DISTINCT_VALUES = {1: 256, 2: 256, 4: 200, 8: 232}  # by the width of an item
