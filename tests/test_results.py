@@ -12,8 +12,19 @@ import pytest
 import fastsel
 from fastsel._kernels import results
 
+
+def takes_pages_back():
+    """Does the system have MADV_FREE, and the kernel know it?"""
+    try:
+        pages = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        pages.madvise(mmap.MADV_FREE)
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
 KEPT = pytest.mark.skipif(
-    not hasattr(mmap, "MADV_FREE") or "asan" in os.environ.get("LD_PRELOAD", ""),
+    not takes_pages_back() or "asan" in os.environ.get("LD_PRELOAD", ""),
     reason="nothing is kept without MADV_FREE, nor where AddressSanitizer watches each block",
 )
 LEAST, MOST = 1 << 25, 1 << 27
@@ -81,10 +92,39 @@ def test_which_sizes_are_kept():
 
 @KEPT
 def test_a_small_result_does_not_hold_the_memory_of_a_large_one():
-    large = bytes_at(3 * LEAST)
+    large = bytes_at(LEAST * 5 // 4)
     small = results.empty((LEAST,), np.dtype(np.uint8))
     assert small.ctypes.data != large
-    assert bytes_at(3 * LEAST) == large
+    assert bytes_at(LEAST * 5 // 4) == large
+
+
+class Cycle:
+    """Garbage that says, when it is collected, which handler new arrays get."""
+
+    def __init__(self, found):
+        self.found, self.cycle = found, self
+
+    def __del__(self):
+        self.found.append(handler_of(np.ones(3)))
+
+
+@KEPT
+def test_no_code_of_others_runs_with_this_handler():
+    found, threshold = [], gc.get_threshold()
+    try:
+        for more in range(1, 30):
+            gc.disable()
+            Cycle(found)
+            gc.set_threshold(gc.get_count()[0] + more, 1000, 1000)
+            gc.enable()
+            results.empty((LEAST,), np.dtype(np.uint8))
+            assert gc.isenabled()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.enable()
+    gc.collect()
+    assert set(found) == {"default_allocator"}
+    assert len(found) == 29
 
 
 @KEPT
@@ -168,3 +208,28 @@ def test_threads_take_and_give_results():
         thread.join()
     assert len(wrong) == 250
     assert not any(wrong)
+
+
+LIMITED = """
+import resource
+import numpy as np
+import fastsel
+
+ones = np.ones(16 << 20, bool)
+more = np.ones(48 << 20, bool)
+items = np.arange(3 << 20)
+kept = [fastsel.flatnonzero(ones), fastsel.flatnonzero(ones)]
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), -1))
+del kept
+"""
+
+
+@KEPT
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the memory is read in /proc")
+@pytest.mark.parametrize(
+    "call", ["fastsel.flatnonzero(more)", "fastsel.unique(items, True, True, True, sorted=False)"]
+)
+def test_what_is_kept_makes_room(call, run_python):
+    assert run_python(f"{LIMITED}{call}\nprint('done')") == "done\n"

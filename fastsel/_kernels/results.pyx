@@ -25,6 +25,10 @@ cdef extern from "memory.h" nogil:
     void fs_want_huge_pages(void *memory, size_t size)
     int fs_offer(void *memory, size_t size)
 
+cdef extern from "Python.h":
+    int PyGC_Disable()
+    int PyGC_Enable()
+
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct PyDataMemAllocator:
         void *ctx
@@ -100,22 +104,30 @@ cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
 
 cdef cnp.ndarray array_of(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     cdef double nbytes = dtype.itemsize
-    cdef int axis
+    cdef int axis, collects
     for axis in range(ndim):
         nbytes *= shape[axis]
     if FS_KEPT_RESULTS and LEAST <= nbytes <= MOST:
         chosen = PyDataMem_GetHandler()
         if <PyObject *>chosen == PyDataMem_DefaultHandler:
+            collects = PyGC_Disable()     # which would run code of others, with this handler
             PyDataMem_SetHandler(capsule)
             try:
                 return numpy_array(ndim, shape, dtype)
             finally:
                 PyDataMem_SetHandler(chosen)
+                if collects:
+                    PyGC_Enable()
     return numpy_array(ndim, shape, dtype)
 
 
 cdef inline header_t *header_of(void *data) noexcept nogil:
     return <header_t *>data - 1
+
+
+cdef inline bint fits(void *data, size_t size) noexcept nogil:
+    """Neither too small nor, by more than an eighth, too large."""
+    return size <= header_of(data).room <= size + size // 8
 
 
 cdef void release(void *data) noexcept nogil:
@@ -124,12 +136,12 @@ cdef void release(void *data) noexcept nogil:
 
 
 cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
-    """A block that is kept, unless it is too small, or twice as large; or a new one."""
+    """A block that is kept, if one fits, or a new one."""
     cdef void *data
     cdef int k
     for k in range(FS_KEPT_RESULTS):
         data = fs_exchange(&kept[k], NULL)
-        if data != NULL and size <= header_of(data).room <= 2 * size:
+        if data != NULL and fits(data, size):
             return data
         if data != NULL:
             release(fs_exchange(&kept[k], data))
@@ -162,10 +174,9 @@ cdef void *data_calloc(void *ctx, size_t items, size_t size) noexcept nogil:
 
 
 cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
-    """The same block, unless it is too small, or twice as large."""
     cdef size_t room = header_of(data).room
     cdef void *other
-    if size <= room <= 2 * size:
+    if fits(data, size):
         return data
     other = data_malloc(ctx, size)
     if other != NULL:
