@@ -34,6 +34,7 @@ fastsel.set_num_threads({threads})
 array = np.arange(300_000) % 3
 before = fastsel.flatnonzero(array)
 false = np.broadcast_to(False, 2**36)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     {call}
