@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 KERNELS = Path("fastsel/_kernels")
-SELECTION = ["coordinates", "compress", "selection", "threads"]
+SELECTION = ["coordinates", "compress", "tiles", "selection", "threads"]
 DISTINCT = [
     *("distinct_values", "distinct_places", "flooding", "ascending", "distinct_promises"),
     *("distinct_rows", "distinct", "out_of_memory"),
@@ -52,6 +52,8 @@ TESTS = {
     "gather.pyx": [*GATHER, "threads", "hostile"],
     "slices.pyx": ["threads", "thread_rules", "interrupts", "fork"],
     "slices.pxd": ["threads", "gather", "interrupts", *SELECTION],
+    "truth.pxd": SELECTION,
+    "tiles.pxd": ["tiles", *SELECTION],
     "strided.pxd": [*SELECTION, *GATHER],
     "chunks.pxd": ["compress", *GATHER],
     "table.pxd": DISTINCT,

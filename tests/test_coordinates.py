@@ -398,3 +398,15 @@ def test_property_equals_the_reference(forced_kernels, x, data):
     dtype = data.draw(st.sampled_from([np.uint32, np.int64]))
     with fastsel.threads(data.draw(st.integers(1, 4))):
         check(x, n=n, capacity=capacity, dtype=dtype, fill_value=data.draw(st.integers(0, 9)))
+
+
+@pytest.mark.parametrize("inner", [127, 128, 129, 191, 192, 193, 250, 1000])
+def test_long_rows_of_every_density(inner, each_num_threads):
+    """Rows are written one by one, or hit by hit where hits are few: from 0 to several per row."""
+    for _ in each_num_threads:
+        for density in (0, 0.004, 0.02, 0.1, 0.5, 1):
+            array = make("uint8", (2, 37, inner), density)
+            assert_same(fastsel.nonzero(array), np.nonzero(array))
+            assert_same(fastsel.argwhere(array), np.argwhere(array))
+            count, rows = fastsel.nonzero_coordinates(array)
+            assert_same(rows[: int(count)], np.argwhere(array).astype(np.uint32))

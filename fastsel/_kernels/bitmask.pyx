@@ -1,18 +1,20 @@
 """Pass 1 of every selection: each item is loaded once and becomes one bit.
 
 A dtype is seen here as `words` words of `width` bytes per item and, for each word, the bits of it
-that matter (`care`): an item is selected if any word has a bit in common with its care.
+that matter (`care`), see truth.pxd.
 This is the pattern for the other kernels: a task struct, a slice function that handles slice k of
 it, and one Python function that cuts, runs, scans and allocates. Nothing is validated here.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
 from fastsel._kernels.slices cimport for_rounds, for_slices, scan, slice_count, slice_start
 from fastsel._kernels.strided cimport (
-    MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
+    MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, sort_axes, strided_t)
+from fastsel._kernels.tiles cimport pack_tiles, tile_axis, tiled_slices
+from fastsel._kernels.truth cimport test_run, truth_t
 
 cnp.import_array()
 
@@ -22,20 +24,10 @@ cdef enum:
     FLAG_ITEMS = 1024     # items tested before they are packed; the buffer fits L1 and any stack
     SCRATCH_BLOCKS = 64   # blocks counted at a time where the bitmask itself is not wanted
 
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-ctypedef struct truth_t:
-    Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
-    Py_ssize_t words              # words of an item
-    const uint64_t *care          # words of them
-
 ctypedef struct pack_task:
     strided_t items
     truth_t truth
+    int along                     # the axis of tiles.pxd, or -1
     Py_ssize_t blocks
     Py_ssize_t slices
     uint64_t *bits                # NULL: only count
@@ -67,7 +59,12 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care 
     one 0; and the exclusive scan of the number of set bits in each slice, the total last.
     """
     cdef pack_task task
-    set_up(&task, items, width, care, moved, threads)
+    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
+    set_up(&task, width, care, moved, threads)
+    task.along = tile_axis(&task.items)
+    if task.along >= 0:
+        task.slices = tiled_slices(&task.items, width * care.shape[0], task.along,
+                                   task.slices, threads)
     cdef cnp.npy_intp length = task.blocks
     bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
     offsets = run(&task, <uint64_t *>cnp.PyArray_DATA(bits), threads)
@@ -78,7 +75,10 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care
           int threads):
     """How many items are selected; no bitmask is kept."""
     cdef pack_task task
-    set_up(&task, items, width, care, 0, threads)
+    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
+    sort_axes(&task.items)
+    set_up(&task, width, care, 0, threads)
+    task.along = -1
     offsets = run(&task, NULL, threads)
     return (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[task.slices]
 
@@ -135,9 +135,8 @@ def count_axes(cnp.ndarray items not None, Py_ssize_t width,
         for_rounds(count_axes_slice, &task, task.rounds, task.slices, threads)
 
 
-cdef void set_up(pack_task *task, cnp.ndarray items, Py_ssize_t width,
-                 const uint64_t[::1] care, Py_ssize_t moved, int threads) noexcept:
-    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
+cdef void set_up(pack_task *task, Py_ssize_t width, const uint64_t[::1] care,
+                 Py_ssize_t moved, int threads) noexcept:
     task.truth.width, task.truth.words = width, care.shape[0]
     task.truth.care = &care[0]
     task.blocks = blocks_of(task.items.size)
@@ -163,6 +162,10 @@ cdef void pack_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t whole = 0, itemsize = task.truth.width * task.truth.words
     cdef uint64_t[SCRATCH_BLOCKS] scratch
     cdef Py_ssize_t total = 0, step
+    if task.along >= 0:
+        task.counts[k] = pack_tiles(level, &task.items, &task.truth, task.along, block * 64,
+                                    min(stop_block * 64, task.items.size), task.bits + block)
+        return
     if task.truth.words == 1 and is_run(&task.items, itemsize):
         # Whole blocks as they lie; the items of a last, partial one go through flags below.
         whole = min(stop_block, task.items.size >> 6)
@@ -201,44 +204,6 @@ cdef Py_ssize_t pack_flags(pack_task *task, Py_ssize_t block, Py_ssize_t stop_bl
         block += length
         left -= wanted
     return total
-
-
-cdef void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
-                   Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """One flag for each of `length` items that lie `stride` bytes apart."""
-    cdef Py_ssize_t k
-    if truth.words > 1:
-        for k in range(length):
-            flags[k] = test_words(truth, items + k * stride)
-    elif truth.width == 1:
-        test_word(items, stride, <uint8_t>truth.care[0], length, flags)
-    elif truth.width == 2:
-        test_word(items, stride, <uint16_t>truth.care[0], length, flags)
-    elif truth.width == 4:
-        test_word(items, stride, <uint32_t>truth.care[0], length, flags)
-    else:
-        test_word(items, stride, <uint64_t>truth.care[0], length, flags)
-
-
-cdef inline void test_word(const char *items, Py_ssize_t stride, word_t care,
-                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef word_t word
-    for k in range(length):
-        memcpy(&word, items + k * stride, sizeof(word_t))   # items may be unaligned
-        flags[k] = (word & care) != 0
-
-
-cdef inline bint test_words(const truth_t *truth, const char *words) noexcept nogil:
-    """Does any word of the item have a bit in common with its care?"""
-    cdef Py_ssize_t j
-    cdef uint64_t word
-    for j in range(truth.words):
-        word = 0
-        memcpy(&word, words + j * truth.width, truth.width)
-        if word & truth.care[j]:
-            return True
-    return False
 
 
 cdef void count_axes_slice(void *context, Py_ssize_t k) noexcept nogil:

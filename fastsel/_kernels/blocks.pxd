@@ -10,7 +10,7 @@ cdef extern from "levels.h" nogil:
         Py_ssize_t (*pack[4])(
             const char *items, uint64_t care, uint64_t *bits, Py_ssize_t blocks) noexcept nogil
         void (*write)(
-            const uint64_t *bits, Py_ssize_t blocks, intptr_t first, intptr_t *out,
+            const uint64_t *bits, Py_ssize_t blocks, intptr_t first, bint sparse, intptr_t *out,
             Py_ssize_t room) noexcept nogil
         void (*keep[4])(
             const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
@@ -28,6 +28,7 @@ cdef extern from "levels.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
+    void fs_transpose(uint64_t *words) noexcept
     int fs_ctz(uint64_t word) noexcept
     int fs_popcount(uint64_t word) noexcept
 
@@ -35,6 +36,11 @@ cdef extern from "levels.h" nogil:
 cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
     """How many blocks hold that many items."""
     return (items >> 6) + ((items & 63) != 0)
+
+
+cdef inline bint is_sparse(Py_ssize_t hits, Py_ssize_t blocks) noexcept nogil:
+    """Are so few bits set that most words are 0, as the next one is foreseen to be?"""
+    return hits < blocks >> 3
 
 
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:

@@ -5,7 +5,7 @@ Each slice writes into its own cut of the output, from offsets[k] to offsets[k +
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 
-from fastsel._kernels.blocks cimport fs_level, fs_level_t, fs_popcount
+from fastsel._kernels.blocks cimport fs_level, fs_level_t, fs_popcount, is_sparse
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.strided cimport MAX_DIMS
@@ -13,6 +13,12 @@ from fastsel._kernels.strided cimport MAX_DIMS
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    # An inner row of so many items, with so many hits on the average, is written as a whole:
+    # compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
+    LONG_ROW = 128
+    ROW_HITS = 2
 
 ctypedef fused coordinate_t:
     uint32_t
@@ -104,17 +110,74 @@ cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::
 cdef void flat_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef write_task *task = <write_task *>context
     cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
-    level.write(task.bits + block, slice_start(task.blocks, task.slices, k + 1) - block,
-                block * 64, <intptr_t *>task.out + task.offsets[k],
-                task.offsets[k + 1] - task.offsets[k])
+    cdef Py_ssize_t blocks = slice_start(task.blocks, task.slices, k + 1) - block
+    cdef Py_ssize_t hits = task.offsets[k + 1] - task.offsets[k]
+    level.write(task.bits + block, blocks, block * 64, is_sparse(hits, blocks),
+                <intptr_t *>task.out + task.offsets[k], hits)
 
 
 cdef void coordinates_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef write_task *task = <write_task *>context
+    cdef Py_ssize_t inner = task.shape[task.ndim - 1]
+    cdef Py_ssize_t blocks = (
+        slice_start(task.blocks, task.slices, k + 1) - slice_start(task.blocks, task.slices, k))
+    cdef Py_ssize_t hits = task.offsets[k + 1] - task.offsets[k]
     if task.width == 4:
         write_coordinates(task, k, <uint32_t *>task.out)
+    elif (sizeof(intptr_t) == 8 and task.hit_step == 1 and inner >= LONG_ROW
+          and hits // ROW_HITS >= blocks * 64 // inner):
+        write_rows(task, k, is_sparse(hits, blocks))
     else:
         write_coordinates(task, k, <uint64_t *>task.out)
+
+
+cdef void write_rows(const write_task *task, Py_ssize_t k, bint sparse) noexcept nogil:
+    """Coordinates row by row: what flat_slice writes, less where the row starts, beside its own."""
+    cdef Py_ssize_t inner = task.shape[task.ndim - 1], row_start = -inner
+    cdef Py_ssize_t start = slice_start(task.blocks, task.slices, k) * 64, stop
+    cdef Py_ssize_t slice_stop = slice_start(task.blocks, task.slices, k + 1) * 64
+    cdef Py_ssize_t left = task.offsets[k + 1] - task.offsets[k], hits, j
+    cdef Py_ssize_t[MAX_DIMS] coords
+    cdef intptr_t *out = <intptr_t *>task.out + task.offsets[k]
+    cdef intptr_t *column
+    cdef intptr_t coordinate
+    cdef int axis
+    while left:
+        row_start = find_row(task, start, row_start, coords)
+        stop = min(row_start + inner, slice_stop)
+        hits = write_row(task.bits, start, stop, row_start, sparse,
+                         out + (task.ndim - 1) * task.axis_step, left)
+        for axis in range(task.ndim - 1):
+            column, coordinate = out + axis * task.axis_step, coords[axis]
+            for j in range(hits):
+                column[j] = coordinate
+        out += hits
+        left -= hits
+        start = stop
+
+
+cdef Py_ssize_t write_row(const uint64_t *bits, Py_ssize_t start, Py_ssize_t stop,
+                          Py_ssize_t row_start, bint sparse, intptr_t *out,
+                          Py_ssize_t room) noexcept nogil:
+    """The set bits from start to stop - 1 as indices within their row, and how many they are.
+
+    They are those of at least two blocks, or start or stop is a block's.
+    """
+    cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
+    cdef uint64_t word
+    if start & 63:
+        word = bits[block] >> (start & 63) << (start & 63)
+        level.write(&word, 1, block * 64 - row_start, sparse, out, room)
+        hits = fs_popcount(word)
+        block += 1
+        blocks -= 1
+    level.write(bits + block, blocks, block * 64 - row_start, sparse, out + hits, room - hits)
+    hits += level.count(bits + block, blocks)
+    if stop & 63:
+        word = bits[stop >> 6] & ((<uint64_t>1 << (stop & 63)) - 1)
+        level.write(&word, 1, (stop & ~63) - row_start, sparse, out + hits, room - hits)
+        hits += fs_popcount(word)
+    return hits
 
 
 cdef void write_coordinates(const write_task *task, Py_ssize_t k,

@@ -61,6 +61,21 @@ static inline int fs_popcount(uint64_t w)
     return (int)((w * UINT64_C(0x0101010101010101)) >> 56);
 }
 
+/* Bit j of word i and bit i of word j change places, in 64 words. */
+static inline void fs_transpose(uint64_t *words)
+{
+    uint64_t low = UINT64_C(0x00000000ffffffff);
+    for (int d = 32; d; d >>= 1, low ^= low << d) {
+        for (int k = 0; k < 64; k += 2 * d) {
+            for (int i = k; i < k + d; i++) {
+                uint64_t swapped = (words[i] >> d ^ words[i + d]) & low;
+                words[i + d] ^= swapped;
+                words[i] ^= swapped << d;
+            }
+        }
+    }
+}
+
 /* Ask for the cache line at p, which will be read soon. */
 static inline void fs_prefetch(const char *p)
 {
@@ -91,8 +106,9 @@ typedef struct {
        words. Bit k of word b is set where item 64 b + k has a bit in common with care.
        Returns the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t care, uint64_t *bits, ptrdiff_t blocks);
-    /* out has room for as many indices as bits has set bits; the first bit has index first. */
-    void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, intptr_t *out,
+    /* out has room for at least as many indices as bits has set bits; the first bit has index
+       first. sparse: most words are 0. */
+    void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t room);
     /* keep[log2 width]: items has 64 * blocks items, out has room for as many as bits has set. */
     void (*keep[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,

@@ -106,7 +106,8 @@ def flatnonzero(a, Py_ssize_t most):
         return None
     count = pack(a, care_of(a), bits)
     out = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
-    level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, <intptr_t *>cnp.PyArray_DATA(out), count)
+    level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False,
+                <intptr_t *>cnp.PyArray_DATA(out), count)
     return out
 
 

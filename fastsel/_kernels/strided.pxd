@@ -25,27 +25,53 @@ cdef inline void describe(
         strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
     """The axes first_axis ... stop_axis - 1 of a."""
     cdef int axis
-    cdef Py_ssize_t length, stride
     s.data = <char *>cnp.PyArray_DATA(a)
     s.ndim = 0
     s.size = 1
     for axis in range(first_axis, stop_axis):
-        length = cnp.PyArray_DIM(a, axis)
-        stride = cnp.PyArray_STRIDE(a, axis)
-        s.size *= length
-        if length == 1:
-            continue
-        if s.ndim and s.strides[s.ndim - 1] == length * stride:
-            s.shape[s.ndim - 1] *= length
-            s.strides[s.ndim - 1] = stride
-        else:
-            s.shape[s.ndim] = length
-            s.strides[s.ndim] = stride
-            s.ndim += 1
+        s.size *= cnp.PyArray_DIM(a, axis)
+        append_axis(s, cnp.PyArray_DIM(a, axis), cnp.PyArray_STRIDE(a, axis))
+    complete(s)
+
+
+cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride) noexcept nogil:
+    """A new inner axis, or more of the one before."""
+    if length == 1:
+        return
+    if s.ndim and s.strides[s.ndim - 1] == length * stride:
+        s.shape[s.ndim - 1] *= length
+        s.strides[s.ndim - 1] = stride
+    else:
+        s.shape[s.ndim] = length
+        s.strides[s.ndim] = stride
+        s.ndim += 1
+
+
+cdef inline void complete(strided_t *s) noexcept nogil:
     if s.ndim == 0:
         s.shape[0] = 1
         s.strides[0] = 0
         s.ndim = 1
+
+
+cdef inline void sort_axes(strided_t *s) noexcept nogil:
+    """As the items lie in memory, for those who need them in no order."""
+    cdef strided_t axes = s[0]
+    cdef int axis, k
+    s.ndim = 0
+    for axis in range(axes.ndim):
+        if axes.strides[axis] < 0:
+            s.data += (axes.shape[axis] - 1) * axes.strides[axis]
+            axes.strides[axis] = -axes.strides[axis]
+    while axes.ndim:
+        k = 0
+        for axis in range(1, axes.ndim):
+            if axes.strides[axis] > axes.strides[k]:
+                k = axis
+        append_axis(s, axes.shape[k], axes.strides[k])
+        axes.ndim -= 1
+        axes.shape[k], axes.strides[k] = axes.shape[axes.ndim], axes.strides[axes.ndim]
+    complete(s)
 
 
 cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
