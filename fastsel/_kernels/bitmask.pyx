@@ -9,7 +9,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_join_pairs, fs_level, fs_level_t, log2_width
 from fastsel._kernels.slices cimport for_rounds, for_slices, scan, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, sort_axes, strided_t)
@@ -175,9 +175,32 @@ cdef void pack_slice(void *context, Py_ssize_t k) noexcept nogil:
                 task.items.data + block * 64 * itemsize, task.truth.care[0],
                 task.bits + block if task.bits else scratch, step)
             block += step
+    elif is_pairs(&task.truth) and is_run(&task.items, itemsize):
+        whole = min(stop_block, task.items.size >> 6)
+        while block < whole:
+            step = min(whole - block, SCRATCH_BLOCKS // 2)
+            level.pack[log2_width(task.truth.width)](
+                task.items.data + block * 64 * itemsize, task.truth.care[0], scratch, 2 * step)
+            total += join_pairs(scratch, step, task.bits + block if task.bits else scratch)
+            block += step
     if block < stop_block:
         total += pack_flags(task, block, stop_block, scratch)
     task.counts[k] = total
+
+
+cdef inline bint is_pairs(const truth_t *truth) noexcept nogil:
+    """Two words of one kind, as in a complex number?"""
+    return truth.words == 2 and truth.care[0] == truth.care[1]
+
+
+cdef inline Py_ssize_t join_pairs(const uint64_t *pairs, Py_ssize_t blocks,
+                                  uint64_t *bits) noexcept nogil:
+    """Of each two neighbouring bits one that is set if any of them is; returns how many are. bits
+    may be pairs."""
+    cdef Py_ssize_t k
+    for k in range(blocks):
+        bits[k] = fs_join_pairs(pairs[2 * k]) | fs_join_pairs(pairs[2 * k + 1]) << 32
+    return level.count(bits, blocks)
 
 
 cdef Py_ssize_t pack_flags(pack_task *task, Py_ssize_t block, Py_ssize_t stop_block,

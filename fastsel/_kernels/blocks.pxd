@@ -16,6 +16,7 @@ cdef extern from "levels.h" nogil:
             const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
             Py_ssize_t room) noexcept nogil
         int (*decode)(uint64_t word, uint8_t *out) noexcept nogil
+        void (*transpose)(uint64_t *words) noexcept nogil
         Py_ssize_t (*count)(const uint64_t *bits, Py_ssize_t blocks) noexcept nogil
         size_t (*add_offsets)(
             const intptr_t *values, Py_ssize_t n, size_t length, intptr_t wrap, size_t stride,
@@ -28,8 +29,8 @@ cdef extern from "levels.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
-    void fs_transpose(uint64_t *words) noexcept
     int fs_ctz(uint64_t word) noexcept
+    uint64_t fs_join_pairs(uint64_t pairs) noexcept
     int fs_popcount(uint64_t word) noexcept
 
 

@@ -147,6 +147,29 @@ static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
     return count;
 }
 
+/* In each square of 2 d words and as many bits: the right upper quarter and the left lower one
+   change places. d is a constant where this is called, so that the compiler sees vectors. */
+static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left)
+{
+    for (int k = 0; k < 64; k += 2 * d) {
+        for (int i = k; i < k + d; i++) {
+            uint64_t swapped = (words[i] >> d ^ words[i + d]) & left;
+            words[i + d] ^= swapped;
+            words[i] ^= swapped << d;
+        }
+    }
+}
+
+static void AT(transpose)(uint64_t *words)
+{
+    AT(swap_quarters)(words, 32, UINT64_C(0x00000000ffffffff));
+    AT(swap_quarters)(words, 16, UINT64_C(0x0000ffff0000ffff));
+    AT(swap_quarters)(words, 8, UINT64_C(0x00ff00ff00ff00ff));
+    AT(swap_quarters)(words, 4, UINT64_C(0x0f0f0f0f0f0f0f0f));
+    AT(swap_quarters)(words, 2, UINT64_C(0x3333333333333333));
+    AT(swap_quarters)(words, 1, UINT64_C(0x5555555555555555));
+}
+
 /* ---- pass 2: one word -> positions ------------------------------------------------------ */
 
 #if FS_LEVEL_NUMBER == 4
@@ -411,6 +434,7 @@ static const fs_level_t AT(fs_level) = {
     AT(write),
     {AT(keep_u8), AT(keep_u16), AT(keep_u32), AT(keep_u64)},
     AT(decode),
+    AT(transpose),
     AT(count),
     AT(add_offsets),
     AT(row_offsets),

@@ -61,19 +61,15 @@ static inline int fs_popcount(uint64_t w)
     return (int)((w * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Bit j of word i and bit i of word j change places, in 64 words. */
-static inline void fs_transpose(uint64_t *words)
+/* Bit k: whether bit 2 k or bit 2 k + 1 is set; 32 bits. */
+static inline uint64_t fs_join_pairs(uint64_t w)
 {
-    uint64_t low = UINT64_C(0x00000000ffffffff);
-    for (int d = 32; d; d >>= 1, low ^= low << d) {
-        for (int k = 0; k < 64; k += 2 * d) {
-            for (int i = k; i < k + d; i++) {
-                uint64_t swapped = (words[i] >> d ^ words[i + d]) & low;
-                words[i + d] ^= swapped;
-                words[i] ^= swapped << d;
-            }
-        }
-    }
+    w = (w | w >> 1) & UINT64_C(0x5555555555555555);
+    w = (w | w >> 1) & UINT64_C(0x3333333333333333);
+    w = (w | w >> 2) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    w = (w | w >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    w = (w | w >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (w | w >> 16) & UINT64_C(0x00000000ffffffff);
 }
 
 /* Ask for the cache line at p, which will be read soon. */
@@ -115,6 +111,8 @@ typedef struct {
                     ptrdiff_t room);
     /* out has room for 64 positions; returns how many bits are set. */
     int (*decode)(uint64_t word, uint8_t *out);
+    /* Bit j of word i and bit i of word j change places, in 64 words. */
+    void (*transpose)(uint64_t *words);
     /* Number of set bits of blocks words. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
     /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if

@@ -8,7 +8,7 @@ Fortran-ordered float64 array of 3162 x 3162 took 12 ms that way, and takes 5 in
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level_t, fs_transpose, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
 from fastsel._kernels.strided cimport MAX_DIMS, strided_t
 from fastsel._kernels.truth cimport test_run, truth_t
 
@@ -127,7 +127,7 @@ cdef inline void fill_tiles(const tiles_t *tiles, const char *items, Py_ssize_t 
             words[j][k] = column[j]
     for j in range(blocks_of(rows)):
         memset(words[j] + columns, 0, (TILE - columns) * sizeof(uint64_t))
-        fs_transpose(words[j])
+        tiles.level.transpose(words[j])
     for k in range(rows):
         if words[k >> 6][k & 63]:
             place(tiles, words[k >> 6][k & 63],
