@@ -12,9 +12,9 @@ from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
 from fastsel._kernels import distinct, indices, items, results, small
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
-# fast up to so many numbers, before an engine has ended: 1e4 int64 take 29 us, and by an engine 28
-# if they are of 1e3 groups, 77 if all are distinct (benchmarks/bench_tiny.py, `compare.py --op
-# unique_sorted unique_first --size 1e4`).
+# fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
+# engine 77 (`compare.py --op unique_sorted --size 1e4 --groups n`; 0 here and as FEW_BYTES for the
+# engine).
 TINY_ITEMS = 1000
 SORTED_ITEMS = 1 << 15 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
 
@@ -334,7 +334,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if rows.dtype.kind in "OT":
         firsts = _objects.of_strings(rows, equal_nan) if rows.ndim == 1 else None
     else:
-        keys = _engines.keys_of(rows, equal_nan and rows.ndim == 1)
+        keys = _engines.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
         if keys is None:
             return None
         expected = _engines.expected_groups(keys, sorted)

@@ -116,12 +116,12 @@ def keys_of(rows, equal_nan):
     if rule is None:
         return None
     width = rows.nbytes // len(rows)
-    one_word = rows.ndim == 1 and rule.width == width and width in (1, 2, 4, 8)
-    raw = rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8))
-    if one_word or raw:
-        part_rule = rule.part_rule(not equal_nan) if one_word else _RAW_RULE
-        order = _gate.order_rule(rows.dtype) if one_word and not foreign else None
-        return Keys(_as_words(rows, width), len(rows), part_rule, None, order)
+    word = _gate.word_rule(rows.dtype, equal_nan) if rows.ndim == 1 else None
+    if word is not None:
+        order = None if foreign else _gate.order_rule(rows.dtype)
+        return Keys(_as_words(rows, width), len(rows), word, None, order)
+    if rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8)):
+        return Keys(_as_words(rows, width), len(rows), _RAW_RULE, None, None)
     return _canonical(rows, rule, width, equal_nan)
 
 

@@ -130,6 +130,15 @@ def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask"])
+def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
+    """Read in tiles, some of whose items are read twice."""
+    array = make(dtype, (200, 150), 0.2, seed=3).T
+    with fastsel.threads(3):
+        while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "float32", "int64"])
 @pytest.mark.parametrize("name", CHECKS)
 def test_small_array_written_meanwhile(name, dtype):
