@@ -19,6 +19,12 @@ ENDLESS = {
     "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
     "count_nonzero_few_columns": "fastsel.count_nonzero(np.broadcast_to(1.0, (2**39, 2)), axis=0)",
     "nonzero": "fastsel.nonzero(false.reshape(2**18, 2**18))",
+    "nonzero_tiles": (
+        "fastsel.nonzero(np.broadcast_to(np.zeros((16, 2**14), bool).T, (2**18, 2**14, 16)))"
+    ),
+    "nonzero_few_long_rows": (
+        "fastsel.nonzero(np.broadcast_to(np.zeros((16, 1, 64), bool).T, (64, 2**26, 16)))"
+    ),
     "flatnonzero": "fastsel.flatnonzero(false)",
     "nonzero_coordinates": "fastsel.nonzero_coordinates(false, capacity=1, dtype=np.int64)",
     "extract": "fastsel.extract(false, false)",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastsel
+from fastsel._kernels.bitmask import pack
 
 FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 DTYPES = ["bool", "int16", ">i4", "float64", "complex128", "float16", "S3", "U2", "M8[s]"]
@@ -95,6 +96,25 @@ def test_masks_and_coordinates(each_num_threads):
         assert_same(fastsel.extract(mask, values), np.extract(mask, values))
         count, rows = fastsel.nonzero_coordinates(mask)
         assert_same(rows[: int(count)], np.argwhere(mask).astype(np.uint32))
+
+
+@pytest.mark.parametrize("moved", [0, 100_000])
+def test_slices_are_those_of_pass_2(moved, each_num_threads):
+    """However the tiles are cut, slices say where, and how often, pass 2 looks for signals."""
+    mask = make("bool", (128, 150), 0.5)
+    for threads in each_num_threads:
+        cuts = [
+            pack(array, 1, np.array([255], np.uint64), moved, threads)[1]
+            for array in (mask, np.asfortranarray(mask))
+        ]
+        assert_same(*cuts)
+
+
+def test_counts_of_planes(each_num_threads):
+    """Inner rows of 3 items: those that lie apart are the longer ones."""
+    planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
+    for _ in each_num_threads:
+        assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)
 
 
 @given(data=st.data())

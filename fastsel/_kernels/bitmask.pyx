@@ -12,7 +12,8 @@ from libc.string cimport memset
 from fastsel._kernels.blocks cimport blocks_of, fs_join_pairs, fs_level, fs_level_t, log2_width
 from fastsel._kernels.slices cimport for_rounds, for_slices, scan, slice_count, slice_start
 from fastsel._kernels.strided cimport (
-    MAX_DIMS, advance, cursor_t, describe, is_run, item, run_length, seek, sort_axes, strided_t)
+    MAX_DIMS, advance, cursor_t, describe, inner_length, is_run, item, run_length, seek, sort_axes,
+    strided_t)
 from fastsel._kernels.tiles cimport pack_tiles, tile_axis, tiled_slices
 from fastsel._kernels.truth cimport test_run, truth_t
 
@@ -23,6 +24,7 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     FLAG_ITEMS = 1024     # items tested before they are packed; the buffer fits L1 and any stack
     SCRATCH_BLOCKS = 64   # blocks counted at a time where the bitmask itself is not wanted
+    LEAST_ROW = 16        # shorter inner rows take longer than items that lie apart
 
 ctypedef struct pack_task:
     strided_t items
@@ -53,33 +55,41 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care 
          Py_ssize_t moved, int threads):
     """The bitmask of all items, in C order, and the offsets of its slices.
 
-    moved is how many bytes pass 2 moves for an item that is selected; its slices are the same.
+    moved is how many bytes pass 2 moves for an item that is selected: the slices are its.
 
     Returns (bits, offsets): one uint64 word per block of 64 items, the unused bits of the last
     one 0; and the exclusive scan of the number of set bits in each slice, the total last.
     """
     cdef pack_task task
+    cdef cnp.npy_intp length
     describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
     set_up(&task, width, care, moved, threads)
-    task.along = tile_axis(&task.items)
-    if task.along >= 0:
-        task.slices = tiled_slices(&task.items, width * care.shape[0], task.along,
-                                   task.slices, threads)
-    cdef cnp.npy_intp length = task.blocks
+    length = task.blocks
     bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
-    offsets = run(&task, <uint64_t *>cnp.PyArray_DATA(bits), threads)
-    return bits, offsets
+    task.bits = <uint64_t *>cnp.PyArray_DATA(bits)
+    task.along = tile_axis(&task.items)
+    if task.along < 0:
+        return bits, run(&task, threads)
+    # Tiles have slices of their own; those of pass 2 are counted afterwards.
+    task.slices = tiled_slices(&task.items, task.along, threads)
+    with nogil:
+        for_slices(tiles_slice, &task, task.slices, threads)
+    return bits, offsets_of(bits, width * task.truth.words + moved, threads)
 
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] care not None,
           int threads):
     """How many items are selected; no bitmask is kept."""
     cdef pack_task task
+    cdef strided_t as_it_lies
     describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
-    sort_axes(&task.items)
+    as_it_lies = task.items
+    sort_axes(&as_it_lies)
+    if inner_length(&as_it_lies) >= min(LEAST_ROW, inner_length(&task.items)):
+        task.items = as_it_lies
     set_up(&task, width, care, 0, threads)
-    task.along = -1
-    offsets = run(&task, NULL, threads)
+    task.bits = NULL
+    offsets = run(&task, threads)
     return (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[task.slices]
 
 
@@ -143,16 +153,23 @@ cdef void set_up(pack_task *task, Py_ssize_t width, const uint64_t[::1] care,
     task.slices = slice_count(task.blocks, threads, 64 * (width * task.truth.words + moved))
 
 
-cdef cnp.ndarray run(pack_task *task, uint64_t *bits, int threads):
+cdef cnp.ndarray run(pack_task *task, int threads):
     """Run the slices of a task that is set up; returns their offsets."""
     cdef cnp.npy_intp length = task.slices + 1
     cdef cnp.ndarray offsets = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-    task.bits = bits
     task.counts = <Py_ssize_t *>cnp.PyArray_DATA(offsets)
     with nogil:
         for_slices(pack_slice, task, task.slices, threads)
         scan(task.counts, task.slices)
     return offsets
+
+
+cdef void tiles_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef pack_task *task = <pack_task *>context
+    cdef Py_ssize_t block = slice_start(task.blocks, task.slices, k)
+    cdef Py_ssize_t stop_block = slice_start(task.blocks, task.slices, k + 1)
+    pack_tiles(level, &task.items, &task.truth, task.along, block * 64,
+               min(stop_block * 64, task.items.size), task.bits + block)
 
 
 cdef void pack_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -162,10 +179,6 @@ cdef void pack_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t whole = 0, itemsize = task.truth.width * task.truth.words
     cdef uint64_t[SCRATCH_BLOCKS] scratch
     cdef Py_ssize_t total = 0, step
-    if task.along >= 0:
-        task.counts[k] = pack_tiles(level, &task.items, &task.truth, task.along, block * 64,
-                                    min(stop_block * 64, task.items.size), task.bits + block)
-        return
     if task.truth.words == 1 and is_run(&task.items, itemsize):
         # Whole blocks as they lie; the items of a last, partial one go through flags below.
         whole = min(stop_block, task.items.size >> 6)

@@ -161,7 +161,8 @@ cdef Py_ssize_t write_row(const uint64_t *bits, Py_ssize_t start, Py_ssize_t sto
                           Py_ssize_t room) noexcept nogil:
     """The set bits from start to stop - 1 as indices within their row, and how many they are.
 
-    They are those of at least two blocks, or start or stop is a block's.
+    They are those of at least two blocks, or start or stop is a block's. room is what is left of
+    the slice's cut, which the rows that follow fill.
     """
     cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
     cdef uint64_t word

@@ -102,11 +102,11 @@ typedef struct {
        words. Bit k of word b is set where item 64 b + k has a bit in common with care.
        Returns the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t care, uint64_t *bits, ptrdiff_t blocks);
-    /* out has room for at least as many indices as bits has set bits; the first bit has index
-       first. sparse: most words are 0. */
+    /* The indices of the set bits; the first bit has index first. sparse: most words are 0. All of
+       the room may be written, so a later call has to write what this one does not. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t room);
-    /* keep[log2 width]: items has 64 * blocks items, out has room for as many as bits has set. */
+    /* keep[log2 width]: items has 64 * blocks items. The room, as above. */
     void (*keep[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
                     ptrdiff_t room);
     /* out has room for 64 positions; returns how many bits are set. */

@@ -58,6 +58,8 @@ cdef inline void sort_axes(strided_t *s) noexcept nogil:
     """As the items lie in memory, for those who need them in no order."""
     cdef strided_t axes = s[0]
     cdef int axis, k
+    if s.size == 0:
+        return
     s.ndim = 0
     for axis in range(axes.ndim):
         if axes.strides[axis] < 0:
@@ -72,6 +74,10 @@ cdef inline void sort_axes(strided_t *s) noexcept nogil:
         axes.ndim -= 1
         axes.shape[k], axes.strides[k] = axes.shape[axes.ndim], axes.strides[axes.ndim]
     complete(s)
+
+
+cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
+    return s.shape[s.ndim - 1]
 
 
 cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:

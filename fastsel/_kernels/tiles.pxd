@@ -15,14 +15,16 @@ from fastsel._kernels.truth cimport test_run, truth_t
 cdef enum:
     TILE = 64
     TALL = 8            # tiles read at a time, one below the other: runs of 512 items
-    LEAST_ROWS = 16     # of a slice: two cache lines of 8-byte items
+    LEAST_ROWS = 48     # of a slice, which reads 64 then
     LEAST_COLUMNS = 16  # fewer are as many streams, which the processor reads ahead of itself
+    SLICE_BITS = 24     # a slice has at most 2^24 items, so that signals are handled in time
 
 ctypedef struct tiles_t:
     const fs_level_t *level
     const strided_t *items
     const truth_t *truth
     int along                     # the axis whose items lie closest; the last one is the other
+    bint side_by_side             # items of one word, without a gap between them
     Py_ssize_t[MAX_DIMS] steps    # along each axis, in C order of items
     Py_ssize_t start              # the items whose bits are wanted
     Py_ssize_t stop
@@ -39,7 +41,18 @@ cdef inline int tile_axis(const strided_t *items) noexcept nogil:
         stride = distance(items, axis)
         if 0 < stride < least and items.shape[axis] >= TILE:
             closest, least = axis, stride
+    if closest >= 0 and items.size >> SLICE_BITS > rows_of(items, closest) // LEAST_ROWS:
+        return -1           # rows so long that no slice has enough of them
     return closest
+
+
+cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil:
+    """How many rows along that axis follow each other in C order."""
+    cdef Py_ssize_t rows = items.size
+    cdef int axis
+    for axis in range(along + 1, items.ndim):
+        rows = rows // items.shape[axis]
+    return rows
 
 
 cdef inline Py_ssize_t distance(const strided_t *items, int axis) noexcept nogil:
@@ -47,32 +60,29 @@ cdef inline Py_ssize_t distance(const strided_t *items, int axis) noexcept nogil
     return items.strides[axis] if items.strides[axis] >= 0 else -items.strides[axis]
 
 
-cdef inline Py_ssize_t tiled_slices(const strided_t *items, Py_ssize_t itemsize, int along,
-                                    Py_ssize_t slices, int threads) noexcept nogil:
-    """At most so many slices that each has whole tiles, or rows enough where that leaves too few of
-    them for the threads, or for signals to be handled in time."""
-    cdef Py_ssize_t rows = items.size, least = max(threads, items.size * itemsize >> 26)
-    cdef int axis
-    for axis in range(along + 1, items.ndim):
-        rows = rows // items.shape[axis]
-    return max(1, min(slices, max(rows // (TALL * TILE), min(rows // LEAST_ROWS, least))))
+cdef inline Py_ssize_t tiled_slices(const strided_t *items, int along,
+                                    int threads) noexcept nogil:
+    """Slices of TALL tiles, of fewer rows where those are too few for the threads or too long."""
+    cdef Py_ssize_t rows = rows_of(items, along)
+    cdef Py_ssize_t wanted = max(threads, items.size >> SLICE_BITS)
+    return max(1, rows // (TALL * TILE), min(rows // LEAST_ROWS, wanted))
 
 
-cdef inline Py_ssize_t pack_tiles(
+cdef inline void pack_tiles(
         const fs_level_t *level, const strided_t *items, const truth_t *truth, int along,
         Py_ssize_t start, Py_ssize_t stop, uint64_t *bits) noexcept nogil:
-    """The bits of items start ... stop - 1, start being the first of a block; how many are set."""
+    """The bits of items start ... stop - 1; start is the first item of a block."""
     cdef tiles_t tiles
     cdef Py_ssize_t step = 1
     cdef int axis
     tiles.level, tiles.items, tiles.truth, tiles.along = level, items, truth, along
     tiles.start, tiles.stop, tiles.bits = start, stop, bits
+    tiles.side_by_side = truth.words == 1 and items.strides[along] == truth.width
     for axis in range(items.ndim - 1, -1, -1):
         tiles.steps[axis] = step
         step *= items.shape[axis]
     memset(bits, 0, blocks_of(stop - start) * sizeof(uint64_t))
     fill_planes(&tiles, 0, items.data, 0)
-    return level.count(bits, blocks_of(stop - start))
 
 
 cdef inline void fill_planes(const tiles_t *tiles, int axis, const char *items,
@@ -102,8 +112,10 @@ cdef inline void fill_plane(const tiles_t *tiles, const char *items,
     rows = min(rows, (max(0, tiles.stop - position) + step - 1) // step)
     while row < rows:
         height = min(rows - row, TALL * TILE)
-        # Whole tiles: the last one begins above where it lacks rows. What is read twice is one bit.
-        if height & 63 and row + height >= (height | 63) + 1:
+        # Whole tiles, which are faster: the last one begins above where it lacks rows. Those are
+        # read again; place() leaves out what is another slice's, and a bit that is seen twice is
+        # set if it was either time.
+        if tiles.side_by_side and height & 63 and row + height >= (height | 63) + 1:
             row, height = row + height - (height | 63) - 1, (height | 63) + 1
         column = 0
         while column < columns:
@@ -140,7 +152,7 @@ cdef inline void test_column(const tiles_t *tiles, const char *items, Py_ssize_t
     cdef const truth_t *truth = tiles.truth
     cdef Py_ssize_t stride = tiles.items.strides[tiles.along], whole = 0
     cdef uint8_t[TALL * TILE] flags
-    if truth.words == 1 and stride == truth.width:
+    if tiles.side_by_side:
         whole = rows >> 6
         tiles.level.pack[log2_width(stride)](items, truth.care[0], bits, whole)
     if whole << 6 < rows:
