@@ -165,6 +165,7 @@ counts = []
 large = np.broadcast_to(True, 2**30)
 worker = threading.Thread(target=lambda: counts.append(fastsel.count_nonzero(large)))
 worker.start()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     while True:

@@ -144,6 +144,15 @@ def test_results_can_be_resized():
 
 
 @KEPT
+def test_a_result_that_shrinks_a_little_stays_where_it_is():
+    found = fastsel.flatnonzero(np.ones(LEAST // 8, bool))
+    place = found.ctypes.data
+    found.resize(LEAST // 8 - 1000, refcheck=False)
+    assert found.ctypes.data == place
+    assert np.array_equal(found, np.arange(LEAST // 8 - 1000))
+
+
+@KEPT
 def test_a_resized_result_does_not_hold_what_it_was():
     found = fastsel.flatnonzero(np.ones(LEAST // 8, bool))
     place = found.ctypes.data

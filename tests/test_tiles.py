@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastsel
-from fastsel._kernels.bitmask import pack
+from fastsel._kernels.bitmask import count, pack
 
 FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 DTYPES = ["bool", "int16", ">i4", "float64", "complex128", "float16", "S3", "U2", "M8[s]"]
@@ -115,6 +115,10 @@ def test_counts_of_planes(each_num_threads):
     planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
     for _ in each_num_threads:
         assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)
+
+
+def test_count_of_nothing():
+    assert count(np.zeros((3, 0, 70)), 8, np.array([255], np.uint64), 1) == 0
 
 
 @given(data=st.data())
