@@ -19,7 +19,7 @@ from setuptools.command.build_ext import build_ext
 KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "bitmask", "indices", "items", "gather", "small"),
-    *("keys", "distinct", "partitions", "ascending"),
+    *("keys", "distinct", "words", "ordered", "objects", "partitions", "ascending"),
 )
 # What a change must rebuild; named here, these files also reach the sdist.
 SHARED = sorted(glob(f"{KERNELS}/*.h") + glob(f"{KERNELS}/*.pxd"))

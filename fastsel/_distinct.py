@@ -308,10 +308,7 @@ def _of_few(ar, wanted, equal_nan, sorted):
     found = distinct.firsts_of_few(
         *(ar, FEW_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS, *wanted, most_distinct)
     )
-    if found is None or not sorted:
-        return found and Found(*found)
-    values, index, inverse, counts = found
-    return _arranged(values, index, _engines.finished(inverse, counts), wanted, True)
+    return found and _ordered(found, wanted, sorted)
 
 
 def _rows(array, axis):
@@ -332,26 +329,32 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if len(rows) == 0:
         return None
     if rows.dtype.kind in "OT":
-        firsts = _objects.of_strings(rows, equal_nan) if rows.ndim == 1 else None
-    else:
-        keys = _engines.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
-        if keys is None:
-            return None
+        found = _objects.of_strings(rows, wanted.inverse, equal_nan) if rows.ndim == 1 else None
+        return found and _ordered(found, wanted, sorted)
+    keys = _engines.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
+    if keys is None:
+        return None
+    firsts = _engines.in_order(keys, wanted.inverse)
+    if firsts is None:
         expected = _engines.expected_groups(keys, sorted)
         by_numpy = _ascending.numpy_sorts_faster(rows, wanted)
         if sorted and _engines.sorts_first(keys, expected, by_numpy):
             return Found(*_ascending.distinct(rows, keys, wanted))
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
-    if firsts is None:
-        return None
-    found = _found(rows, firsts, wanted, sorted)
+    found = _found(rows, firsts, wanted, sorted and not firsts.is_ascending)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         found = _with_smallest_nan(found, rows)
     return found
 
 
+def _ordered(found, wanted, sorted):
+    """All outputs, of those in order of first occurrence."""
+    values, index, inverse, counts = found
+    return _arranged(values, index, _engines.finished(inverse, counts), wanted, sorted)
+
+
 def _found(rows, firsts, wanted, sorted):
-    """All outputs, in ascending order or in that of first occurrence."""
+    """The same of Firsts."""
     return _arranged(*_gathered(rows, firsts, wanted.index), firsts.finish, wanted, sorted)
 
 
@@ -421,10 +424,10 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
         if sorted or axis is not None or rows.dtype.kind not in "OT":
             _add_advice(error, rows, axis)
             raise
-        firsts = _objects.first_occurrences(rows, equal_nan)
-        if firsts is None:
+        found = _objects.first_occurrences(rows, wanted.inverse, equal_nan)
+        if found is None:
             raise
-        return _outputs(_found(rows, firsts, wanted, False), wanted, np.shape(ar))
+        return _outputs(Found(*found), wanted, np.shape(ar))
     values, index, *extras = found
     if not sorted:
         order = np.argsort(index)

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _gate, _numpy, _threads
-from fastsel._kernels import bitmask, distinct, gather, partitions
+from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.keys import canonical_keys
+from fastsel._kernels.words import first_words
 
 # Beyond so many expected groups a table leaves the cache and partitions are faster: on one thread
 # 1e6 int64 of 1e5 groups take 3.7 ms by tables and 9.8 by partitions, of 3e5 17 and 11
@@ -24,6 +25,14 @@ from fastsel._kernels.keys import canonical_keys
 # The guess may be wrong: a table gives up at twice as many, but not before LEAST_GROUPS.
 TABLE_GROUPS = 1 << 17
 LEAST_GROUPS = 1 << 16
+
+# Where only the first occurrences are wanted, words that have fewer keys per group than this are
+# put into sets, up to so many groups, for which 16 MB are taken. By tables and by sets, on two
+# threads, 1e5 int64 of 1e3 groups take 0.13 and 0.22 ms, of 1e4 0.39 and 0.29, of 1e5 1.6 and 0.5;
+# 1e6 of 3e4 2.6 and 3.4, of 1e5 6.7 and 3.8. By partitions and by sets 1e6 of 1e6 take 8.8 and 7.1
+# ms; 1e7 of 1e6 72 and 58, of 3e6 93 and 163. (FORCE_ENGINE; `compare.py --op unique_first`.)
+KEYS_PER_TABLE_GROUP = 32
+WORDS_GROUPS = (1 << 20) - 512
 
 # Each thread's table takes all groups, and they are merged on one thread: so each is to have so
 # many keys per group. On two threads 1e5 int64 of 3e4 groups took 0.51 ms, on one 0.44; 1e6 of 3e4
@@ -103,6 +112,7 @@ class Firsts(NamedTuple):
     bits: np.ndarray
     offsets: np.ndarray
     finish: Callable
+    is_ascending: bool = False
 
 
 def keys_of(rows, equal_nan):
@@ -158,29 +168,54 @@ def sorts_first(keys, expected, by_numpy):
     )
 
 
+def in_order(keys, inverse):
+    """The Firsts of keys that are in order already, or None."""
+    if keys.order is None or FORCE_ENGINE is not None:
+        return None
+    threads = _threads.for_bytes(keys.data.nbytes)
+    found = ordered.in_order(keys.data, keys.size, keys.rule, keys.order, threads)
+    if found is None:
+        return None
+    bits, is_ascending = found
+    offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
+
+    def finish(order=None):
+        starts = indices.flat(bits, offsets, threads)
+        counts = np.diff(starts, append=keys.size)
+        if not inverse:
+            return None, counts
+        return np.repeat(np.arange(len(counts)) if order is None else order, counts), counts
+
+    return Firsts(bits, offsets, finish, is_ascending)
+
+
 def first_occurrences(keys, inverse, counts, expected):
     """The Firsts of at least one key."""
     threads = _threads.for_bytes(keys.data.nbytes)
-    for engine in _engines(expected):
+    for engine in _engines(keys, expected):
         firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
             return firsts
     raise AssertionError("sorting serves all keys")
 
 
-def _engines(expected):
-    """The engines to try, in turn, for so many groups."""
+def _engines(keys, expected):
+    """The engines to try, in turn."""
     engines = {
         "places": _by_places,
+        "words": _by_words,
         "tables": _by_tables,
         "partitions": _by_partitions,
         "sort": _by_sorting,
     }
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
-    if expected <= TABLE_GROUPS:
-        return list(engines.values())
-    return [_by_places, _by_partitions, _by_sorting]
+    if expected > TABLE_GROUPS:
+        del engines["tables"]
+    many = expected == 0 or expected > min(TABLE_GROUPS, keys.size // KEYS_PER_TABLE_GROUP)
+    if not many or expected > WORDS_GROUPS:
+        del engines["words"]
+    return engines.values()
 
 
 def expected_groups(keys, may_sort=False):
@@ -224,6 +259,16 @@ def _places(keys):
         return None
     few = min(FEW_PLACES, keys.size // 2)
     return distinct.places(keys.data, keys.size, min(MOST_PLACES, max(few, keys.data.nbytes // 32)))
+
+
+def _by_words(keys, inverse, counts, threads, expected):
+    if inverse or counts or keys.loners is not None or keys.data.nbytes // keys.size not in (4, 8):
+        return None
+    bits = first_words(keys.data, keys.size, keys.rule, SEEDS, expected, threads)
+    if bits is None:
+        return None
+    offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
+    return Firsts(bits, offsets, finished(None, None))
 
 
 def _by_tables(keys, inverse, counts, threads, expected, places=None):

@@ -1,55 +1,41 @@
-"""First occurrences in arrays of Python objects, and of StringDType with NaN.
-
-Python's dict is the table here: it knows the objects' hash and equality.
-"""
+"""First occurrences in arrays of Python objects, and of StringDType with NaN."""
 
 import math
 
 import numpy as np
 
 from fastsel import _engines
+from fastsel._kernels.objects import first_objects
 
 
-def of_strings(flat, equal_nan):
-    """The Firsts of a 1-d array of str, bytes, or strings of which some are missing (NaN).
+def of_strings(flat, inverse, equal_nan):
+    """(values, index, inverse, counts) in order of first occurrence, of a 1-d array of str, bytes,
+    or strings of which some are missing (NaN).
 
     None for other objects and other StringDTypes, where NumPy's rules decide.
     """
-    items = flat.tolist()
     if flat.dtype.kind == "T":
-        if not _nan_is_missing(flat.dtype):
-            return None
-        items = _with_missing(items, equal_nan)
-    elif set(map(type, items)) not in ({str}, {bytes}):
-        return None
-    return _by_dict(items)
+        return first_occurrences(flat, inverse, equal_nan) if _nan_is_missing(flat.dtype) else None
+    return first_objects(flat, True, _engines.SEEDS, inverse)
 
 
-def first_occurrences(flat, equal_nan):
-    """The Firsts of a 1-d array of objects, or of strings of which some are missing, by their
-    hash; None if one of them has none."""
-    items = flat.tolist()
-    if flat.dtype.kind == "T":
-        items = _with_missing(items, equal_nan)
+def first_occurrences(flat, inverse, equal_nan):
+    """The same of a 1-d array of any objects, or strings of which some are missing, by their hash;
+    None if one of them has none."""
+    items = _with_missing(flat, equal_nan) if flat.dtype.kind == "T" else flat
     try:
-        return _by_dict(items)
+        values, index, *extras = first_objects(items, False, _engines.SEEDS, inverse)
     except TypeError:
         return None
+    return (values if items is flat else flat[index]), index, *extras
 
 
-def _with_missing(items, equal_nan):
-    """A stand-in for the missing strings, or if they are not equal, one for each."""
+def _with_missing(flat, equal_nan):
+    """Objects instead of strings: one for all that are missing, or if they are not equal, one for
+    each."""
     missing = object()
-    return [x if isinstance(x, str) else missing if equal_nan else object() for x in items]
-
-
-def _by_dict(items):
-    ranks = {}
-    numbers = (ranks.setdefault(item, len(ranks)) for item in items)
-    inverse = np.fromiter(numbers, np.intp, len(items))
-    keys = _engines.keys_of(inverse, False)
-    firsts = _engines.first_occurrences(keys, False, True, _engines.expected_groups(keys))
-    return firsts._replace(finish=_engines.finished(inverse, firsts.finish()[1]))
+    items = (x if isinstance(x, str) else missing if equal_nan else object() for x in flat.tolist())
+    return np.fromiter(items, object, len(flat))
 
 
 def _nan_is_missing(dtype):

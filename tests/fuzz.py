@@ -83,7 +83,9 @@ class Reader:
         _distinct.FEW_BYTES = 8 * _selection.TINY_ITEMS
         _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
-        _engines.FORCE_ENGINE = self.choice([None, "places", "tables", "partitions", "sort"])
+        _engines.FORCE_ENGINE = self.choice(
+            [None, "places", "words", "tables", "partitions", "sort"]
+        )
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
         return fastsel.threads(self.integer(1, 7))
 

@@ -1,5 +1,10 @@
 """unique of object arrays: the items' own `<` and `==` decide, as in NumPy; texts may be hashed."""
 
+import contextlib
+import ctypes
+import sys
+import threading
+
 import numpy as np
 import pytest
 import reference
@@ -238,3 +243,120 @@ def test_missing_strings_are_equal_or_not(equal_nan):
     )  # fmt: skip
     assert values.tolist() == (["b", None, "a"] if equal_nan else ["b", None, "a", None])
     assert counts.tolist() == ([2, 2, 1] if equal_nan else [2, 1, 1, 1])
+
+
+class Colliding:
+    """Many have the same hash, and are equal if their numbers are."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return int(self.number) % 3
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def first_outputs(items):
+    """The four outputs in order of first occurrence, by a dict."""
+    numbers = {}
+    inverse = [numbers.setdefault(item, len(numbers)) for item in items]
+    index = [inverse.index(number) for number in range(len(numbers))]
+    return list(numbers), index, inverse, [inverse.count(number) for number in range(len(numbers))]
+
+
+def check_first_outputs(items, **keywords):
+    found = fastsel.unique(objects(*items), True, True, True, sorted=False, **keywords)
+    values, index, inverse, counts = first_outputs(items)
+    assert len(found[0]) == len(values)
+    assert all(ours is theirs for ours, theirs in zip(found[0], values, strict=True))
+    assert [part.tolist() for part in found[1:]] == [index, inverse, counts]
+    return found[0]
+
+
+def test_different_objects_of_the_same_hash():
+    """In order of first occurrence, among others and across batches."""
+    rng = np.random.default_rng(6)
+    for size, kinds in ((5, 3), (130, 40), (700, 60)):
+        check_first_outputs([Colliding(k) for k in rng.integers(kinds, size=size)])
+    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # of equal hashes
+    check_first_outputs([*numbers, None, -1, -2, *numbers, None])
+
+
+@pytest.mark.parametrize("kinds", [1, 40, 1100, 5000])
+def test_many_texts(kinds):
+    """More than fit the first table, all copies, so that none is found by its identity."""
+    rng = np.random.default_rng(kinds)
+    for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
+        items = [make(number) for number in rng.integers(kinds, size=6000)]
+        values, index, inverse, counts = fastsel.unique(
+            objects(*items), True, True, True, sorted=False
+        )
+        assert values.tolist() == list(dict.fromkeys(items))
+        assert (index[inverse] <= np.arange(6000)).all()
+        assert values[inverse].tolist() == items
+        assert np.array_equal(counts, np.bincount(inverse))
+        assert fastsel.unique(objects(*items)).tolist() == sorted(set(items))
+
+
+def test_texts_of_equal_length_and_different_kind():
+    items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
+    assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))
+
+
+def test_a_nan_object_equals_itself_alone():
+    nan, other = float("nan"), float("nan")
+    check_first_outputs([nan, None, other, nan, other, None])
+
+
+def test_empty_places_of_an_array_of_objects_are_none():
+    array = np.zeros(3, object)
+    array[1] = "a"
+    ctypes.memset(array.ctypes.data, 0, 8)  # as C code leaves an array that it did not fill
+    assert fastsel.unique(array, sorted=False).tolist() == [None, "a", 0]
+
+
+def test_references_are_exact():
+    text, item = "".join(["a", "b"] * 9), Colliding(5)
+    before = sys.getrefcount(text), sys.getrefcount(item)
+    for _ in range(50):
+        for items in ([text] * 300, [item] * 300, [text, None, item] * 100):
+            array = objects(*items)
+            fastsel.unique(array, True, True, True, sorted=False)
+            with contextlib.suppress(TypeError):
+                fastsel.unique(array)
+            outcome(fastsel.unique, objects(*items, {}), sorted=False)
+    del array, items
+    assert (sys.getrefcount(text), sys.getrefcount(item)) == before
+
+
+def test_other_threads_run_meanwhile():
+    """The lock is handed over between rounds: a thread that waits for it goes on before the end."""
+    texts = objects(*map(str, range(200_000)))
+    ran = []
+    thread = threading.Thread(target=lambda: ran.append(True))
+
+    class Starts(str):
+        """Not a plain text: the objects are hashed one by one, and it starts the thread."""
+
+        def __hash__(self):
+            if thread.ident is None:
+                thread.start()
+            return 1
+
+    class Looks(Starts):
+        def __hash__(self):
+            looked.append(bool(ran))
+            return 2
+
+    looked = []
+    array = np.concatenate((objects(None, Starts()), texts, objects(Looks())))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        fastsel.unique(array, sorted=False)
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert looked == [True]

@@ -11,6 +11,7 @@ import fastsel
 from fastsel import _engines
 from fastsel._kernels import distinct
 from fastsel._kernels.partitions import Partitions
+from fastsel._kernels.words import first_words
 
 SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
 
@@ -82,6 +83,15 @@ def test_partitions_give_up_on_collisions():
         assert job.find() is found
 
 
+def test_sets_give_up_on_collisions(flood):
+    rule = (2**64 - 1, 2**64 - 1, 0, False)
+    rng = np.random.default_rng(9)
+    others = rng.integers(0, 2**64, len(flood), dtype=np.uint64)
+    for threads in (1, 2):
+        assert first_words(flood, len(flood), rule, SEEDS, 0, threads) is None
+        assert first_words(others, len(flood), rule, SEEDS, 0, threads) is not None
+
+
 def test_merged_tables_give_up_on_collisions():
     """Each slice has few enough of the keys that collide; all slices together have too many."""
     slices = colliding(1800).reshape(30, 60)
@@ -98,7 +108,7 @@ def test_tables_give_up_on_more_groups_than_allowed(most):
             assert not by_tables(keys.astype(dtype), most=most)
 
 
-@pytest.mark.parametrize("engine", [None, "tables", "partitions"])
+@pytest.mark.parametrize("engine", [None, "words", "tables", "partitions"])
 def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
     monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
     for in_order in (True, False):
@@ -106,10 +116,11 @@ def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
         expected = reference.unique(flood, True, True, True, sorted=in_order)
         for ours, theirs in zip(found, expected, strict=True):
             assert np.array_equal(ours, theirs)
+        assert np.array_equal(fastsel.unique(flood, sorted=in_order), expected[0])
 
 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
-@pytest.mark.parametrize("engine", ["tables", "partitions"])
+@pytest.mark.parametrize("engine", ["words", "tables", "partitions"])
 def test_words_that_stand_in_empty_slots(engine, seeds, forced_kernels, monkeypatch):
     """An empty slot holds 0, and that of 0 the seed, or the seed with another bit: none of them is
     taken for a key, and as keys they are found."""
@@ -124,3 +135,4 @@ def test_words_that_stand_in_empty_slots(engine, seeds, forced_kernels, monkeypa
                 expected = reference.unique(keys, True, True, True, sorted=False)
                 for ours, theirs in zip(found, expected, strict=True):
                     assert np.array_equal(ours, theirs)
+                assert np.array_equal(fastsel.unique(keys, sorted=False), expected[0])

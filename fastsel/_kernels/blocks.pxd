@@ -27,6 +27,9 @@ cdef extern from "levels.h" nogil:
         void (*slots)(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
             int shift, uint64_t *slots) noexcept nogil
+        Py_ssize_t (*known[4])(
+            const char *items, Py_ssize_t blocks, const uint64_t *known) noexcept nogil
+        int (*turns)(const uint64_t *numbers, Py_ssize_t blocks, uint64_t *bits) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
     int fs_ctz(uint64_t word) noexcept

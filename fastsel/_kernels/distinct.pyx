@@ -14,7 +14,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
 from fastsel._kernels.keys cimport (
     canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
 from fastsel._kernels.places cimport place_bits
@@ -25,6 +25,7 @@ from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport (
     NO_MEMORY, TOO_MANY, find_direct, find_or_add, group_t, look_up, table_free, table_start,
     table_start_direct, table_t)
+from fastsel._kernels.words cimport few_words
 
 cdef extern from "levels.h" nogil:
     void fs_prefetch(const char *p)
@@ -39,6 +40,10 @@ cdef enum:
     # One of so many words is compared with the next one, 16 of a batch. Where there are no runs it
     # cannot be seen in the time of 1e4 keys; where there are runs of 10 they take 15 us, not 31.
     PROBE_STEP = 8
+    # Groups with which blocks of keys are compared, so that nothing is looked up: on two threads
+    # 1e5 int32 of 2 groups take 36 us so, and 102 otherwise (`compare.py --op unique_first --size
+    # 1e5 --dtype int32 --groups 2`, and with 0).
+    FEW_GROUPS = 4
     MOST_SMALL = 1 << 17    # bytes, whatever the caller says
     SMALL_BLOCKS = MOST_SMALL // 64
     ROUND_BLOCKS = 4        # the first round says whether many keys are equal
@@ -68,6 +73,7 @@ ctypedef struct tables_task:
     int place_bits                # so many bits of them; 0: they are hashed
     bint plain                    # words are as they lie there
     bint counted
+    bint few_told_apart           # few groups are: words, of which only the first ones matter
     Py_ssize_t blocks
     Py_ssize_t slices
     Py_ssize_t rounds
@@ -103,6 +109,7 @@ cdef class Tables:
         task.most = most
         task.expected = min(expected, most)
         task.counted = counts
+        task.few_told_apart = tells_few_apart(task, inverse)
         task.blocks = blocks_of(size)
         task.slices = min(task.blocks, max(1, threads))
         task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
@@ -196,6 +203,9 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not Non
     elif task.keys.width > 2 and task.plain:
         task.place_bits = bits_of_places(task.keys.data, size, task.keys.width,
                                          min(most_places, size // 2), &task.base)
+    if task.place_bits == 0 and not inverse and not counts:
+        return few_words(&task.keys, a, index, most_distinct, bits)
+    task.few_told_apart = tells_few_apart(&task, inverse)
     if inverse:
         numbers = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
         task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers)
@@ -217,6 +227,11 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not Non
                 numbers if inverse else None, of_groups(&part.table, True) if counts else None)
     finally:
         table_free(&part.table)
+
+
+cdef bint tells_few_apart(const tables_task *task, bint inverse) noexcept:
+    return (task.keys.is_word and not task.keys.rule.lonely and task.keys.loners == NULL and
+            not inverse and not task.counted)
 
 
 def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
@@ -252,8 +267,30 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             part.status = table_start_direct(&part.table, task.place_bits)
         else:
             part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
-    if part.status:
-        return
+    while start < stop and part.status == 0:
+        if part.table.length <= FEW_GROUPS and task.few_told_apart:
+            if part.table.length:
+                start += 64 * known_blocks(task, &part.table, start, stop)
+            fill(task, part, start, min(stop, start + BATCH))
+            start += BATCH
+        else:
+            fill(task, part, start, stop)
+            start = stop
+
+
+cdef inline Py_ssize_t known_blocks(const tables_task *task, const table_t *table,
+                                    Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """How many blocks have only keys of FEW_GROUPS groups, or less, which are compared with these
+    as they lie there."""
+    cdef uint64_t[FEW_GROUPS] known
+    cdef Py_ssize_t g
+    for g in range(FEW_GROUPS):
+        known[g] = table.groups[g if g < table.length else 0].word + task.base
+    return level.known[log2_width(task.keys.width)](
+        task.keys.data + start * task.keys.width, (stop - start) >> 6, known)
+
+
+cdef void fill(tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     if task.place_bits == 0 and task.keys.is_word:
         fill_words(task, part, start, stop)
     elif task.place_bits == 0:

@@ -126,6 +126,12 @@ typedef struct {
     /* (hash << skip) >> shift of each of n words: what first_slot of table.pxd gives for one. */
     void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
+    /* known[log2 width]: in how many blocks, from the first one on, no item differs from all of
+       four. Items are aligned. */
+    ptrdiff_t (*known[4])(const char *items, ptrdiff_t blocks, const uint64_t *known);
+    /* Bit j: number j + 1 is another than number j, of 64 * blocks + 1 numbers. Returns 1 if one
+       of them is greater than the one before it, plus 2 if one is less. */
+    int (*turns)(const uint64_t *numbers, ptrdiff_t blocks, uint64_t *bits);
 } fs_level_t;
 
 #define FS_JOIN_(a, b) a##_##b

@@ -26,6 +26,8 @@ from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
     LOOKED_UP, NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
+from fastsel._kernels.wordset cimport (
+    add_words, set_clear, set_free, set_start, set_t)
 
 cnp.import_array()
 
@@ -110,7 +112,10 @@ cdef class Partitions:
             for_slices(choose_slice, task, task.slices, self.threads)
             scan_starts(task)
             for_slices(scatter_slice, task, task.slices, self.threads)
-            for_slices(tables_slice, task, task.cuts, self.threads)
+            if task.counted or task.inverse != NULL or task.keys.width not in (4, 8):
+                for_slices(tables_slice, task, task.cuts, self.threads)
+            else:
+                for_slices(sets_slice, task, task.cuts, self.threads)
             for k in range(task.cuts):
                 status = min(status, task.status[k])
         if status == NO_MEMORY:
@@ -221,6 +226,49 @@ cdef void tables_slice(void *context, Py_ssize_t k) noexcept nogil:
         part += 1
     table_free(&table)
     task.status[k] = status
+
+
+cdef void sets_slice(void *context, Py_ssize_t k) noexcept nogil:
+    """The same with sets, where only the marks are wanted."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t part = slice_start(PARTITIONS, task.cuts, k)
+    cdef Py_ssize_t stop = slice_start(PARTITIONS, task.cuts, k + 1)
+    cdef set_t words
+    cdef Py_ssize_t status = set_start(&words, task.keys.width, PARTITION_BITS, task.expected)
+    while part < stop and status == 0:
+        set_clear(&words, task.keys.width)
+        if task.narrow:
+            status = add_part(task, part, &words, <uint32_t *>task.words)
+        else:
+            status = add_part(task, part, &words, <uint64_t *>task.words)
+        part += 1
+    set_free(&words)
+    task.status[k] = status
+
+
+cdef Py_ssize_t add_part(partitions_task *task, Py_ssize_t part, set_t *words,
+                         const word_t *data) noexcept nogil:
+    """Mark the first occurrences in one part; returns 0 or a status."""
+    cdef Py_ssize_t at = task.starts[part * task.slices], n, j, news, status
+    cdef Py_ssize_t stop = task.starts[(part + 1) * task.slices]
+    cdef uint64_t[BATCH] batch
+    cdef uint8_t[BATCH] is_new
+    cdef uint32_t[BATCH] firsts
+    while at < stop:
+        n = min(stop - at, BATCH)
+        for j in range(n):
+            batch[j] = data[at + j]
+        status = add_words(words, &task.keys, level, batch, n, is_new)
+        if status != 0:
+            return status
+        news = 0
+        for j in range(n):
+            firsts[news] = task.places[at + j]
+            news += is_new[j]
+        for j in range(news):
+            task.marks[firsts[j]] = FIRST
+        at += n
+    return 0
 
 
 cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table,

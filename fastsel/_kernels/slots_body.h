@@ -1,4 +1,5 @@
-/* Words -> slots of a hash table; compiled once per CPU level (see levels.h). */
+/* What unique does with vectors: words -> slots of a hash table, words among a few known ones, words
+   in order. Compiled once per CPU level (see levels.h). */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -35,4 +36,43 @@ static void AT(slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_
     }
 #endif
     for (; j < n; j++) slots[j] = (fs_fold(words[j] ^ seed, factor) << skip) >> shift;
+}
+
+/* In how many blocks, from the first one on, no item differs from all of these four. */
+#define FS_KNOWN(width) \
+    static ptrdiff_t AT(known_u##width)(const char *items, ptrdiff_t blocks, \
+                                        const uint64_t *known) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        uint##width##_t a = (uint##width##_t)known[0], b = (uint##width##_t)known[1]; \
+        uint##width##_t c = (uint##width##_t)known[2], d = (uint##width##_t)known[3]; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            uint##width##_t strange = 0; \
+            for (int j = 0; j < 64; j++) \
+                strange |= (uint##width##_t)((v[j] != a) & (v[j] != b) & (v[j] != c) & (v[j] != d)); \
+            if (strange) return block; \
+        } \
+        return blocks; \
+    }
+FS_KNOWN(8)
+FS_KNOWN(16)
+FS_KNOWN(32)
+FS_KNOWN(64)
+#undef FS_KNOWN
+
+/* Bit j: number j + 1 is another than number j, of 64 * blocks + 1 numbers. Returns 1 if one of
+   them is greater than the one before it, plus 2 if one is less. */
+static int AT(turns)(const uint64_t *numbers, ptrdiff_t blocks, uint64_t *bits)
+{
+    uint64_t rises = 0, falls = 0;
+    for (ptrdiff_t block = 0; block < blocks; block++, numbers += 64) {
+        uint64_t word = 0;
+        for (int j = 0; j < 64; j++) {
+            word |= (uint64_t)(numbers[j + 1] != numbers[j]) << j;
+            rises |= numbers[j + 1] > numbers[j];
+            falls |= numbers[j + 1] < numbers[j];
+        }
+        bits[block] = word;
+    }
+    return (int)(rises + 2 * falls);
 }

@@ -1,0 +1,13 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def first_words(
+    data: NDArray[Any],
+    size: int,
+    rule: tuple[int, int, int, bool],
+    seeds: tuple[int, int],
+    expected: int,
+    threads: int,
+) -> NDArray[np.uint64] | None: ...

@@ -1,0 +1,157 @@
+"""unique where only values or index are wanted: sets of words, few groups told apart by comparing,
+and keys that are in order already."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import assert_same, grouped, value_bytes
+
+import fastsel
+from fastsel import _engines
+from fastsel._kernels.words import first_words
+
+DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
+ENGINES = (None, "words", "tables", "partitions")
+INTEGER_RULE = (2**64 - 1, 2**64 - 1, 0, False)
+SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
+EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
+
+
+def numbers(dtype, items):
+    """Whole numbers, of which -1 is NaN or NaT, and of floats every second 0 is -0.0."""
+    items = np.asarray(items)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "mM":
+        return np.where(items == -1, np.iinfo(np.int64).min, items).astype("i8").view(dtype)
+    if dtype.kind != "f":
+        return items.astype(dtype)
+    array = np.where(items == -1, np.nan, items).astype(dtype)
+    array[np.flatnonzero(array == 0)[1::2]] = -0.0
+    return array
+
+
+def check(array, threads=(1, 2, 3, 7)):
+    """Values, and values and index, in both orders, for each NaN rule and number of threads."""
+    for equal_nan in (True, False):
+        if array.dtype.kind not in "fmM" and not equal_nan:
+            continue
+        for in_order in (True, False):
+            values, index, *_ = reference.unique_outputs(
+                array, equal_nan=equal_nan, sorted=in_order
+            )
+            rules = {"equal_nan": equal_nan, "sorted": in_order}
+            for count in threads:
+                with fastsel.threads(count):
+                    assert_same(fastsel.unique(array, **rules), values)
+                    found = fastsel.unique(array, return_index=True, **rules)
+                    assert_same(found, (values, index))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_and_index_from_every_engine(dtype, engine, forced_kernels, monkeypatch):
+    monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
+    rng = np.random.default_rng(3)
+    for size in EDGES:
+        for groups in {1, 2, 5, 100, size}:
+            check(numbers(dtype, rng.integers(-1, groups, size)), threads=(1, 3))
+    check(numbers(dtype, np.append(rng.permutation(9000), [0, -1, 5, -1, 0])))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_arrays_of_few_groups(dtype):
+    """The fifth group comes late, or never, at the edges of blocks."""
+    for groups in (1, 2, 3, 4, 5, 6):
+        for size in (64, 100, 640, 1000):
+            for late in (0, 63, 64, 65, 127, 128, size - 1):
+                items = np.arange(size) % groups
+                items[late % size] = groups
+                check(numbers(dtype, items - 1), threads=(1,))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "?", "i2", "i4", "i8", "f8"])
+def test_larger_arrays_of_few_groups(dtype, forced_kernels):
+    for groups in (1, 2, 4, 5):
+        items = np.arange(70_000) % groups
+        items[[5, 64 * 300, -1]] = groups
+        check(numbers(dtype, items), threads=(1, 2))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+def test_a_set_that_has_to_grow(dtype, forced_kernels, monkeypatch):
+    """After a beginning that promised few groups, and one that promised many."""
+    monkeypatch.setattr(_engines, "FORCE_ENGINE", "words")
+    rng = np.random.default_rng(4)
+    for items in (np.repeat([3, 4], 3000), np.arange(3000)):
+        array = numbers(dtype, np.concatenate((items, rng.permutation(40_000), items)))
+        expected = np.sort(np.unique(array, return_index=True)[1])
+        for threads in (1, 2, 5):
+            bits = first_words(array, array.size, INTEGER_RULE, SEEDS, 0, threads)
+            found = np.unpackbits(bits.view(np.uint8), bitorder="little", count=array.size)
+            if dtype[0] == "i":
+                assert np.array_equal(np.flatnonzero(found), expected)
+            with fastsel.threads(threads):
+                index = fastsel.unique(array, return_index=True, sorted=False)[1]
+            assert np.array_equal(index, expected)
+
+
+def test_a_set_that_would_take_too_much_memory_gives_up(forced_kernels, monkeypatch):
+    array = np.random.default_rng(5).permutation(600_000)
+    assert first_words(array, array.size, INTEGER_RULE, SEEDS, 0, 1) is None
+    assert first_words(array, array.size, INTEGER_RULE, SEEDS, array.size, 1) is not None
+    monkeypatch.setattr(_engines, "expected_groups", lambda keys, may_sort: 0)
+    assert np.array_equal(fastsel.unique(array, sorted=False), array)
+
+
+ORDERS = {
+    "ascending": np.arange(3000),
+    "descending": np.arange(3000)[::-1],
+    "runs": np.arange(3000) // 7,
+    "runs_descending": -(np.arange(3000) // 65),
+    "constant": np.full(3000, 4),
+    "negative_too": np.arange(3000) - 1500,
+    "two": np.arange(3000) // 1500,
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"])
+def test_keys_that_are_in_order(dtype, order, forced_kernels):
+    """In all outputs; with NaN at the end, where sorting puts it, and at the start; also if one of
+    them is out of order after all."""
+    items = ORDERS[order]
+    if dtype == "u4" and items.min() < 0:
+        items = items - items.min()
+    for size in EDGES:
+        array = numbers(dtype, items[:size])
+        reference.check_unique(fastsel.unique, array)
+    array = numbers(dtype, items)
+    for nans in ([], [0], [-1], [-2, -1], [0, 1, 2]):
+        changed = array.copy()
+        if changed.dtype.kind in "fM":
+            changed[nans] = "NaT" if changed.dtype.kind == "M" else np.nan
+        check(changed, threads=(1, 3))
+        for place in (1, 63, 64, 65, 511, 512, 1500, 2998):
+            broken = changed.copy()
+            broken[[place, place + 1]] = broken[[place + 1, place - 1]]
+            check(broken, threads=(3,))
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+def test_all_outputs_of_keys_in_order(equal_nan, few_threads, forced_kernels):
+    for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
+        array = np.repeat(items, 100)
+        for in_order in (True, False):
+            found = fastsel.unique(array, True, True, True, equal_nan=equal_nan, sorted=in_order)
+            assert_same(
+                found, reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+            )
+
+
+def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
+    for engine in ENGINES:
+        monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
+        for name in ("float32", "float64"):
+            array = grouped(name, 2000, 30)
+            expected = reference.unique_outputs(array, sorted=False)[0]
+            assert value_bytes(fastsel.unique(array, sorted=False)) == value_bytes(expected)
