@@ -192,30 +192,37 @@ def in_order(keys, inverse):
 def first_occurrences(keys, inverse, counts, expected):
     """The Firsts of at least one key."""
     threads = _threads.for_bytes(keys.data.nbytes)
-    for engine in _engines(keys, expected):
+    for engine in _engines(keys, inverse or counts, expected):
         firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
             return firsts
     raise AssertionError("sorting serves all keys")
 
 
-def _engines(keys, expected):
+def _engines(keys, noted, expected):
     """The engines to try, in turn."""
     engines = {
         "places": _by_places,
-        "words": _by_words,
         "tables": _by_tables,
+        "words": _by_words,
         "partitions": _by_partitions,
         "sort": _by_sorting,
     }
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
-    if expected > TABLE_GROUPS:
-        del engines["tables"]
-    many = expected == 0 or expected > min(TABLE_GROUPS, keys.size // KEYS_PER_TABLE_GROUP)
-    if not many or expected > WORDS_GROUPS:
+    suits_words = _are_words(keys, noted)
+    if not suits_words or expected > WORDS_GROUPS:
         del engines["words"]
+    few = 0 < expected <= keys.size // KEYS_PER_TABLE_GROUP
+    if expected > TABLE_GROUPS or (suits_words and not few):
+        del engines["tables"]
     return engines.values()
+
+
+def _are_words(keys, noted):
+    """Can a set hold the keys, and does it say all that is wanted? noted: it is also wanted which
+    group each key belongs to."""
+    return not noted and keys.loners is None and keys.data.nbytes // keys.size in (4, 8)
 
 
 def expected_groups(keys, may_sort=False):
@@ -262,7 +269,7 @@ def _places(keys):
 
 
 def _by_words(keys, inverse, counts, threads, expected):
-    if inverse or counts or keys.loners is not None or keys.data.nbytes // keys.size not in (4, 8):
+    if not _are_words(keys, inverse or counts):
         return None
     bits = first_words(keys.data, keys.size, keys.rule, SEEDS, expected, threads)
     if bits is None:
@@ -275,7 +282,10 @@ def _by_tables(keys, inverse, counts, threads, expected, places=None):
     if keys.data.nbytes // keys.size <= 2:
         places = _places(keys)
     tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
-    most = min(max(2 * expected, LEAST_GROUPS), 2 * TABLE_GROUPS)
+    least = LEAST_GROUPS
+    if _are_words(keys, inverse or counts):
+        least = keys.size // KEYS_PER_TABLE_GROUP
+    most = min(max(2 * expected, least), 2 * TABLE_GROUPS)
     job = distinct.Tables(
         *(keys.data, keys.size, keys.rule, keys.loners, SEEDS, places, most, expected),
         *(inverse, counts, tables),

@@ -14,7 +14,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.keys cimport canonical, describe_keys, keys_t, order_t
+from fastsel._kernels.keys cimport canonical, describe_keys, keys_t
 from fastsel._kernels.radix cimport number_t, sort_bucket
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch, give, take
@@ -33,6 +33,13 @@ cdef enum:
     BUCKET_KEYS = 8192
     BUCKETS = 512
     FIRST_BIT = 31            # set in an entry: the first key of its group
+
+# How a word becomes a number of the same order: sign is flipped, in words that had it negative is
+# flipped too, less is subtracted.
+ctypedef struct order_t:
+    uint64_t sign
+    uint64_t negative
+    uint64_t less
 
 ctypedef struct ascending_task:
     keys_t keys

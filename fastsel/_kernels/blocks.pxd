@@ -29,7 +29,9 @@ cdef extern from "levels.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
         Py_ssize_t (*known[4])(
             const char *items, Py_ssize_t blocks, const uint64_t *known) noexcept nogil
-        int (*turns)(const uint64_t *numbers, Py_ssize_t blocks, uint64_t *bits) noexcept nogil
+        Py_ssize_t (*turns[2])(
+            const char *items, Py_ssize_t blocks, uint64_t care, uint64_t limit,
+            const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
 
     const fs_level_t *fs_level() noexcept
     int fs_ctz(uint64_t word) noexcept

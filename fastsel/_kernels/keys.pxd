@@ -24,13 +24,6 @@ ctypedef struct rule_t:
     uint64_t nan
     bint lonely             # an item that is nan equals no other, not even itself
 
-# How a word becomes a number of the same order: sign is flipped, in words that had it negative is
-# flipped too, less is subtracted.
-ctypedef struct order_t:
-    uint64_t sign
-    uint64_t negative
-    uint64_t less
-
 ctypedef struct keys_t:
     const char *data
     Py_ssize_t size         # number of keys

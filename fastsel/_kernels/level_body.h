@@ -440,7 +440,7 @@ static const fs_level_t AT(fs_level) = {
     AT(row_offsets),
     AT(slots),
     {AT(known_u8), AT(known_u16), AT(known_u32), AT(known_u64)},
-    AT(turns),
+    {AT(turns_u32), AT(turns_u64)},
 };
 
 #undef FS_TEXT

@@ -129,9 +129,9 @@ typedef struct {
     /* known[log2 width]: in how many blocks, from the first one on, no item differs from all of
        four. Items are aligned. */
     ptrdiff_t (*known[4])(const char *items, ptrdiff_t blocks, const uint64_t *known);
-    /* Bit j: number j + 1 is another than number j, of 64 * blocks + 1 numbers. Returns 1 if one
-       of them is greater than the one before it, plus 2 if one is less. */
-    int (*turns)(const uint64_t *numbers, ptrdiff_t blocks, uint64_t *bits);
+    /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
+    ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t care, uint64_t limit,
+                          const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);
 } fs_level_t;
 
 #define FS_JOIN_(a, b) a##_##b

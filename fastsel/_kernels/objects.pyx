@@ -1,10 +1,9 @@
 """First occurrences in an array of Python objects, by their own hash and equality.
 
-The objects' hashes are the keys of a table of groups (table.pxd); the few different objects whose
-hashes are equal are linked to each other. The objects of a batch, and the first one of each group,
-are held by a reference: `__hash__`, `__eq__` and signal handlers may do with the array what they
-like, and each of its items is read once. All happens under the GIL, which other threads may have
-between rounds.
+Equal objects are one kind. The objects of a batch, unless all are strings, and the first one of
+each kind are held by a reference: `__hash__`, `__eq__` and signal handlers may do with the array
+what they like, and each of its items is read once. All happens under the GIL, which other threads
+may have between rounds.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_CheckExact
@@ -14,117 +13,105 @@ from cpython.object cimport (
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport (
     PyUnicode_CheckExact, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND)
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
-from fastsel._kernels.blocks cimport fs_level, fs_level_t
-from fastsel._kernels.keys cimport keys_t
 from fastsel._kernels.results cimport new_result
-from fastsel._kernels.scratch cimport give, take
-from fastsel._kernels.table cimport find_or_add, look_up, table_free, table_start, table_t
+from fastsel._kernels.scratch cimport give, take, take_zeros
 
 cdef extern from "levels.h" nogil:
+    uint64_t fs_fold(uint64_t a, uint64_t b)
     void fs_prefetch(const char *p)
 
-cdef extern from "Python.h":
-    Py_ssize_t PY_SSIZE_T_MAX
-    Py_ssize_t PY_SSIZE_T_MIN
-
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     BATCH = 128
     ROUND_BATCHES = 64    # a millisecond or two, if the objects are strings
-    FIRST_ROOM = 64       # kinds
-    NONE = -1
+    FIRST_BITS = 10
+    NUMBER_BITS = 40      # of a slot; the others are those of the hash that slots do not tell apart
+    # From so many kinds on, tables grow to twice their size, not to eight times.
+    MANY_KINDS = 1 << 15
 
 ctypedef PyObject *object_t
 
-ctypedef struct kind_t:     # equal objects
+ctypedef struct kind_t:
     PyObject *object      # the first of them
+    uint64_t hash
     Py_ssize_t first      # its position
     Py_ssize_t count
-    Py_ssize_t next       # another kind whose hash is the same, or NONE
 
 
 cdef class Kinds:
-    """The kinds met so far, in order of first occurrence."""
-    cdef table_t table    # of hashes; the `first` of a group is the kind that had its hash first
-    cdef keys_t keys
+    """The kinds met so far, in order of first occurrence, and a table of them: open addressing,
+    linear probing, at most half full. There is no limit to the probes: Python's hashes are secret
+    where they have to be, and nothing else tells apart objects that have no order."""
     cdef kind_t *kinds
-    cdef Py_ssize_t length, room
+    cdef Py_ssize_t length
+    cdef uint64_t *slots  # number of the kind plus one, and bits of its hash; 0: empty
+    cdef int slot_bits
+    cdef uint64_t seed, factor
 
     def __init__(self, tuple seeds not None):
-        self.keys.is_word = True
-        self.keys.seed, self.keys.factor = seeds
-        self.room = FIRST_ROOM
-        self.kinds = <kind_t *>take(self.room * sizeof(kind_t))
-        if self.kinds == NULL or table_start(&self.table, &self.keys, PY_SSIZE_T_MAX, 0, 0):
+        self.seed, self.factor = seeds
+        self.make_room(FIRST_BITS)
+
+    cdef int make_room(self, int slot_bits) except -1:
+        """For half as many kinds as there are slots."""
+        cdef uint64_t *slots = <uint64_t *>take_zeros(sizeof(uint64_t) << slot_bits)
+        cdef kind_t *kinds = <kind_t *>take(sizeof(kind_t) << (slot_bits - 1))
+        cdef Py_ssize_t k, at, mask = (<Py_ssize_t>1 << slot_bits) - 1
+        if slots == NULL or kinds == NULL:
+            give(slots)
+            give(kinds)
             raise MemoryError()
-        # Python's hashes are secret where they have to be, and so is ours: there is no other way
-        # to tell objects apart that are not ordered, however long it takes.
-        self.table.probes = PY_SSIZE_T_MIN
+        for k in range(self.length):
+            kinds[k] = self.kinds[k]
+            at = <Py_ssize_t>(kinds[k].hash >> (64 - slot_bits))
+            while slots[at]:
+                at = (at + 1) & mask
+            slots[at] = slot_of(kinds[k].hash, k)
+        give(self.slots)
+        give(self.kinds)
+        self.slots, self.kinds, self.slot_bits = slots, kinds, slot_bits
+        return 0
 
     cdef int find(self, Py_ssize_t start, PyObject **objects, Py_ssize_t n,
                   Py_ssize_t *numbers) except -1:
         """The kinds of n objects, which stand from `start` on."""
         cdef uint64_t[BATCH] hashes
-        cdef uint16_t[BATCH] late
-        cdef uint32_t[BATCH] groups
-        cdef Py_ssize_t j, k, group
+        cdef uint64_t slot
+        cdef Py_ssize_t j
         for j in range(n):
-            hashes[j] = <uint64_t>PyObject_Hash(<object>objects[j])
-        for k in range(look_up(&self.table, &self.keys, level, hashes, n, late, groups)):
-            groups[late[k]] = 0
+            slot = <uint64_t>PyObject_Hash(<object>objects[j])
+            hashes[j] = fs_fold(slot ^ self.seed, self.factor)
+            fs_prefetch(<const char *>&self.slots[hashes[j] >> (64 - self.slot_bits)])
         for j in range(n):
-            if groups[j]:
-                fs_prefetch(<const char *>self.kinds[self.first_of(groups[j] - 1)].object)
+            slot = self.slots[hashes[j] >> (64 - self.slot_bits)]
+            if slot:
+                fs_prefetch(<const char *>self.kinds[number_in(slot)].object)
         for j in range(n):
-            if groups[j] == 0:
-                group = find_or_add(&self.table, &self.keys, self.length, hashes[j])
-                if group < 0:
-                    raise MemoryError()
-                groups[j] = <uint32_t>group + 1
-                if self.first_of(group) == self.length:
-                    self.add(objects[j], start + j)
-            numbers[j] = self.alike(objects[j], start + j, self.first_of(groups[j] - 1))
+            numbers[j] = self.find_one(objects[j], hashes[j], start + j)
             self.kinds[numbers[j]].count += 1
         return 0
 
-    cdef inline Py_ssize_t first_of(self, Py_ssize_t group) noexcept:
-        """The kind that was the first of a group of one hash."""
-        return self.table.groups[group].first
-
-    cdef int add(self, PyObject *item, Py_ssize_t position) except -1:
-        """A new kind."""
-        cdef kind_t *larger
-        if self.length == self.room:
-            larger = <kind_t *>take(2 * self.room * sizeof(kind_t))
-            if larger == NULL:
-                raise MemoryError()
-            memcpy(larger, self.kinds, self.length * sizeof(kind_t))
-            give(self.kinds)
-            self.kinds = larger
-            self.room *= 2
+    cdef inline Py_ssize_t find_one(self, PyObject *item, uint64_t hash,
+                                    Py_ssize_t position) except -1:
+        cdef Py_ssize_t mask = (<Py_ssize_t>1 << self.slot_bits) - 1, number = self.length
+        cdef Py_ssize_t at = <Py_ssize_t>(hash >> (64 - self.slot_bits))
+        while self.slots[at]:
+            number = number_in(self.slots[at])
+            if self.slots[at] == slot_of(hash, number) and self.kinds[number].hash == hash:
+                if are_equal(self.kinds[number].object, item):
+                    return number
+            at = (at + 1) & mask
+        number = self.length
         Py_INCREF(<object>item)
-        self.kinds[self.length] = kind_t(item, position, 0, NONE)
+        self.kinds[number] = kind_t(item, hash, position, 0)
+        self.slots[at] = slot_of(hash, number)
         self.length += 1
-        return 0
-
-    cdef inline Py_ssize_t alike(self, PyObject *item, Py_ssize_t position,
-                                 Py_ssize_t number) except -1:
-        """The kind of an object, among those of its hash, of which `number` is the first; a new one
-        if need be."""
-        cdef PyObject *known = self.kinds[number].object
-        while not are_equal(known, item):
-            if self.kinds[number].next == NONE:
-                self.kinds[number].next = self.length
-                self.add(item, position)
-                return self.length - 1
-            number = self.kinds[number].next
-            known = self.kinds[number].object
+        if 2 * self.length > mask:
+            self.make_room(self.slot_bits + (1 if self.length >= MANY_KINDS else 3))
         return number
 
     def outputs(self):
@@ -146,7 +133,15 @@ cdef class Kinds:
         for k in range(self.length):
             Py_XDECREF(self.kinds[k].object)
         give(self.kinds)
-        table_free(&self.table)
+        give(self.slots)
+
+
+cdef inline uint64_t slot_of(uint64_t hash, Py_ssize_t number) noexcept:
+    return hash << NUMBER_BITS | <uint64_t>(number + 1)
+
+
+cdef inline Py_ssize_t number_in(uint64_t slot) noexcept:
+    return <Py_ssize_t>(slot & ((<uint64_t>1 << NUMBER_BITS) - 1)) - 1
 
 
 def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not None,

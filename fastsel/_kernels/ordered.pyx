@@ -1,10 +1,10 @@
 """First occurrences in keys that are in order already, ascending or descending: equal ones lie side
 by side, and nothing has to be looked up."""
 cimport numpy as cnp
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
-from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_words, order_t
+from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_words
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 
@@ -13,17 +13,16 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    BATCH = 512
-    BATCH_BLOCKS = 8
-    RISES = 1           # what a slice has seen
+    RISES = 1           # what was seen
     FALLS = 2
-    # So many keys are looked at before threads are woken up. Keys in no order give themselves away
-    # among the first few.
-    TRIED = 4096
+    # Blocks that are looked at before the threads are: keys in no order give themselves away among
+    # the first few.
+    TRIED_BLOCKS = 64
+    BLOCKS_AT_ONCE = 8
 
 ctypedef struct ordered_task:
     keys_t keys
-    order_t order
+    uint64_t[3] order   # how words become numbers: sign, negative, less
     Py_ssize_t blocks
     Py_ssize_t slices
     uint64_t *bits
@@ -39,10 +38,10 @@ def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
     cdef Scratch scratch = Scratch()
     cdef int seen = 0
     describe_keys(&task.keys, data, size, rule, None, (0, 1))
-    task.order.sign, task.order.negative, task.order.less = order
+    task.order = order
     bits = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
     task.bits = <uint64_t *>cnp.PyArray_DATA(bits)
-    if turns(&task, 0, min(blocks, TRIED // 64)) == RISES | FALLS:
+    if turns(&task, 0, min(blocks, TRIED_BLOCKS)) == RISES | FALLS:
         return None
     task.blocks = blocks
     task.slices = slice_count(blocks, threads, 64 * task.keys.width)
@@ -64,39 +63,47 @@ cdef void turns_slice(void *context, Py_ssize_t k) noexcept nogil:
 
 cdef int turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
     """The bits of these blocks, and whether their keys rise or fall; not all of it if both."""
-    cdef uint64_t[BATCH + 1] numbers
-    cdef Py_ssize_t start, n, j
+    cdef Py_ssize_t width = task.keys.width, whole = min(stop, task.keys.size >> 6), done
+    cdef uint64_t last = key_at(&task.keys, max(block * 64 - 1, 0))
+    cdef bint is_start = block == 0
     cdef int seen = 0
+    last = number(task, last)
     while block < stop and seen != RISES | FALLS:
-        start = block * 64
-        n = min(task.keys.size - start, min(stop - block, BATCH_BLOCKS) * 64)
-        numbers[0] = key_at(&task.keys, max(start - 1, 0))
-        load_words(&task.keys, start, n, numbers + 1)
-        to_numbers(&task.order, numbers, n + 1)
-        for j in range(n, blocks_of(n) * 64):
-            numbers[j + 1] = numbers[n]
-        seen |= level.turns(numbers, blocks_of(n), task.bits + block)
-        if start == 0:
-            task.bits[0] |= 1
-        if task.keys.rule.lonely:
-            mark_loners(task, numbers + 1, block, n)
-        block += blocks_of(n)
+        done = 0
+        if block < whole and not task.keys.rule.lonely:
+            done = level.turns[width == 8](
+                task.keys.data + block * 64 * width, min(whole - block, BLOCKS_AT_ONCE),
+                task.keys.rule.care, task.keys.rule.limit, task.order, &last, task.bits + block,
+                &seen)
+        if done == 0:       # the last block, or one with words that are not canonical
+            turn_block(task, block, &last, &seen)
+            done = 1
+        block += done
+    if is_start:
+        task.bits[0] |= 1
     return seen
 
 
-cdef inline void to_numbers(const order_t *order, uint64_t *words, Py_ssize_t n) noexcept nogil:
-    """Words of either width to numbers in the order of their dtype."""
-    cdef Py_ssize_t j
+cdef void turn_block(const ordered_task *task, Py_ssize_t block, uint64_t *last,
+                     int *seen) noexcept nogil:
+    """The same of one block, made canonical and filled up with its last key."""
+    cdef uint64_t[64] words
+    cdef uint32_t[64] narrow
+    cdef uint64_t all_bits = <uint64_t>-1
+    cdef Py_ssize_t n = min(task.keys.size - block * 64, 64), j
+    load_words(&task.keys, block * 64, n, words)
+    for j in range(n, 64):
+        words[j] = words[n - 1]
+    for j in range(64):
+        narrow[j] = <uint32_t>words[j]
+    level.turns[task.keys.width == 8](
+        <const char *>words if task.keys.width == 8 else <const char *>narrow, 1, all_bits,
+        all_bits, task.order, last, task.bits + block, seen)
     for j in range(n):
-        words[j] ^= order.sign ^ (order.negative if words[j] & order.sign else 0)
-        words[j] -= order.less
+        if task.keys.rule.lonely and words[j] == task.keys.rule.nan:
+            task.bits[block] |= <uint64_t>1 << j
 
 
-cdef inline void mark_loners(const ordered_task *task, const uint64_t *numbers, Py_ssize_t block,
-                             Py_ssize_t n) noexcept nogil:
-    """NaN that equal no other, nor themselves."""
-    cdef uint64_t nan = task.keys.rule.nan
-    cdef Py_ssize_t j
-    to_numbers(&task.order, &nan, 1)
-    for j in range(n):
-        task.bits[block + (j >> 6)] |= <uint64_t>(numbers[j] == nan) << (j & 63)
+cdef inline uint64_t number(const ordered_task *task, uint64_t word) noexcept nogil:
+    """A word of either width as a number in the order of its dtype."""
+    return (word ^ task.order[0] ^ (task.order[1] if word & task.order[0] else 0)) - task.order[2]

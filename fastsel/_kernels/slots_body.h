@@ -60,19 +60,46 @@ FS_KNOWN(32)
 FS_KNOWN(64)
 #undef FS_KNOWN
 
-/* Bit j: number j + 1 is another than number j, of 64 * blocks + 1 numbers. Returns 1 if one of
-   them is greater than the one before it, plus 2 if one is less. */
-static int AT(turns)(const uint64_t *numbers, ptrdiff_t blocks, uint64_t *bits)
-{
-    uint64_t rises = 0, falls = 0;
-    for (ptrdiff_t block = 0; block < blocks; block++, numbers += 64) {
-        uint64_t word = 0;
-        for (int j = 0; j < 64; j++) {
-            word |= (uint64_t)(numbers[j + 1] != numbers[j]) << j;
-            rises |= numbers[j + 1] > numbers[j];
-            falls |= numbers[j + 1] < numbers[j];
-        }
-        bits[block] = word;
+/* Which words are other ones than those before them, as bits, of blocks of words that become numbers
+   of the same order: sign and in words that have it negative are flipped, less is subtracted.
+   Stops at a block with a word that is not canonical (see keys.pxd), and returns how many blocks
+   come before it. last is the number before the first word, then the last one; seen is 1 if a
+   number was greater than the one before it, plus 2 if one was less. */
+#define FS_TURNS(width) \
+    static ptrdiff_t AT(turns_u##width)(const char *items, ptrdiff_t blocks, uint64_t care_, \
+                                        uint64_t limit, const uint64_t *order, uint64_t *last, \
+                                        uint64_t *bits, int *seen) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        uint##width##_t sign = (uint##width##_t)order[0], negative = (uint##width##_t)order[1]; \
+        uint##width##_t less = (uint##width##_t)order[2], care = (uint##width##_t)care_; \
+        uint##width##_t gap = care - (uint##width##_t)limit, above = care + 1; \
+        uint##width##_t n[65], changes[64]; \
+        n[64] = (uint##width##_t)*last; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            uint##width##_t beyond = 0, rises = 0, falls = 0; \
+            n[0] = n[64]; \
+            for (int j = 0; j < 64; j++) { \
+                uint##width##_t magnitude = v[j] & care; \
+                beyond |= (uint##width##_t)(magnitude - 1) | (uint##width##_t)(magnitude + gap); \
+                n[j + 1] = (v[j] ^ sign ^ \
+                            (negative & (uint##width##_t)-(v[j] >> (width - 1)))) - less; \
+            } \
+            if (beyond & above) { \
+                *last = n[0]; \
+                return block; \
+            } \
+            for (int j = 0; j < 64; j++) { \
+                rises |= (uint##width##_t)(n[j + 1] > n[j]); \
+                falls |= (uint##width##_t)(n[j + 1] < n[j]); \
+                changes[j] = n[j + 1] ^ n[j]; \
+            } \
+            bits[block] = AT(word_u##width)((const char *)changes, (uint##width##_t)-1); \
+            *seen |= (int)(rises | falls << 1); \
+        } \
+        *last = n[64]; \
+        return blocks; \
     }
-    return (int)(rises + 2 * falls);
-}
+FS_TURNS(32)
+FS_TURNS(64)
+#undef FS_TURNS
