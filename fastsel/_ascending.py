@@ -1,12 +1,15 @@
 """Ascending order, for unique: the radix kernel for numbers of 4 and 8 bytes and what can be read
 as such, NumPy's sorts for the rest."""
 
+import operator
+
 import numpy as np
 
 from fastsel import _gate, _threads
 from fastsel._gather import gather_nd
+from fastsel._kernels import bitmask, items, results
 from fastsel._kernels.ascending import ascending, numpy_sorts_fast
-from fastsel._selection import compress
+from fastsel._kernels.ordered import in_order
 
 # About where the kernel and NumPy's sorts take the same time; above it the kernel is faster
 # (`compare.py --op unique_sorted --size 1e3 1e4 --groups n`).
@@ -52,14 +55,12 @@ def numpy_sorts_faster(numbers, wanted=()):
 
 
 def _distinct_by_numpy(flat, keys):
-    ordered = np.sort(_native(flat))
-    is_new = np.empty(len(ordered), bool)
-    is_new[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
-    lonely = keys.rule[3]
-    if flat.dtype.kind == "f" and not lonely:
-        is_new[np.searchsorted(ordered, ordered.dtype.type(np.nan)) + 1 :] = False
-    values = compress(is_new, ordered)
+    numbers = np.sort(_native(flat))
+    threads = _threads.for_bytes(numbers.nbytes)
+    bits, _ = in_order(numbers, len(numbers), keys.rule, keys.order, 0, threads)
+    offsets = bitmask.offsets_of(bits, numbers.itemsize, threads)
+    values = results.empty((int(offsets[-1]),), numbers.dtype)
+    items.keep(numbers, 0, 1, bits, offsets, values, threads)
     if flat.dtype.kind == "f":
         _put_first_bits(values, flat, None)
     return values.astype(flat.dtype, copy=False)
@@ -86,6 +87,9 @@ def argsort(values, with_places):
     if wanted, where each of them goes."""
     if _gate.small_foreign(values.dtype):
         values = _gate.as_float32(values)
+    if values.dtype.kind == "O":
+        order = _order_of_texts(values.tolist())
+        return order, places(order) if with_places else None
     values = _native(values)
     if _by_kernel(values) and (len(values) >= MANY_KEYS or not NUMPY_SORTS_FAST):
         return _sorted_groups(values, True, with_places)[1:3]
@@ -167,6 +171,22 @@ def _columns(values):
     padded = np.zeros((len(values), count * per_column), letters.dtype.newbyteorder(">"))
     padded[:, : letters.shape[1]] = letters
     return list(padded.view(">u8").T.astype(np.uint64, order="C"))
+
+
+def _order_of_texts(texts):
+    """The order of distinct str objects, or bytes: by arrays of their letters, if these are few
+    and say all, else by Python's sort."""
+    count, empty = len(texts), texts[0][:0]
+    if all(map(operator.lt, texts, texts[1:])):
+        return np.arange(count)
+    if count >= RADIX_KEYS:
+        longest = max(map(len, texts))
+        # An array of strings drops the NUL at their ends.
+        if longest <= 8 * MOST_COLUMNS and (b"\0" if empty == b"" else "\0") not in empty.join(texts):
+            columns = _columns(np.array(texts))
+            if columns is not None:
+                return _order_of_columns(columns)
+    return np.array(sorted(range(count), key=texts.__getitem__), np.intp)
 
 
 def _numpy_order(values):

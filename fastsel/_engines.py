@@ -100,6 +100,7 @@ class Keys(NamedTuple):
     rule: tuple
     loners: np.ndarray | None  # bitmask of keys that equal no other
     order: tuple | None  # how the words of single items are ordered, where they are numbers
+    letter: int = 0  # bytes of a letter, where they are strings
 
 
 class Firsts(NamedTuple):
@@ -129,9 +130,9 @@ def keys_of(rows, equal_nan):
     word = _gate.word_rule(rows.dtype, equal_nan) if rows.ndim == 1 else None
     if word is not None:
         order = None if foreign else _gate.order_rule(rows.dtype)
-        return Keys(_as_words(rows, width), len(rows), word, None, order)
+        return Keys(_as_words(rows, width), len(rows), word, None, order, _letter(rows))
     if rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8)):
-        return Keys(_as_words(rows, width), len(rows), _RAW_RULE, None, None)
+        return Keys(_as_words(rows, width), len(rows), _RAW_RULE, None, None, _letter(rows))
     return _canonical(rows, rule, width, equal_nan)
 
 
@@ -155,7 +156,13 @@ def _canonical(rows, rule, width, equal_nan):
     canonical_keys(
         rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, loners, threads
     )
-    return Keys(out, len(rows), _RAW_RULE, loners, None)
+    return Keys(out, len(rows), _RAW_RULE, loners, None, _letter(rows))
+
+
+def _letter(rows):
+    """Bytes of a letter of strings (1-d) that are ordered letter by letter; 0 for other items."""
+    is_text = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
+    return (4 if rows.dtype.kind == "U" else 1) if is_text else 0
 
 
 def sorts_first(keys, expected, by_numpy):
@@ -170,10 +177,10 @@ def sorts_first(keys, expected, by_numpy):
 
 def in_order(keys, inverse):
     """The Firsts of keys that are in order already, or None."""
-    if keys.order is None or FORCE_ENGINE is not None:
+    if (keys.order is None and not keys.letter) or FORCE_ENGINE is not None:
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
-    found = ordered.in_order(keys.data, keys.size, keys.rule, keys.order, threads)
+    found = ordered.in_order(keys.data, keys.size, keys.rule, keys.order, keys.letter, threads)
     if found is None:
         return None
     bits, is_ascending = found

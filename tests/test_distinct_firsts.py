@@ -1,6 +1,8 @@
 """unique where only values or index are wanted: sets of words, few groups told apart by comparing,
 and keys that are in order already."""
 
+import itertools
+
 import numpy as np
 import pytest
 import reference
@@ -155,3 +157,19 @@ def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
             array = grouped(name, 2000, 30)
             expected = reference.unique_outputs(array, sorted=False)[0]
             assert value_bytes(fastsel.unique(array, sorted=False)) == value_bytes(expected)
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S3", "S4", "S8", "S9", "U1", "U2", "U5", ">U5"])
+def test_texts_that_are_in_order(dtype, forced_kernels):
+    """Letters beyond the first byte and the first two; and one text out of order."""
+    letters = "\x01a\xff" if dtype[0] == "S" else "\x01a\u0100\U0001f600"
+    size = int(dtype.lstrip(">SU"))
+    texts = ["".join(t) for t in itertools.product(letters, repeat=min(size, 5))]
+    texts = [text.encode("latin-1") if dtype[0] == "S" else text for text in texts]
+    for items in (texts, texts[::-1], [text for text in texts for _ in range(3)], texts[:1] * 70):
+        array = np.array(items, dtype)
+        reference.check_unique(fastsel.unique, array)
+        for place in (0, 1, 63, 64, len(array) - 2):
+            broken = array.copy()
+            broken[[place % len(array), -1]] = broken[[-1, place % len(array)]]
+            reference.check_unique(fastsel.unique, broken)

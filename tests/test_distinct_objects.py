@@ -300,6 +300,24 @@ def test_many_texts(kinds):
         assert fastsel.unique(objects(*items)).tolist() == sorted(set(items))
 
 
+@pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
+def test_many_texts_are_sorted(make):
+    """By arrays of letters, unless these would not say all; in order already; too long."""
+    rng = np.random.default_rng(8)
+    plain = [make(number) for number in rng.permutation(3000)]
+    nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
+    nul += "\0" if isinstance(nul, str) else b"\0"
+    others = [[], [nul], [wide], sorted(plain)[:9]]
+    if isinstance(nul, str):
+        others += [["\u0100", "\U0001f600b", "\ud800"], [nul, "\uffff" * 40]]
+    for other in others:
+        items = [*plain, *other]
+        for texts in (items, sorted(items), sorted(items)[::-1]):
+            array = objects(*texts)
+            assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+            assert fastsel.unique(array).tolist() == sorted(set(texts))
+
+
 def test_texts_of_equal_length_and_different_kind():
     items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
     assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))

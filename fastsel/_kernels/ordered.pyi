@@ -7,6 +7,7 @@ def in_order(
     data: NDArray[Any],
     size: int,
     rule: tuple[int, int, int, bool],
-    order: tuple[int, int, int],
+    order: tuple[int, int, int] | None,
+    letter: int,
     threads: int,
 ) -> tuple[NDArray[np.uint64], bool] | None: ...

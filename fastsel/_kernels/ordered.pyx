@@ -2,6 +2,7 @@
 by side, and nothing has to be looked up."""
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_words
@@ -23,6 +24,7 @@ cdef enum:
 ctypedef struct ordered_task:
     keys_t keys
     uint64_t[3] order   # how words become numbers: sign, negative, less
+    int letter          # bytes of a letter of a text; 0: keys are numbers
     Py_ssize_t blocks
     Py_ssize_t slices
     uint64_t *bits
@@ -30,15 +32,18 @@ ctypedef struct ordered_task:
 
 
 def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-             tuple order not None, int threads):
-    """(bits, is ascending): the bitmask of the first occurrences of `size` > 0 keys of 4 or 8
-    bytes; None if they are in no order. order is (sign, negative, less)."""
+             tuple order, int letter, int threads):
+    """(bits, is ascending): the bitmask of the first occurrences of `size` > 0 keys; None if they
+    are in no order. Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None,
+    keys are texts of letters of 1 or 4 bytes."""
     cdef ordered_task task
     cdef cnp.npy_intp blocks = blocks_of(size)
     cdef Scratch scratch = Scratch()
     cdef int seen = 0
     describe_keys(&task.keys, data, size, rule, None, (0, 1))
-    task.order = order
+    if order is not None:
+        task.order = order
+    task.letter = letter
     bits = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
     task.bits = <uint64_t *>cnp.PyArray_DATA(bits)
     if turns(&task, 0, min(blocks, TRIED_BLOCKS)) == RISES | FALLS:
@@ -67,6 +72,8 @@ cdef int turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noex
     cdef uint64_t last = key_at(&task.keys, max(block * 64 - 1, 0))
     cdef bint is_start = block == 0
     cdef int seen = 0
+    if task.letter:
+        return text_turns(task, block, stop)
     last = number(task, last)
     while block < stop and seen != RISES | FALLS:
         done = 0
@@ -107,3 +114,36 @@ cdef void turn_block(const ordered_task *task, Py_ssize_t block, uint64_t *last,
 cdef inline uint64_t number(const ordered_task *task, uint64_t word) noexcept nogil:
     """A word of either width as a number in the order of its dtype."""
     return (word ^ task.order[0] ^ (task.order[1] if word & task.order[0] else 0)) - task.order[2]
+
+
+cdef int text_turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
+    """As turns, of texts."""
+    cdef Py_ssize_t width = task.keys.width, i
+    cdef const char *text
+    cdef uint64_t word
+    cdef int seen = 0, turn
+    while block < stop and seen != RISES | FALLS:
+        word = block == 0
+        for i in range(max(block * 64, 1), min(block * 64 + 64, task.keys.size)):
+            text = task.keys.data + i * width
+            turn = compare(text - width, text, width, task.letter)
+            word |= <uint64_t>(turn != 0) << (i & 63)
+            seen |= RISES if turn < 0 else FALLS if turn > 0 else 0
+        task.bits[block] = word
+        block += 1
+    return seen
+
+
+cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
+                        int letter) noexcept nogil:
+    """Less than 0, 0 or more than 0, as the one text is before, like or after the other."""
+    cdef uint32_t a, b
+    cdef Py_ssize_t at
+    if letter == 1:
+        return memcmp(one, other, width)
+    for at in range(0, width, 4):
+        memcpy(&a, one + at, 4)
+        memcpy(&b, other + at, 4)
+        if a != b:
+            return -1 if a < b else 1
+    return 0
