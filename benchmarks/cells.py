@@ -114,7 +114,9 @@ MODEST = (
     grid("boolean_mask", width=10),
     grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
     grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs"]),
-    grid("unique_sorted unique_first unique_all", dtype="int64", distribution="narrow"),
+    grid("unique_sorted unique_first unique_all", dtype="int64", distribution=["narrow", "sorted"]),
+    grid("unique_sorted unique_first", dtype=["int16", "float32"], groups=[2, "n/10"]),
+    grid("unique_sorted unique_first", dtype="object", size=1e5, groups=[1000, "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
@@ -191,6 +193,10 @@ FULL = (
 )
 
 
+# More objects take NumPy, and so a cell, minutes.
+MOST_OBJECTS = 1_000_000
+
+
 def choose(operators, wanted, grids):
     """The cells of these operators; ``wanted`` (part -> values) replaces parts of the grids."""
     operators = [op for name in operators for op in FAMILIES.get(name, (name,))]
@@ -226,7 +232,9 @@ def complete(op, parts):
 
 
 def possible(cell):
-    """Whether there is such an input, and no plainer name for the same one."""
+    """Whether there is such an input, of a size to measure, and no plainer name for it."""
+    if cell.dtype == "object" and cell.size > MOST_OBJECTS:
+        return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
     if cell.op in ("gather_nd", "dask_gather_nd"):

@@ -177,12 +177,13 @@ def _order_of_texts(texts):
     """The order of distinct str objects, or bytes: by arrays of their letters, if these are few
     and say all, else by Python's sort."""
     count, empty = len(texts), texts[0][:0]
+    nul = b"\0" if empty == b"" else "\0"
     if all(map(operator.lt, texts, texts[1:])):
         return np.arange(count)
     if count >= RADIX_KEYS:
         longest = max(map(len, texts))
         # An array of strings drops the NUL at their ends.
-        if longest <= 8 * MOST_COLUMNS and (b"\0" if empty == b"" else "\0") not in empty.join(texts):
+        if longest <= 8 * MOST_COLUMNS and nul not in empty.join(texts):
             columns = _columns(np.array(texts))
             if columns is not None:
                 return _order_of_columns(columns)
