@@ -6,22 +6,18 @@ import fuzz
 import numpy as np
 import pytest
 
+from fastsel import _ascending, _distinct, _engines, _gather, _selection, _threads
+
 CORPUS = Path(__file__).with_name("corpus")
 
 
 @pytest.fixture(autouse=True)
 def _settings_as_before(monkeypatch):
-    for name in (
-        "_selection.TINY_ITEMS",
-        "_distinct.TINY_ITEMS",
-        "_distinct.SORTED_ITEMS",
-        "_distinct.PLACED_ITEMS",
-        "_threads.MIN_SLICE_BYTES",
-    ):
-        monkeypatch.setattr(f"fastsel.{name}", 0)
-    monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", None)
-    monkeypatch.setattr("fastsel._ascending.NUMPY_SORTS_FAST", False)
-    monkeypatch.setattr("fastsel._engines.SEEDS", (1, 1))
+    """Whatever the fuzzer sets: constants of these modules."""
+    for module in (_ascending, _distinct, _engines, _gather, _selection, _threads):
+        for name, value in vars(module).items():
+            if name.isupper():
+                monkeypatch.setattr(module, name, value)
 
 
 @pytest.mark.parametrize("family", fuzz.FAMILIES)
