@@ -30,8 +30,9 @@ cdef enum:
     ROUND_BATCHES = 64    # a millisecond or two, if the objects are strings
     FIRST_BITS = 10
     NUMBER_BITS = 40      # of a slot; the others are those of the hash that slots do not tell apart
-    # From so many kinds on, tables grow to twice their size, not to eight times.
-    MANY_KINDS = 1 << 15
+    # Up to so many kinds tables grow to eight times their size; then they are made for all objects
+    # that are left, if these are like those before them.
+    MANY_KINDS = 1 << 13
 
 ctypedef PyObject *object_t
 
@@ -51,9 +52,11 @@ cdef class Kinds:
     cdef uint64_t *slots  # number of the kind plus one, and bits of its hash; 0: empty
     cdef int slot_bits
     cdef uint64_t seed, factor
+    cdef Py_ssize_t size  # objects to come, in all
 
-    def __init__(self, tuple seeds not None):
+    def __init__(self, Py_ssize_t size, tuple seeds not None):
         self.seed, self.factor = seeds
+        self.size = size
         self.make_room(FIRST_BITS)
 
     cdef int make_room(self, int slot_bits) except -1:
@@ -111,8 +114,15 @@ cdef class Kinds:
         self.slots[at] = slot_of(hash, number)
         self.length += 1
         if 2 * self.length > mask:
-            self.make_room(self.slot_bits + (1 if self.length >= MANY_KINDS else 3))
+            self.grow(position + 1)
         return number
+
+    cdef int grow(self, Py_ssize_t seen) except -1:
+        cdef int bits = self.slot_bits + (3 if self.length < MANY_KINDS else 1)
+        cdef Py_ssize_t kinds = min(self.length * (self.size // seen + 1), self.size)
+        while self.length >= MANY_KINDS and <Py_ssize_t>1 << (bits - 1) < kinds:
+            bits += 1
+        return self.make_room(bits)
 
     def outputs(self):
         """(values, index, counts)."""
@@ -157,7 +167,7 @@ def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not
     cdef const char *data = <const char *>cnp.PyArray_DATA(items)
     cdef Py_ssize_t *out = NULL
     cdef Py_ssize_t start = 0, n, batches = 0
-    cdef Kinds kinds = Kinds(seeds)
+    cdef Kinds kinds = Kinds(size, seeds)
     cdef cnp.ndarray labels = None
     if inverse:
         labels = new_result(1, &size, cnp.NPY_INTP)
