@@ -30,6 +30,8 @@ settings.load_profile("default")
 
 # What pytest-run-parallel must not run in several threads at once: modules, tests, fixtures.
 THREAD_UNSAFE = {
+    "test_any_call_equals_the_reference": "forces an engine for the process",
+    "test_any_list_is_rebuilt_by_its_inverse": "forces an engine for the process",
     "test_dask_readme": "catches what an example prints",
     "test_documents": "catches what an example prints",
     "test_fork": "forks",
