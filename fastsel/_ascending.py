@@ -181,12 +181,11 @@ def _order_of_texts(texts):
     if all(map(operator.lt, texts, texts[1:])):
         return np.arange(count)
     if count >= RADIX_KEYS:
-        longest = max(map(len, texts))
+        joined = empty.join(texts)
+        per_column = 8 if joined.isascii() or empty == b"" else 2
         # An array of strings drops the NUL at their ends.
-        if longest <= 8 * MOST_COLUMNS and nul not in empty.join(texts):
-            columns = _columns(np.array(texts))
-            if columns is not None:
-                return _order_of_columns(columns)
+        if max(map(len, texts)) <= per_column * MOST_COLUMNS and nul not in joined:
+            return _order_of_columns(_columns(np.array(texts)))
     return np.array(sorted(range(count), key=texts.__getitem__), np.intp)
 
 

@@ -1,7 +1,9 @@
 """Which engine finds the first occurrences, and what it is given: keys and a guess.
 
-One table per thread serves few groups, partitions serve many; both give up on a table that takes
-too many probes, and sorting is what is left then. All give the same answer.
+Keys that are in order need none. Places serve narrow ranges, one table per thread few groups, sets
+of words up to a million where only the firsts are wanted, partitions any number. All but places
+give up on a table that takes too many probes, and sorting is what is left then. All give the same
+answer.
 """
 
 import math
@@ -67,7 +69,8 @@ SORTED_FIRST_SHARE = 4
 # take 0.39 ms by sorting and 0.29 by tables, of 3e4 0.39 and 0.57; 1e6 of 1e5 5.2 and 4.1.
 NUMPY_FIRST_SHARE = 8
 
-# Tests and measurements set this to "places", "tables", "partitions" or "sort".
+# Tests and measurements set this to "places", "words", "tables", "partitions" or "sort"; then small
+# arrays and keys in order go there, too.
 FORCE_ENGINE = None
 
 _EVERY_BIT = (1 << 64) - 1
@@ -290,7 +293,7 @@ def _by_tables(keys, inverse, counts, threads, expected, places=None):
         places = _places(keys)
     tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
     least = LEAST_GROUPS
-    if _are_words(keys, inverse or counts):
+    if FORCE_ENGINE is None and _are_words(keys, inverse or counts):
         least = keys.size // KEYS_PER_TABLE_GROUP
     most = min(max(2 * expected, least), 2 * TABLE_GROUPS)
     job = distinct.Tables(

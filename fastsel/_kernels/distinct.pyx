@@ -1,6 +1,6 @@
 """First occurrences by one table per slice: for keys with few groups, or of a narrow range.
 
-Every engine of fastsel.unique (this file and partitions.pyx) answers in two steps: a bitmask with a
+Every engine of fastsel.unique answers in two steps: a bitmask with a
 bit at each first occurrence, so that a group's number in order of first occurrence is the rank of
 its bit; then, when the caller has perhaps put the groups in another order, inverse and counts.
 

@@ -120,13 +120,14 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
 cdef inline void load_numbers(const rule_t *rule, const wide_t *numbers, Py_ssize_t n,
                               uint64_t *words) noexcept nogil:
     """Nearly all floats are canonical as they lie there; whether all are is seen without a
-    comparison: the bit above care is set in what borrows from it, or carries into it."""
+    comparison: the bit above care is set in what borrows from it, and is negative, or carries into
+    it."""
     cdef uint64_t magnitude, gap = rule.care - rule.limit, beyond = 0
     cdef Py_ssize_t j
     for j in range(n):
         words[j] = numbers[j]
         magnitude = words[j] & rule.care
-        beyond |= (magnitude - 1) | (magnitude + gap)
+        beyond |= ((magnitude - 1) & words[j]) | (magnitude + gap)
     if beyond & (rule.care + 1):
         for j in range(n):
             words[j] = canonical(rule, words[j])

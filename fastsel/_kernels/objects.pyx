@@ -27,11 +27,11 @@ cnp.import_array()
 
 cdef enum:
     BATCH = 128
-    ROUND_BATCHES = 64    # a millisecond or two, if the objects are strings
+    ROUND_BATCHES = 64    # of strings: a millisecond or two
     FIRST_BITS = 10
     NUMBER_BITS = 40      # of a slot; the others are those of the hash that slots do not tell apart
-    # Up to so many kinds tables grow to eight times their size; then they are made for all objects
-    # that are left, if these are like those before them.
+    # Up to so many kinds tables grow to eight times their size; then to what all objects need if
+    # they are like those so far, and to four times at most.
     MANY_KINDS = 1 << 13
 
 ctypedef PyObject *object_t
@@ -45,8 +45,8 @@ ctypedef struct kind_t:
 
 cdef class Kinds:
     """The kinds met so far, in order of first occurrence, and a table of them: open addressing,
-    linear probing, at most half full. There is no limit to the probes: Python's hashes are secret
-    where they have to be, and nothing else tells apart objects that have no order."""
+    linear probing, at most half full. There is no limit to the probes: the hashes of texts are
+    secret, and nothing else tells apart objects that have no order."""
     cdef kind_t *kinds
     cdef Py_ssize_t length
     cdef uint64_t *slots  # number of the kind plus one, and bits of its hash; 0: empty
@@ -119,7 +119,7 @@ cdef class Kinds:
 
     cdef int grow(self, Py_ssize_t seen) except -1:
         cdef int bits = self.slot_bits + (3 if self.length < MANY_KINDS else 1)
-        cdef Py_ssize_t kinds = min(self.length * (self.size // seen + 1), self.size)
+        cdef Py_ssize_t kinds = min(self.length * min(self.size // seen + 1, 4), self.size)
         while self.length >= MANY_KINDS and <Py_ssize_t>1 << (bits - 1) < kinds:
             bits += 1
         return self.make_room(bits)
@@ -190,7 +190,7 @@ def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not
             memcpy(out + start, numbers, n * sizeof(Py_ssize_t))
         start += n
         batches += 1
-        if batches % ROUND_BATCHES == 0:
+        if not only_strings or batches % ROUND_BATCHES == 0:
             PyErr_CheckSignals()
             with nogil:
                 pass

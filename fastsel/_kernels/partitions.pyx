@@ -1,8 +1,8 @@
 """First occurrences by partition: for keys with many groups.
 
 The keys are scattered into PARTITIONS parts by the top bits of their hash, so that each part's
-table fits the cache, and parts are independent of each other. Within a part the keys keep their
-order, so that the first one met is the first occurrence.
+table, or set if only the marks are wanted, fits the cache, and parts are independent of each other.
+Within a part the keys keep their order, so that the first one met is the first occurrence.
 
 The pass that counts each part's keys also notes every key's part, in a byte of its own: the pass
 that scatters must agree with it even if another thread changes the keys meanwhile. The same bytes
@@ -234,7 +234,8 @@ cdef void sets_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t part = slice_start(PARTITIONS, task.cuts, k)
     cdef Py_ssize_t stop = slice_start(PARTITIONS, task.cuts, k + 1)
     cdef set_t words
-    cdef Py_ssize_t status = set_start(&words, task.keys.width, PARTITION_BITS, task.expected)
+    cdef Py_ssize_t status = set_start(&words, task.keys.width, PARTITION_BITS, task.expected,
+                                       <size_t>1 << 48)
     while part < stop and status == 0:
         set_clear(&words, task.keys.width)
         if task.narrow:

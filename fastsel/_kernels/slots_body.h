@@ -1,5 +1,5 @@
-/* What unique does with vectors: words -> slots of a hash table, words among a few known ones, words
-   in order. Compiled once per CPU level (see levels.h). */
+/* What unique does with vectors: words -> slots of a hash table, words among a few known ones,
+   words in order. Compiled once per CPU level (see levels.h). */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -81,7 +81,8 @@ FS_KNOWN(64)
             n[0] = n[64]; \
             for (int j = 0; j < 64; j++) { \
                 uint##width##_t magnitude = v[j] & care; \
-                beyond |= (uint##width##_t)(magnitude - 1) | (uint##width##_t)(magnitude + gap); \
+                beyond |= (uint##width##_t)(magnitude - 1) & v[j]; \
+                beyond |= (uint##width##_t)(magnitude + gap); \
                 n[j + 1] = (v[j] ^ sign ^ \
                             (negative & (uint##width##_t)-(v[j] >> (width - 1)))) - less; \
             } \

@@ -1,7 +1,7 @@
 """First occurrences of words, where neither inverse nor counts are wanted.
 
-Each thread has a set (wordset.pxd) for its share of the hashes, and looks at all keys: their hash
-says, faster than a pass that scatters them, which ones are its own.
+Each share of the hashes has a set (wordset.pxd), and a thread that looks at all keys: their hash
+says, faster than a pass that scatters them, which ones belong to it. Shares are a power of two.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint64_t
@@ -22,6 +22,7 @@ cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     LOOKED_AT = 256
+    MOST_GROWN = 1 << 22    # bytes of a set that has to grow; larger ones leave it to partitions
 
 ctypedef struct share_t:
     set_t words
@@ -41,7 +42,7 @@ ctypedef struct words_task:
 def first_words(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                 tuple seeds not None, Py_ssize_t expected, int threads):
     """The bitmask of the first occurrences of `size` > 0 words of 4 or 8 bytes, of which about
-    `expected` are distinct; None if a set takes too many probes."""
+    `expected` are distinct; None if a set takes too many probes, or has to grow too large."""
     cdef words_task task
     cdef cnp.npy_intp blocks = blocks_of(size)
     cdef uint64_t *data_of_bits
@@ -93,7 +94,7 @@ cdef void share_slice(void *context, Py_ssize_t k) noexcept nogil:
     cdef uint8_t[ADDED] is_new
     if k < task.shares:
         part.status = set_start(&part.words, task.keys.width, task.share_bits,
-                                task.expected >> task.share_bits)
+                                task.expected >> task.share_bits, MOST_GROWN)
     while block < stop and part.status == 0:
         blocks = min(stop - block, ADDED_BLOCKS)
         n = min(task.keys.size - block * 64, blocks * 64)
@@ -159,7 +160,7 @@ cdef tuple few_words(const keys_t *keys, cnp.ndarray a, bint index, Py_ssize_t m
     cdef set_t set
     cdef cnp.npy_intp count
     cdef Py_ssize_t blocks = blocks_of(keys.size)
-    cdef Py_ssize_t status = set_start(&set, keys.width, 0, 0)
+    cdef Py_ssize_t status = set_start(&set, keys.width, 0, 0, MOST_GROWN)
     if status == 0:
         status = find_few(keys, &set, most_distinct, bits)
     set_free(&set)

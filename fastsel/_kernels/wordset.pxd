@@ -1,12 +1,12 @@
 """A set of words, for first occurrences where neither inverse nor counts are wanted.
 
 Open addressing with linear probing, at most half full. A slot is a word and nothing else, so
-that ten times as many fit the cache as groups of table.pxd do; 0 is an empty slot, and whether the
+that many times as many fit the cache as groups of table.pxd do; 0 is an empty slot, and whether the
 word 0 was met stands beside. What most words find in their first slot is written
 back without a decision, so there is nothing to guess wrong.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_level_t
 from fastsel._kernels.keys cimport keys_t, mix, wide_t
@@ -19,7 +19,6 @@ cdef enum:
     FEW_WORDS = 4
     LEAST_SLOT_BITS = 10    # so that a batch is never more than half of the slots
     SMALL_SLOT_BITS = 13    # up to here three quarters are spare, as they fit L1 or nearly
-    MOST_GROWN = 1 << 22    # bytes; larger ones would take more memory than other engines
 
 ctypedef struct set_t:
     char *slots             # of 4 bytes, or for longer words 8
@@ -30,13 +29,14 @@ ctypedef struct set_t:
     Py_ssize_t news         # of the last batch
     Py_ssize_t added        # words so far, new or not
     Py_ssize_t probes
-    uint64_t[FEW_WORDS] few  # that were met first; as long as they are fewer, some are there twice
+    size_t most             # bytes to which it may grow
+    uint64_t[FEW_WORDS] few  # the first words met; the last one fills up
 
 
-cdef inline int set_start(set_t *set, Py_ssize_t width, int skip_bits,
-                          Py_ssize_t expected) noexcept nogil:
+cdef inline int set_start(set_t *set, Py_ssize_t width, int skip_bits, Py_ssize_t expected,
+                          size_t most) noexcept nogil:
     """An empty set with room for the expected words; 0 or NO_MEMORY. To be freed in both cases."""
-    set.skip_bits, set.slot_bits = skip_bits, LEAST_SLOT_BITS
+    set.skip_bits, set.slot_bits, set.most = skip_bits, LEAST_SLOT_BITS, most
     while expected + ADDED > room(set.slot_bits):
         set.slot_bits += 1
     if set.slot_bits <= SMALL_SLOT_BITS:
@@ -97,12 +97,13 @@ cdef inline Py_ssize_t add_to_slots(set_t *set, const keys_t *keys, const fs_lev
             is_empty = here == 0
             slots[places[j]] = here | (word & -<wide_t>is_empty)
             late[lates] = <uint16_t>j
-            lates += (here != word) & (not is_empty)
+            lates += (here != word) & (not is_empty) & (word != 0)
             is_new[j] = is_empty & (word != 0)
     else:
         for j in range(n):
+            word = <wide_t>words[j]
             late[lates] = <uint16_t>j
-            lates += slots[places[j]] != <wide_t>words[j]
+            lates += (slots[places[j]] != word) & (word != 0)
         memset(is_new, 0, n)
     set.added += n
     for k in range(lates):
@@ -112,7 +113,7 @@ cdef inline Py_ssize_t add_to_slots(set_t *set, const keys_t *keys, const fs_lev
         while slots[at] != 0 and slots[at] != word:
             at = (at + 1) & mask
             set.probes += 1
-        is_new[j] = (slots[at] == 0) & (word != 0)
+        is_new[j] = slots[at] == 0
         slots[at] = word
     if set.probes > PROBES_PER_KEY * set.added + PROBES_FREE:
         return FLOODED
@@ -149,7 +150,7 @@ cdef inline Py_ssize_t make_room(set_t *set, const keys_t *keys, Py_ssize_t n,
     for twice as many words at least. 0 or a status."""
     cdef set_t larger
     cdef Py_ssize_t k, at, mask, all_keys
-    cdef Py_ssize_t most = MOST_GROWN // (2 * <Py_ssize_t>sizeof(wide_t)) - ADDED
+    cdef Py_ssize_t most = set.most // (2 * sizeof(wide_t)) - ADDED
     cdef wide_t *target
     if set.length + n <= room(set.slot_bits):
         return 0
@@ -157,7 +158,7 @@ cdef inline Py_ssize_t make_room(set_t *set, const keys_t *keys, Py_ssize_t n,
         return TOO_MANY
     all_keys = set.length * ((keys.size >> set.skip_bits) // set.added + 1)
     if set_start(&larger, keys.width, set.skip_bits,
-                 min(max(2 * set.length, all_keys), most)) != 0:
+                 min(max(2 * set.length, all_keys), most), set.most) != 0:
         return NO_MEMORY
     target = <wide_t *>larger.slots
     mask = (<Py_ssize_t>1 << larger.slot_bits) - 1
@@ -169,6 +170,7 @@ cdef inline Py_ssize_t make_room(set_t *set, const keys_t *keys, Py_ssize_t n,
             at = (at + 1) & mask
         target[at] = slots[k]
     larger.has_zero, larger.news = set.has_zero, set.news
+    memcpy(larger.few, set.few, sizeof(set.few))
     larger.length, larger.added, larger.probes = set.length, set.added, set.probes
     set_free(set)
     set[0] = larger
