@@ -113,11 +113,11 @@ def unique(
     -----
     Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys made to
     collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
-    needs too many probes gives way to sorting; of objects, Python's own hashes decide. Extra
-    memory, for items of 4 or 8 bytes, is up to 2.7 times `ar`, or 24 MB if that is more; at most
-    24 MB are kept for the next call. Strided arrays and rows are copied once more, and short rows
-    and strings padded to 4 or 8 bytes. The result is the same for every number of threads and every
-    seed.
+    needs too many probes gives way to sorting; of objects, Python's own hashes decide.
+    Extra memory, for items of 4 or 8 bytes, is up to 2.7 times `ar`, or 24 MB if that is more; at
+    most 24 MB are kept for the next call. Strided arrays and rows are copied once more, and short
+    rows and strings padded to 4 or 8 bytes. The result is the same for every number of threads and
+    every seed.
     Order is NumPy's: NaN and NaT last.
     Objects other than all-str or all-bytes arrays, StringDType, structured dtypes and subclasses
     go to NumPy.
