@@ -128,15 +128,15 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
         array = numbers(dtype, items[:size])
         reference.check_unique(fastsel.unique, array)
     array = numbers(dtype, items)
-    for nans in ([], [0], [-1], [-2, -1], [0, 1, 2]):
-        changed = array.copy()
-        if changed.dtype.kind in "fM":
+    for place in (1, 63, 64, 512, 2998):
+        broken = array.copy()
+        broken[[place, place + 1]] = broken[[place + 1, place - 1]]
+        check(broken, threads=(3,))
+    if array.dtype.kind in "fM":
+        for nans in ([0], [-1], [-2, -1], [0, 1, 2]):
+            changed = array.copy()
             changed[nans] = "NaT" if changed.dtype.kind == "M" else np.nan
-        check(changed, threads=(1, 3))
-        for place in (1, 63, 64, 65, 511, 512, 1500, 2998):
-            broken = changed.copy()
-            broken[[place, place + 1]] = broken[[place + 1, place - 1]]
-            check(broken, threads=(3,))
+            check(changed, threads=(1, 3))
 
 
 @pytest.mark.parametrize("equal_nan", [True, False])
