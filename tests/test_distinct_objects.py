@@ -378,3 +378,17 @@ def test_other_threads_run_meanwhile():
         sys.setswitchinterval(interval)
     thread.join()
     assert looked == [True]
+
+
+def test_an_error_of_a_comparison_of_hashed_objects_propagates():
+    class Failing(Colliding):
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            raise ZeroDivisionError("compared")
+
+    for count in (2, 3, 200):
+        array = objects(*map(Failing, range(count)))
+        with pytest.raises(ZeroDivisionError, match="compared"):
+            fastsel.unique(array, sorted=False)
