@@ -19,7 +19,8 @@ from setuptools.command.build_ext import build_ext
 KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "bitmask", "indices", "items", "gather", "small"),
-    *("keys", "distinct", "words", "ordered", "objects", "partitions", "ascending"),
+    *("keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
+    "ascending",
 )
 # What a change must rebuild; named here, these files also reach the sdist.
 SHARED = sorted(glob(f"{KERNELS}/*.h") + glob(f"{KERNELS}/*.pxd"))
@@ -52,6 +53,11 @@ LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, o
 
 class BuildKernels(build_ext):
     """Chooses the flags when the compiler is known."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        if self.parallel is None:  # which `pip install` and `python -m build` cannot ask for
+            self.parallel = os.cpu_count()
 
     def build_extensions(self):
         compile_args, link_args = self.flags()

@@ -113,7 +113,7 @@ MODEST = (
     grid("boolean_mask", dtype=["int32", "float64"], size=1e7, density=[0.1, 0.9]),
     grid("boolean_mask", width=10),
     grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
-    grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs"]),
+    grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs", "reversed"]),
     grid("unique_sorted unique_first unique_all", dtype="int64", distribution=["narrow", "sorted"]),
     grid("unique_sorted unique_first", dtype=["int16", "float32"], groups=[2, "n/10"]),
     grid("unique_sorted unique_first", dtype="object", size=1e5, groups=[1000, "n"]),
@@ -166,7 +166,7 @@ FULL = (
         dtype=["uint8", "int16", "int32", "int64", "float32", "float64", "U8", "S8", "object"],
         size=[1e3, 1e5, 1e7],
         groups=[2, 25, 1000, 1e5, "n/10", "n"],
-        distribution=["random", "zipf", "sorted", "runs", "narrow"],
+        distribution=["random", "zipf", "sorted", "reversed", "runs", "narrow"],
     ),
     grid(
         "unique_rows unique_rows_first",

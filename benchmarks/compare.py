@@ -37,7 +37,7 @@ PARTS = {
     "size": (float, "number of items, such as 1e7"),
     "density": (float, "share of the items that is selected, 0 to 1"),
     "groups": (str, "number of distinct values: 1000, n/10, n"),
-    "distribution": (str, "random, runs, sorted, zipf or narrow"),
+    "distribution": (str, "random, runs, sorted, reversed, zipf or narrow"),
     "layout": (str, "C, transposed or strided, for nonzero and its kin"),
     "ndim": (int, "number of dimensions, for nonzero and its kin"),
     "width": (int, "items in a row, or in a slice of gather_nd"),

@@ -53,7 +53,7 @@ def keys(dtype, n, groups, distribution="random"):
     if distribution == "narrow":
         return group_numbers(n, groups).astype(dtype)
     distinct = labels(np.dtype(dtype), groups)
-    if distribution == "sorted":
+    if distribution in ("sorted", "reversed"):
         distinct = np.sort(distinct)
     return distinct[group_numbers(n, groups, distribution)]
 
@@ -84,7 +84,9 @@ def group_numbers(n, groups, distribution="random"):
     if distribution == "runs":
         return np.repeat(generator.integers(groups, size=n // RUN_ITEMS + 1), RUN_ITEMS)[:n]
     numbers = generator.permutation(n) if groups >= n else generator.integers(groups, size=n)
-    return np.sort(numbers) if distribution == "sorted" else numbers
+    if distribution in ("sorted", "reversed"):
+        numbers.sort()
+    return numbers[::-1].copy() if distribution == "reversed" else numbers
 
 
 def index_rows(shape, lead, dtype="int64", distribution="random"):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import distinct, indices, items, results, small
+from fastsel._kernels import few, indices, items, results, small
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
 # fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
@@ -30,6 +30,13 @@ PLACED_ITEMS = 1 << 17
 # distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on, values
 # alone from 1.4e3 on, int32 from 500 on, and up to FEW_ITEMS at any number (with fast sorts).
 FEW_BYTES = 1 << 17
+
+# Values and index of more bytes than these, but not of more than so many, come from the same call
+# if the items are in order, bytes, or of four words: 1e5 int32 of 2 groups take 20 us so, by an
+# engine 62, and 1e6 uint8 69 and 380 (`compare.py --op unique_first --size 1e5 1e6 --dtype uint8
+# int32 --groups 2 25`; FEW_BYTES here for the engines).
+MOST_FEW_BYTES = 1 << 20
+
 MOST_DISTINCT = 248
 MOST_DISTINCT_VALUES = {1: 256, 2: 256, 4: 200, 8: 232}  # by the width of an item
 FEW_ITEMS = 1 << 13 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
@@ -306,10 +313,11 @@ def _of_few(ar, wanted, equal_nan, sorted):
     most_distinct = 256
     if sorted and ar.size > _engines.SORTED_KEYS:
         most_distinct = MOST_DISTINCT if any(wanted) else MOST_DISTINCT_VALUES[ar.itemsize]
-    found = distinct.firsts_of_few(
-        *(ar, FEW_BYTES, _engines.FEW_PLACES, rule, _engines.SEEDS, *wanted, most_distinct)
+    found = few.firsts_of_few(
+        *(ar, FEW_BYTES, MOST_FEW_BYTES, _engines.FEW_PLACES, rule, _gate.order_rule(ar.dtype)),
+        *(_engines.SEEDS, *wanted, most_distinct),
     )
-    return found and _ordered(found, wanted, sorted)
+    return found and _ordered(found[:4], wanted, sorted and not found[4])
 
 
 def _rows(array, axis):
@@ -336,11 +344,18 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if keys is None:
         return None
     firsts = _engines.in_order(keys, wanted.inverse)
-    if firsts is None:
+    expected = None
+    if firsts is None and sorted:
+        values = None if any(wanted) else _engines.ascending_places(keys, rows)
+        if values is not None:
+            return Found(values, None, None, None)
         expected = _engines.expected_groups(keys, sorted)
         by_numpy = _ascending.numpy_sorts_faster(rows, wanted)
-        if sorted and _engines.sorts_first(keys, expected, by_numpy):
+        if _engines.sorts_first(keys, expected, by_numpy):
             return Found(*_ascending.distinct(rows, keys, wanted))
+    if firsts is None:
+        firsts = _engines.in_places(keys, wanted.inverse, wanted.counts)
+    if firsts is None:
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
     found = _found(rows, firsts, wanted, sorted and not firsts.is_ascending)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:

@@ -1,9 +1,9 @@
 """Which engine finds the first occurrences, and what it is given: keys and a guess.
 
-Keys that are in order need none. Places serve narrow ranges, one table per thread few groups, sets
-of words up to a million where only the firsts are wanted, partitions any number. All but places
-give up on a table that takes too many probes, and sorting is what is left then. All give the same
-answer.
+Keys that are in order need none, nor do those of a narrow range, which have a place each. One table
+per thread serves few groups, sets of words up to a million where only the firsts are wanted,
+partitions any number. All give up on a table that takes too many probes, and sorting is what is
+left then. All give the same answer.
 """
 
 import math
@@ -18,6 +18,7 @@ import numpy as np
 from fastsel import _ascending, _gate, _numpy, _threads
 from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions
 from fastsel._kernels.ascending import ascending
+from fastsel._kernels.flags import first_flags, sorted_words
 from fastsel._kernels.keys import canonical_keys
 from fastsel._kernels.words import first_words
 
@@ -47,6 +48,12 @@ KEYS_PER_GROUP = 16
 # 132 (`compare.py --op unique_first --distribution narrow --threads 1`, with FORCE_ENGINE).
 MOST_PLACES = 1 << 20
 FEW_PLACES = 1 << 12
+
+# A flag is smaller than a group: where neither inverse nor counts are wanted, there may be so many
+# places, and on all threads together twice as many as the keys have bytes. On two threads 1e6 int64
+# of a range of 1e6 take 5 ms so, and 27 by partitions, 1e7 of 4e6 48 and 130; with 2^24 places they
+# would gain nothing (`compare.py --op unique_first --distribution narrow`).
+FLAG_PLACES = 1 << 23
 
 # The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
 PARTITIONED_KEYS = 2**32 - 1
@@ -199,9 +206,44 @@ def in_order(keys, inverse):
     return Firsts(bits, offsets, finish, is_ascending)
 
 
-def first_occurrences(keys, inverse, counts, expected):
-    """The Firsts of at least one key."""
+def in_places(keys, inverse, counts):
+    """The Firsts of words of a narrow range, or None."""
+    noted = inverse or counts or keys.loners is not None or keys.rule[3]
+    places = _places(keys, noted)
+    if places is None or FORCE_ENGINE not in (None, "places"):
+        return None
     threads = _threads.for_bytes(keys.data.nbytes)
+    if noted:
+        return _by_tables(keys, inverse, counts, threads, 0, places)
+    return _firsts(keys, first_flags(keys.data, keys.size, keys.rule, places, threads), threads)
+
+
+def ascending_places(keys, rows):
+    """The sorted distinct values of rows that are integers of a narrow range, or None."""
+    dtype = rows.dtype
+    if rows.ndim > 1 or dtype.kind not in "iu" or not dtype.isnative:
+        return None
+    places = _places(keys, False)
+    if places is None or FORCE_ENGINE not in (None, "places"):
+        return None
+    base, place_bits = places
+    word_bits = 8 * dtype.itemsize
+    lowest = (dtype.kind == "i") << word_bits - 1
+    if place_bits < word_bits and (base - lowest) % 2**word_bits + 2**place_bits > 2**word_bits:
+        # The places would wrap around; there is room on one side only.
+        is_low = (lowest - base) % 2**word_bits <= 2 ** (place_bits - 1)
+        base = lowest if is_low else (lowest - 2**place_bits) % 2**word_bits
+    threads = _threads.for_bytes(keys.data.nbytes)
+    first = lowest if place_bits == word_bits else 0
+    values = sorted_words(keys.data, keys.size, keys.rule, (base, place_bits), first, threads)
+    return None if values is None else values.view(dtype)
+
+
+def first_occurrences(keys, inverse, counts, expected=None):
+    """The Firsts of at least one key; `expected` is what expected_groups said, if it was asked."""
+    threads = _threads.for_bytes(keys.data.nbytes)
+    if expected is None:
+        expected = expected_groups(keys)
     for engine in _engines(keys, inverse or counts, expected):
         firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
@@ -212,7 +254,6 @@ def first_occurrences(keys, inverse, counts, expected):
 def _engines(keys, noted, expected):
     """The engines to try, in turn."""
     engines = {
-        "places": _by_places,
         "tables": _by_tables,
         "words": _by_words,
         "partitions": _by_partitions,
@@ -261,12 +302,7 @@ def _distinct_among(keys, drawn):
     return drawn if firsts is None else int(firsts.offsets[-1])
 
 
-def _by_places(keys, inverse, counts, threads, expected):
-    places = _places(keys)
-    return places and _by_tables(keys, inverse, counts, threads, 0, places)
-
-
-def _places(keys):
+def _places(keys, noted):
     """(base, bits) if words of a narrow range have a place each, None otherwise."""
     width = keys.data.nbytes // keys.size
     if width <= 2:
@@ -275,13 +311,23 @@ def _places(keys):
     if width not in (4, 8) or care & limit != _EVERY_BIT or lonely:
         return None
     few = min(FEW_PLACES, keys.size // 2)
-    return distinct.places(keys.data, keys.size, min(MOST_PLACES, max(few, keys.data.nbytes // 32)))
+    if noted:
+        most = min(MOST_PLACES, max(few, keys.data.nbytes // 32))
+    else:
+        threads = _threads.for_bytes(keys.data.nbytes)
+        most = min(FLAG_PLACES, max(few, 2 * keys.data.nbytes // threads))
+    return distinct.places(keys.data, keys.size, most)
 
 
 def _by_words(keys, inverse, counts, threads, expected):
     if not _are_words(keys, inverse or counts):
         return None
     bits = first_words(keys.data, keys.size, keys.rule, SEEDS, expected, threads)
+    return _firsts(keys, bits, threads)
+
+
+def _firsts(keys, bits, threads):
+    """Firsts of which neither inverse nor counts are wanted; None for None."""
     if bits is None:
         return None
     offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
@@ -290,7 +336,7 @@ def _by_words(keys, inverse, counts, threads, expected):
 
 def _by_tables(keys, inverse, counts, threads, expected, places=None):
     if keys.data.nbytes // keys.size <= 2:
-        places = _places(keys)
+        places = _places(keys, True)
     tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
     least = LEAST_GROUPS
     if FORCE_ENGINE is None and _are_words(keys, inverse or counts):

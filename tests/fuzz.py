@@ -81,6 +81,7 @@ class Reader:
         _distinct.SORTED_ITEMS = _distinct.PLACED_ITEMS = _selection.TINY_ITEMS
         _distinct.FEW_ITEMS = _selection.TINY_ITEMS
         _distinct.FEW_BYTES = 8 * _selection.TINY_ITEMS
+        _distinct.MOST_FEW_BYTES = 16 * _selection.TINY_ITEMS
         _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice(

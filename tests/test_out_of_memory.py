@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 28
+CALLS = 30
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -67,6 +67,8 @@ calls = {
     "large_result": lambda: fastsel.flatnonzero(many_ones),
     "unique": lambda: fastsel.unique(many),
     "unique_first": lambda: fastsel.unique(many[:9000], sorted=False),
+    "unique_flags": lambda: fastsel.unique(many, sorted=False),
+    "unique_few_words": lambda: fastsel.unique(many % 4, sorted=False),
     "unique_words": forced("words", fastsel.unique, many, sorted=False),
     "unique_partitions_first": forced("partitions", fastsel.unique, many // 2, sorted=False),
     "unique_in_order": forced(None, fastsel.unique, np.arange(20_000) // 2, **ALL),

@@ -10,5 +10,6 @@ TUNING = (
     ("fastsel._distinct.FEW_ITEMS", 0),
     ("fastsel._distinct.PLACED_ITEMS", 0),
     ("fastsel._distinct.FEW_BYTES", 0),
+    ("fastsel._distinct.MOST_FEW_BYTES", 0),
     ("fastsel._gather.SMALL_ITEMS", 0),
 )

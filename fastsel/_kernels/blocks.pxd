@@ -27,8 +27,10 @@ cdef extern from "levels.h" nogil:
         void (*slots)(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
             int shift, uint64_t *slots) noexcept nogil
-        Py_ssize_t (*known[4])(
+        Py_ssize_t (*known[3])(
             const char *items, Py_ssize_t blocks, const uint64_t *known) noexcept nogil
+        Py_ssize_t (*met)(
+            const char *bytes, Py_ssize_t blocks, const uint8_t *met) noexcept nogil
         Py_ssize_t (*turns[2])(
             const char *items, Py_ssize_t blocks, uint64_t care, uint64_t limit,
             const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil

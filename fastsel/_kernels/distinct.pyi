@@ -26,18 +26,4 @@ class Tables:
         self, order: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.intp] | None, NDArray[np.intp] | None]: ...
 
-def firsts_of_few(
-    a: object,
-    most: int,
-    most_places: int,
-    rule: tuple[int, int, int, bool],
-    seeds: tuple[int, int],
-    index: bool,
-    inverse: bool,
-    counts: bool,
-    most_distinct: int,
-) -> (
-    tuple[NDArray[Any], NDArray[np.intp] | None, NDArray[np.intp] | None, NDArray[np.intp] | None]
-    | None
-): ...
 def places(data: NDArray[Any], size: int, most: int) -> tuple[int, int] | None: ...

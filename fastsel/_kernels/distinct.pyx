@@ -12,20 +12,20 @@ a sample says; a word beyond it ends the attempt.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport (
-    canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
-from fastsel._kernels.places cimport place_bits
+    any_t, canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
+from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+from fastsel._kernels.places cimport bits_of_places
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
-from fastsel._kernels.results cimport new_result, numpy_array
+from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
-from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
+from fastsel._kernels.slices cimport for_rounds, round_start, slice_count
 from fastsel._kernels.table cimport (
     NO_MEMORY, TOO_MANY, find_direct, find_or_add, group_t, look_up, table_free, table_start,
     table_start_direct, table_t)
-from fastsel._kernels.words cimport few_words
 
 cdef extern from "levels.h" nogil:
     void fs_prefetch(const char *p)
@@ -40,49 +40,6 @@ cdef enum:
     # One of so many words is compared with the next one, 16 of a batch. Where there are no runs it
     # cannot be seen in the time of 1e4 keys; where there are runs of 10 they take 15 us, not 31.
     PROBE_STEP = 8
-    # Groups with which blocks of keys are compared, so that nothing is looked up: on two threads
-    # 1e5 int32 of 2 groups take 36 us so, and 102 otherwise (`compare.py --op unique_first --size
-    # 1e5 --dtype int32 --groups 2`, and with 0).
-    FEW_GROUPS = 4
-    MOST_SMALL = 1 << 17    # bytes, whatever the caller says
-    SMALL_BLOCKS = MOST_SMALL // 64
-    ROUND_BLOCKS = 4        # the first round says whether many keys are equal
-    # Words of 2 bytes, from which on all 65536 have a place each: to clear these takes 4 us, as
-    # long as so many keys that are hashed.
-    MANY_PAIRS = 1 << 12
-
-ctypedef fused any_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-ctypedef struct part_t:
-    table_t table
-    Py_ssize_t status             # 0, or why find_or_add gave up
-    Py_ssize_t first              # key of this slice
-    Py_ssize_t length             # groups of this slice
-    Py_ssize_t *numbers           # of them: in the table of slice 0, then in the answer
-    bint settled                  # the same in both, as for slice 0 in order of first occurrence
-
-ctypedef struct tables_task:
-    keys_t keys
-    Py_ssize_t most               # groups per table
-    Py_ssize_t expected           # groups, a guess
-    uint64_t base                 # tables have a place for each word from here on,
-    int place_bits                # so many bits of them; 0: they are hashed
-    bint plain                    # words are as they lie there
-    bint counted
-    bint few_told_apart           # few groups are: words, of which only the first ones matter
-    Py_ssize_t blocks
-    Py_ssize_t slices
-    Py_ssize_t rounds
-    part_t *parts                 # one per slice
-    uint64_t *bits
-    Py_ssize_t *inverse           # or NULL
-    ranks_t ranks
-    const Py_ssize_t *order       # where each rank goes, or NULL
-
 
 cdef class Tables:
     """The state between the two halves of the job; between them the groups may be put in order."""
@@ -109,7 +66,8 @@ cdef class Tables:
         task.most = most
         task.expected = min(expected, most)
         task.counted = counts
-        task.few_told_apart = tells_few_apart(task, inverse)
+        task.few_told_apart = (task.keys.is_word and task.place_bits == 0 and loners is None and
+                               not (task.keys.rule.lonely or inverse or counts))
         task.blocks = blocks_of(size)
         task.slices = min(task.blocks, max(1, threads))
         task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
@@ -170,70 +128,6 @@ cdef class Tables:
         give(self.task.parts)
 
 
-def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_places, tuple rule not None,
-                  tuple seeds not None, bint index, bint inverse, bint counts,
-                  Py_ssize_t most_distinct):
-    """(values, index, inverse, counts) in order of first occurrence, None for what is not wanted:
-    in one call on one thread, where the steps of a whole engine would cost more than the work.
-
-    rule is that of the words that a's items are. None for what this does not serve: other classes
-    than ndarray, layouts that are not contiguous, more than `most` bytes, items that equal no
-    other, keys that the table does not take, and more than most_distinct groups for each 256 of the
-    first few keys.
-    """
-    cdef uint64_t[SMALL_BLOCKS] bits
-    cdef tables_task task
-    cdef part_t part
-    cdef Py_ssize_t k, loners = 0
-    cdef cnp.npy_intp size
-    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISCARRAY_RO(a) or (
-            not 0 < cnp.PyArray_NBYTES(a) <= min(most, MOST_SMALL) or
-            <size_t>cnp.PyArray_DATA(a) % cnp.PyArray_ITEMSIZE(a)):
-        return None
-    memset(&task, 0, sizeof(task))
-    memset(&part, 0, sizeof(part))
-    size = cnp.PyArray_SIZE(a)
-    describe_keys(&task.keys, a, size, rule, None, seeds)
-    task.plain = is_plain(&task.keys.rule)
-    task.blocks = blocks_of(size)
-    task.slices, task.rounds = 1, max(1, task.blocks // ROUND_BLOCKS)
-    task.parts, task.bits, task.most, task.counted = &part, bits, size, counts
-    if task.keys.width == 1 or task.keys.width == 2 and size >= MANY_PAIRS:
-        task.place_bits = 8 * task.keys.width
-    elif task.keys.width > 2 and task.plain:
-        task.place_bits = bits_of_places(task.keys.data, size, task.keys.width,
-                                         min(most_places, size // 2), &task.base)
-    if task.place_bits == 0 and not inverse and not counts:
-        return few_words(&task.keys, a, index, most_distinct, bits)
-    task.few_told_apart = tells_few_apart(&task, inverse)
-    if inverse:
-        numbers = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers)
-    try:
-        for k in range(task.rounds):
-            fill_slice(&task, k)
-            if k == 0 and 256 * part.table.length > most_distinct * 64 * start_block(&task, 1):
-                return None
-        if part.status == NO_MEMORY:
-            raise MemoryError()
-        for k in range(task.blocks):
-            loners += bits[k] != 0
-        if part.status or loners:
-            return None
-        size = part.table.length
-        values = numpy_array(1, &size, <cnp.dtype>cnp.PyArray_DESCR(a))
-        copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(values))
-        return (values, of_groups(&part.table, False) if index else None,
-                numbers if inverse else None, of_groups(&part.table, True) if counts else None)
-    finally:
-        table_free(&part.table)
-
-
-cdef bint tells_few_apart(const tables_task *task, bint inverse) noexcept:
-    return (task.keys.is_word and not task.keys.rule.lonely and task.keys.loners == NULL and
-            not inverse and not task.counted)
-
-
 def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
     """(base, bits) of at most `most` words that hold a sample of `size` words of 4 or 8 bytes, and
     a little more on both sides; None if they are more. The range may wrap around."""
@@ -241,17 +135,6 @@ def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
     cdef int bits = bits_of_places(
         cnp.PyArray_DATA(data), size, cnp.PyArray_NBYTES(data) // size, most, &base)
     return (base, bits) if bits else None
-
-
-cdef int bits_of_places(const void *words, Py_ssize_t size, Py_ssize_t width, Py_ssize_t most,
-                        uint64_t *base) noexcept:
-    cdef uint32_t base4 = 0
-    cdef int bits
-    if width == 8:
-        return place_bits(<const uint64_t *>words, size, most, base)
-    bits = place_bits(<const uint32_t *>words, size, most, &base4)
-    base[0] = base4
-    return bits
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
@@ -268,9 +151,9 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
         else:
             part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
     while start < stop and part.status == 0:
-        if part.table.length <= FEW_GROUPS and task.few_told_apart:
+        if part.table.length <= FEW_WORDS and task.few_told_apart:
             if part.table.length:
-                start += 64 * known_blocks(task, &part.table, start, stop)
+                start += 64 * blocks_of_few(task, &part.table, start, stop)
             fill(task, part, start, min(stop, start + BATCH))
             start += BATCH
         else:
@@ -278,16 +161,18 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             start = stop
 
 
-cdef inline Py_ssize_t known_blocks(const tables_task *task, const table_t *table,
-                                    Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """How many blocks have only keys of FEW_GROUPS groups, or less, which are compared with these
-    as they lie there."""
-    cdef uint64_t[FEW_GROUPS] known
+cdef inline Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogil:
+    return round_start(task.blocks, task.slices, task.rounds, k)
+
+
+cdef inline Py_ssize_t blocks_of_few(const tables_task *task, const table_t *table,
+                                     Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """How many blocks have only keys of the groups of the table, which are FEW_WORDS or less."""
+    cdef uint64_t[FEW_WORDS] few
     cdef Py_ssize_t g
-    for g in range(FEW_GROUPS):
-        known[g] = table.groups[g if g < table.length else 0].word + task.base
-    return level.known[log2_width(task.keys.width)](
-        task.keys.data + start * task.keys.width, (stop - start) >> 6, known)
+    for g in range(FEW_WORDS):
+        few[g] = table.groups[g if g < table.length else 0].word
+    return known_blocks(level, &task.keys, few, start, stop)
 
 
 cdef void fill(tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
@@ -303,13 +188,6 @@ cdef void fill(tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t sto
         fill_direct(task, part, start, stop, <const uint32_t *>task.keys.data)
     else:
         fill_direct(task, part, start, stop, <const uint64_t *>task.keys.data)
-
-
-cdef Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogil:
-    """Where a slice starts in its round: as number k, of a round that need not exist."""
-    cdef Py_ssize_t first = slice_start(task.blocks, task.slices, k % task.slices)
-    cdef Py_ssize_t stop = slice_start(task.blocks, task.slices, k % task.slices + 1)
-    return first + slice_start(stop - first, task.rounds, k // task.slices)
 
 
 cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
@@ -492,32 +370,6 @@ cdef inline void mark_run(const tables_task *task, Py_ssize_t start,
     cdef Py_ssize_t i
     for i in range(start, stop):
         mark(task, i)
-
-
-cdef void copy_firsts(const table_t *table, const keys_t *keys, char *out) noexcept:
-    """The first item of each group, its bits as they are."""
-    cdef Py_ssize_t g
-    if keys.width == 8:
-        for g in range(table.length):
-            (<uint64_t *>out)[g] = (<const uint64_t *>keys.data)[table.groups[g].first]
-    elif keys.width == 4:
-        for g in range(table.length):
-            (<uint32_t *>out)[g] = (<const uint32_t *>keys.data)[table.groups[g].first]
-    else:
-        for g in range(table.length):
-            memcpy(out + g * keys.width, keys.data + table.groups[g].first * keys.width,
-                   keys.width)
-
-
-cdef cnp.ndarray of_groups(const table_t *table, bint counts):
-    """The groups' counts, or the positions of their first items."""
-    cdef cnp.npy_intp length = table.length
-    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-    cdef Py_ssize_t *data = <Py_ssize_t *>cnp.PyArray_DATA(out)
-    cdef Py_ssize_t g
-    for g in range(length):
-        data[g] = table.groups[g].count if counts else table.groups[g].first
-    return out
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:

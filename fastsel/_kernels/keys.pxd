@@ -16,6 +16,12 @@ ctypedef fused wide_t:
     uint32_t
     uint64_t
 
+ctypedef fused any_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
 ctypedef struct rule_t:
     # word & care is the magnitude: 0 makes the word 0, more than limit makes it nan. Integers
     # have care and limit all ones, so that nothing changes.

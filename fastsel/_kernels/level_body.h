@@ -439,7 +439,8 @@ static const fs_level_t AT(fs_level) = {
     AT(add_offsets),
     AT(row_offsets),
     AT(slots),
-    {AT(known_u8), AT(known_u16), AT(known_u32), AT(known_u64)},
+    {AT(known_u16), AT(known_u32), AT(known_u64)},
+    AT(met),
     {AT(turns_u32), AT(turns_u64)},
 };
 

@@ -126,9 +126,11 @@ typedef struct {
     /* (hash << skip) >> shift of each of n words: what first_slot of table.pxd gives for one. */
     void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
-    /* known[log2 width]: in how many blocks, from the first one on, no item differs from all of
+    /* known[log2 width - 1]: in how many blocks, from the first one on, no item differs from all of
        four. Items are aligned. */
-    ptrdiff_t (*known[4])(const char *items, ptrdiff_t blocks, const uint64_t *known);
+    ptrdiff_t (*known[3])(const char *items, ptrdiff_t blocks, const uint64_t *known);
+    /* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
+    ptrdiff_t (*met)(const char *bytes, ptrdiff_t blocks, const uint8_t *met);
     /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
     ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t care, uint64_t limit,
                           const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);

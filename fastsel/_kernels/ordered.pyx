@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
-from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_words
+from fastsel._kernels.keys cimport describe_keys, key_at, load_words
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 
@@ -14,21 +14,10 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    RISES = 1           # what was seen
-    FALLS = 2
     # Blocks that are looked at before the threads are: keys in no order give themselves away among
     # the first few.
     TRIED_BLOCKS = 64
     BLOCKS_AT_ONCE = 8
-
-ctypedef struct ordered_task:
-    keys_t keys
-    uint64_t[3] order   # how words become numbers: sign, negative, less
-    int letter          # bytes of a letter of a text; 0: keys are numbers
-    Py_ssize_t blocks
-    Py_ssize_t slices
-    uint64_t *bits
-    int *seen           # by each slice
 
 
 def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
@@ -67,7 +56,6 @@ cdef void turns_slice(void *context, Py_ssize_t k) noexcept nogil:
 
 
 cdef int turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-    """The bits of these blocks, and whether their keys rise or fall; not all of it if both."""
     cdef Py_ssize_t width = task.keys.width, whole = min(stop, task.keys.size >> 6), done
     cdef uint64_t last = key_at(&task.keys, max(block * 64 - 1, 0))
     cdef bint is_start = block == 0

@@ -20,6 +20,8 @@ cdef inline int place_bits(const wide_t *data, Py_ssize_t size, Py_ssize_t most,
         low = here if here < low else low
         high = here if here > high else high
         i += step
+    if high - low >= <wide_t>most:
+        return 0
     spare = (high - low) >> 6 if size > SAMPLE else 0
     while bits < word_bits and (high - low) + spare >= <wide_t>1 << bits:
         bits += 1
@@ -27,4 +29,16 @@ cdef inline int place_bits(const wide_t *data, Py_ssize_t size, Py_ssize_t most,
         return 0
     spare = (<wide_t>1 << bits) - 1 - (high - low)
     base[0] = <wide_t>(low + start - spare // 2)
+    return bits
+
+
+cdef inline int bits_of_places(const void *words, Py_ssize_t size, Py_ssize_t width,
+                               Py_ssize_t most, uint64_t *base) noexcept nogil:
+    """The same of words of 4 or 8 bytes."""
+    cdef uint32_t base4 = 0
+    cdef int bits
+    if width == 8:
+        return place_bits(<const uint64_t *>words, size, most, base)
+    bits = place_bits(<const uint32_t *>words, size, most, &base4)
+    base[0] = base4
     return bits

@@ -39,6 +39,14 @@ cdef inline Py_ssize_t slice_start(
     return units // slices * k + min(k, units % slices)
 
 
+cdef inline Py_ssize_t round_start(
+        Py_ssize_t units, Py_ssize_t slices, Py_ssize_t rounds, Py_ssize_t k) noexcept nogil:
+    """Where slice k % slices of `units` starts in round k // slices: where k - slices stops."""
+    cdef Py_ssize_t first = slice_start(units, slices, k % slices)
+    cdef Py_ssize_t stop = slice_start(units, slices, k % slices + 1)
+    return first + slice_start(stop - first, rounds, k // slices)
+
+
 cdef inline void scan(Py_ssize_t *offsets, Py_ssize_t slices) noexcept nogil:
     """Turn slices counts at offsets[0] ... into slices + 1 offsets (exclusive scan, in place)."""
     cdef Py_ssize_t k, count, total = 0

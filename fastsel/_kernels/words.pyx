@@ -7,22 +7,17 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
 from fastsel._kernels.keys cimport describe_keys, keys_t, load_words
-from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
-from fastsel._kernels.table cimport NO_MEMORY, TOO_MANY
+from fastsel._kernels.table cimport NO_MEMORY
 from fastsel._kernels.wordset cimport (
-    ADDED, ADDED_BLOCKS, FEW_WORDS, add_words, set_free, set_start, set_t)
+    ADDED, ADDED_BLOCKS, MOST_GROWN, add_words, mark_loners, set_free, set_start, set_t)
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
-
-cdef enum:
-    LOOKED_AT = 256
-    MOST_GROWN = 1 << 22    # bytes of a set that has to grow; larger ones leave it to partitions
 
 ctypedef struct share_t:
     set_t words
@@ -133,15 +128,6 @@ cdef inline void add_batch(const words_task *task, share_t *part, uint64_t share
             is_new[places[k]] = is_new_own[k]
 
 
-cdef inline void mark_loners(const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                             uint8_t *is_new) noexcept nogil:
-    """Words that equal no other, not even themselves, are all new."""
-    cdef Py_ssize_t j
-    if keys.rule.lonely:
-        for j in range(n):
-            is_new[j] |= words[j] == keys.rule.nan
-
-
 cdef void join_bits(const words_task *task) noexcept nogil:
     """All shares' bits into those of the first. The first key is the first of its kind, even if
     none of the shares took it for its own because another thread writes to the keys."""
@@ -150,60 +136,3 @@ cdef void join_bits(const words_task *task) noexcept nogil:
     for k in range(1, task.shares):
         for block in range(task.blocks):
             task.parts[0].bits[block] |= task.parts[k].bits[block]
-
-
-cdef tuple few_words(const keys_t *keys, cnp.ndarray a, bint index, Py_ssize_t most_distinct,
-                     uint64_t *bits):
-    """(values, index, None, None) of the small array that the keys are, the index if it is wanted;
-    None if more than most_distinct of each 256 of the first few are distinct, or the set takes too
-    many probes. bits has room for the bitmask."""
-    cdef set_t set
-    cdef cnp.npy_intp count
-    cdef Py_ssize_t blocks = blocks_of(keys.size)
-    cdef Py_ssize_t status = set_start(&set, keys.width, 0, 0, MOST_GROWN)
-    if status == 0:
-        status = find_few(keys, &set, most_distinct, bits)
-    set_free(&set)
-    if status == NO_MEMORY:
-        raise MemoryError()
-    if status:
-        return None
-    count = level.count(bits, blocks)
-    values = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
-    level.keep[log2_width(keys.width)](
-        bits, blocks, keys.data, <char *>cnp.PyArray_DATA(values), count)
-    if not index:
-        return values, None, None, None
-    places = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
-    level.write(bits, blocks, 0, False, <intptr_t *>cnp.PyArray_DATA(places), count)
-    return values, places, None, None
-
-
-cdef Py_ssize_t find_few(const keys_t *keys, set_t *set, Py_ssize_t most_distinct,
-                         uint64_t *bits) noexcept:
-    """The bits of all keys on one thread; 0 or a status. As long as no more than FEW_WORDS were
-    met, whole blocks are compared with these."""
-    cdef uint64_t[ADDED] words
-    cdef uint8_t[ADDED] is_new
-    cdef Py_ssize_t start = 0, n, skipped, status
-    while start < keys.size:
-        n = ADDED
-        if set.length <= FEW_WORDS and not keys.rule.lonely:
-            n = 64
-            if set.length:
-                skipped = level.known[log2_width(keys.width)](
-                    keys.data + start * keys.width, (keys.size - start) >> 6, set.few)
-                memset(bits + (start >> 6), 0, skipped * sizeof(uint64_t))
-                start += skipped * 64
-        n = min(n, keys.size - start)
-        load_words(keys, start, n, words)
-        status = add_words(set, keys, level, words, n, is_new)
-        if status:
-            return status
-        mark_loners(keys, words, n, is_new)
-        memset(is_new + n, 0, -n & 63)
-        level.pack[0](<const char *>is_new, 0xff, bits + (start >> 6), blocks_of(n))
-        if start < LOOKED_AT <= start + n and LOOKED_AT * set.length > most_distinct * (start + n):
-            return TOO_MANY
-        start += n
-    return 0

@@ -10,13 +10,14 @@ from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport fs_level_t
 from fastsel._kernels.keys cimport keys_t, mix, wide_t
+from fastsel._kernels.known cimport FEW_WORDS, note_few
 from fastsel._kernels.scratch cimport give, take
 from fastsel._kernels.table cimport FLOODED, NO_MEMORY, PROBES_FREE, PROBES_PER_KEY, TOO_MANY
 
 cdef enum:
     ADDED = 512             # words at once
     ADDED_BLOCKS = 8
-    FEW_WORDS = 4
+    MOST_GROWN = 1 << 22    # bytes of a set that has to grow; larger ones leave it to partitions
     LEAST_SLOT_BITS = 10    # so that a batch is never more than half of the slots
     SMALL_SLOT_BITS = 13    # up to here three quarters are spare, as they fit L1 or nearly
 
@@ -30,7 +31,7 @@ ctypedef struct set_t:
     Py_ssize_t added        # words so far, new or not
     Py_ssize_t probes
     size_t most             # bytes to which it may grow
-    uint64_t[FEW_WORDS] few  # the first words met; the last one fills up
+    uint64_t[FEW_WORDS] few  # the first words met
 
 
 cdef inline int set_start(set_t *set, Py_ssize_t width, int skip_bits, Py_ssize_t expected,
@@ -128,20 +129,19 @@ cdef inline Py_ssize_t add_to_slots(set_t *set, const keys_t *keys, const fs_lev
     for j in range(n):
         news += is_new[j]
     if set.length < FEW_WORDS and news:
-        note_few(set, words, n, is_new)
+        note_few(set.few, set.length, words, n, is_new)
     set.length += news
     set.news = news
     return 0
 
 
-cdef inline void note_few(set_t *set, const uint64_t *words, Py_ssize_t n,
-                          const uint8_t *is_new) noexcept nogil:
-    cdef Py_ssize_t j, k, noted = set.length
-    for j in range(n):
-        if is_new[j] and noted < FEW_WORDS:
-            for k in range(noted, FEW_WORDS):
-                set.few[k] = words[j]
-            noted += 1
+cdef inline void mark_loners(const keys_t *keys, const uint64_t *words, Py_ssize_t n,
+                             uint8_t *is_new) noexcept nogil:
+    """Words that equal no other, not even themselves, are all new."""
+    cdef Py_ssize_t j
+    if keys.rule.lonely:
+        for j in range(n):
+            is_new[j] |= words[j] == keys.rule.nan
 
 
 cdef inline Py_ssize_t make_room(set_t *set, const keys_t *keys, Py_ssize_t n,

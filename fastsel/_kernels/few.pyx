@@ -1,0 +1,248 @@
+"""First occurrences of small arrays of words, in one call on one thread, where the steps of a whole
+engine would cost more than the work; and of larger ones that hold few words.
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.distinct cimport fill_slice, part_t, tables_task
+from fastsel._kernels.flagset cimport flag_blocks, flags_t
+from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t, load_words
+from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+from fastsel._kernels.ordered cimport FALLS, RISES, ordered_task, turns
+from fastsel._kernels.places cimport bits_of_places
+from fastsel._kernels.results cimport numpy_array
+from fastsel._kernels.scratch cimport give, take, take_zeros
+from fastsel._kernels.slices cimport round_start
+from fastsel._kernels.table cimport NO_MEMORY, TOO_MANY, table_free, table_t
+from fastsel._kernels.wordset cimport (
+    ADDED, MOST_GROWN, add_words, mark_loners, set_free, set_start, set_t)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    LOOKED_AT = 256         # keys that say how many are distinct
+    ROUND_BLOCKS = LOOKED_AT // 64
+    # Words of 2 bytes, from which on all 65536 have a place each: to clear the places of groups
+    # takes 4 us, as long as so many keys that are hashed; to clear flags, less.
+    MANY_PAIRS = 1 << 12
+    MANY_FLAGGED = 1 << 10
+    MANY_ORDERED = 1 << 10  # keys, from which on it pays to see whether they are in order
+
+ctypedef struct few_t:
+    keys_t keys
+    uint64_t base               # places, as in flagset.pxd and distinct.pxd
+    int place_bits              # 0: words are hashed
+    Py_ssize_t most_words
+    Py_ssize_t most_distinct    # of each LOOKED_AT of the first keys
+    uint64_t *bits
+
+
+def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_places,
+                  tuple rule not None, tuple order, tuple seeds not None, bint index, bint inverse,
+                  bint counts, Py_ssize_t most_distinct):
+    """(values, index, inverse, counts, are these sorted) in order of first occurrence, None for
+    what is not wanted.
+
+    rule is that of the words that a's items are, order that of words of 4 or 8 bytes, if they have
+    one (see ordered.pyx). None for what this does not serve: other classes than ndarray, layouts
+    that are not contiguous, items that equal no other and are to be counted, keys that the table
+    does not take, more than most_distinct groups for each 256 of the first few keys, and more than
+    `most` bytes. Where neither inverse nor counts are wanted, most_of_few bytes may be in order, of
+    no more than FEW_WORDS words, or bytes.
+    """
+    cdef few_t few
+    cdef bint noted = inverse or counts
+    cdef Py_ssize_t status
+    cdef int seen
+    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISCARRAY_RO(a) or (
+            not 0 < cnp.PyArray_NBYTES(a) <= most_of_few or
+            <size_t>cnp.PyArray_DATA(a) % cnp.PyArray_ITEMSIZE(a)):
+        return None
+    describe_keys(&few.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
+    few.most_distinct = most_distinct
+    few.most_words = few.keys.size
+    if cnp.PyArray_NBYTES(a) > most and few.keys.width > 1:
+        few.most_words = FEW_WORDS
+    if few.keys.rule.lonely and few.keys.width <= 2:
+        noted = True        # flags have no place for items that equal no other
+    if noted and cnp.PyArray_NBYTES(a) > most:
+        return None
+    find_places(&few, noted, most_places)
+    few.bits = <uint64_t *>take(blocks_of(few.keys.size) * sizeof(uint64_t))
+    if few.bits == NULL:
+        raise MemoryError()
+    try:
+        if noted:
+            return by_table(&few, a, index, inverse, counts)
+        if order is not None and few.keys.size >= MANY_ORDERED:
+            seen = see_order(&few, order)
+            if seen != RISES | FALLS:
+                return at_bits(&few, a, index, seen != FALLS)
+        status = by_flags(&few) if few.place_bits else by_words(&few)
+        if status == NO_MEMORY:
+            raise MemoryError()
+        return None if status else at_bits(&few, a, index, False)
+    finally:
+        give(few.bits)
+
+
+cdef void find_places(few_t *few, bint noted, Py_ssize_t most_places) noexcept:
+    cdef Py_ssize_t width = few.keys.width, size = few.keys.size
+    few.base, few.place_bits = 0, 0
+    if width == 1 or width == 2 and size >= (MANY_PAIRS if noted else MANY_FLAGGED):
+        few.place_bits = <int>(8 * width)
+    elif width > 2 and is_plain(&few.keys.rule) and few.most_words == size:
+        few.place_bits = bits_of_places(
+            few.keys.data, size, width, min(most_places, size // 2), &few.base)
+
+
+cdef int see_order(few_t *few, tuple order) noexcept:
+    """Whether keys rise or fall; if not both, their bits are set."""
+    cdef ordered_task task
+    task.keys, task.letter, task.bits = few.keys, 0, few.bits
+    task.order = order
+    return turns(&task, 0, blocks_of(few.keys.size))
+
+
+cdef Py_ssize_t by_flags(few_t *few) noexcept:
+    """The bits of all keys; 0 or a status."""
+    cdef flags_t flags
+    cdef Py_ssize_t block = 0, stop = 0, blocks = blocks_of(few.keys.size), status = 0
+    memset(&flags, 0, sizeof(flags))
+    flags.base, flags.place_bits = few.base, few.place_bits
+    flags.met = <uint8_t *>take_zeros(<size_t>1 << few.place_bits)
+    if flags.met == NULL:
+        return NO_MEMORY
+    while block < blocks and status == 0:
+        stop = min(blocks, block + ROUND_BLOCKS)
+        status = flag_blocks(&flags, &few.keys, level, block, stop, few.bits)
+        if status == 0:
+            status = check(few, block * 64, stop * 64, flags.length)
+        block = stop
+    give(flags.met)
+    return status
+
+
+cdef inline Py_ssize_t check(const few_t *few, Py_ssize_t start, Py_ssize_t stop,
+                             Py_ssize_t length) noexcept:
+    """TOO_MANY if so many words are too many for the keys up to stop."""
+    if length > few.most_words:
+        return TOO_MANY
+    if start < LOOKED_AT <= stop and LOOKED_AT * length > few.most_distinct * stop:
+        return TOO_MANY
+    return 0
+
+
+cdef Py_ssize_t by_words(few_t *few) noexcept:
+    """The same. As long as no more than FEW_WORDS were met, whole blocks are compared with these.
+    """
+    cdef set_t set
+    cdef Py_ssize_t start = 0, status = set_start(&set, few.keys.width, 0, 0, MOST_GROWN)
+    while start < few.keys.size and status == 0:
+        status = next_words(few, &set, &start)
+    set_free(&set)
+    return status
+
+
+cdef Py_ssize_t next_words(few_t *few, set_t *set, Py_ssize_t *start_) noexcept:
+    cdef const keys_t *keys = &few.keys
+    cdef uint64_t[ADDED] words
+    cdef uint8_t[ADDED] is_new
+    cdef Py_ssize_t start = start_[0], n = ADDED, skipped, status
+    if set.length <= FEW_WORDS and not keys.rule.lonely:
+        n = 64
+        if set.length:
+            skipped = known_blocks(level, keys, set.few, start, keys.size)
+            memset(few.bits + (start >> 6), 0, skipped * sizeof(uint64_t))
+            start += skipped * 64
+    n = min(n, keys.size - start)
+    load_words(keys, start, n, words)
+    status = add_words(set, keys, level, words, n, is_new)
+    if status:
+        return status
+    mark_loners(keys, words, n, is_new)
+    memset(is_new + n, 0, -n & 63)
+    level.pack[0](<const char *>is_new, 0xff, few.bits + (start >> 6), blocks_of(n))
+    start_[0] = start + n
+    return check(few, start, start + n, set.length)
+
+
+cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, bint is_sorted):
+    """The answer, of the keys whose bits are set."""
+    cdef Py_ssize_t blocks = blocks_of(few.keys.size)
+    cdef cnp.npy_intp count = level.count(few.bits, blocks)
+    values = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
+    level.keep[log2_width(few.keys.width)](
+        few.bits, blocks, few.keys.data, <char *>cnp.PyArray_DATA(values), count)
+    if not index:
+        return values, None, None, None, is_sorted
+    places = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
+    level.write(few.bits, blocks, 0, False, <intptr_t *>cnp.PyArray_DATA(places), count)
+    return values, places, None, None, is_sorted
+
+
+cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, bint counts):
+    cdef tables_task task
+    cdef part_t part
+    cdef Py_ssize_t k, looked_at, loners = 0
+    cdef cnp.npy_intp size = few.keys.size
+    memset(&task, 0, sizeof(task))
+    memset(&part, 0, sizeof(part))
+    task.keys, task.base, task.place_bits = few.keys, few.base, few.place_bits
+    task.plain = is_plain(&task.keys.rule)
+    task.blocks = blocks_of(size)
+    task.slices, task.rounds = 1, max(1, task.blocks // ROUND_BLOCKS)
+    task.parts, task.bits, task.most, task.counted = &part, few.bits, size, counts
+    looked_at = 64 * round_start(task.blocks, 1, task.rounds, 1)
+    if inverse:
+        numbers = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers)
+    try:
+        for k in range(task.rounds):
+            fill_slice(&task, k)
+            if k == 0 and check(few, 0, looked_at, part.table.length):
+                return None
+        if part.status == NO_MEMORY:
+            raise MemoryError()
+        for k in range(task.blocks):
+            loners += few.bits[k] != 0
+        if part.status or loners:
+            return None
+        size = part.table.length
+        values = numpy_array(1, &size, <cnp.dtype>cnp.PyArray_DESCR(a))
+        copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(values))
+        return (values, of_groups(&part.table, False) if index else None,
+                numbers if inverse else None, of_groups(&part.table, True) if counts else None,
+                False)
+    finally:
+        table_free(&part.table)
+
+
+cdef void copy_firsts(const table_t *table, const keys_t *keys, char *out) noexcept:
+    """The first item of each group, its bits as they are."""
+    cdef Py_ssize_t g
+    if keys.width == 8:
+        for g in range(table.length):
+            (<uint64_t *>out)[g] = (<const uint64_t *>keys.data)[table.groups[g].first]
+    elif keys.width == 4:
+        for g in range(table.length):
+            (<uint32_t *>out)[g] = (<const uint32_t *>keys.data)[table.groups[g].first]
+    else:
+        for g in range(table.length):
+            memcpy(out + g * keys.width, keys.data + table.groups[g].first * keys.width,
+                   keys.width)
+
+
+cdef cnp.ndarray of_groups(const table_t *table, bint counts):
+    """The groups' counts, or the positions of their first items."""
+    cdef cnp.npy_intp length = table.length
+    cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *data = <Py_ssize_t *>cnp.PyArray_DATA(out)
+    cdef Py_ssize_t g
+    for g in range(length):
+        data[g] = table.groups[g].count if counts else table.groups[g].first
+    return out
