@@ -303,8 +303,8 @@ def compress(
         elif (axes := _axes(axis, array.ndim)) and type(axis) is not tuple:
             kept = _keep(mask, array, axes[0], axes[0] + 1, out)
     if kept is None:
-        if mask is not None and not _gate.tiny(mask, mask.size):
-            condition = mask.copy()
+        if mask is not None and isinstance(condition, np.ndarray):
+            condition = _unchanging(mask)
         arguments = _gate.given(axis=axis, out=out)
         return _gate.library(condition, a).compress(condition, a, **arguments)
     return _gate.like(kept, a) if out is None else out
@@ -351,7 +351,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
-    return _numpy.extract(condition, arr) if kept is None else _gate.like(kept, arr)
+    return _numpy.extract(_unchanging(mask), arr) if kept is None else _gate.like(kept, arr)
 
 
 @overload
@@ -410,11 +410,13 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
+        if type(selects) is np.ndarray:
+            selects = _unchanging(selects)
         return (a if hasattr(a, "__array_function__") else np.asarray(a))[selects]
     order = _memory_order(array, selects.ndim)
     kept = _keep(selects, array.transpose(order), 0, selects.ndim, None)
     if kept is None:
-        return array[selects]
+        return array[_unchanging(selects)]
     if array.ndim > selects.ndim:
         kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
     return _gate.like(kept, a)
@@ -471,6 +473,12 @@ def _count_along(array, truth, axes, keepdims):
 
 def _tiny(array, mask):
     return _gate.tiny(array, TINY_ITEMS) and _gate.tiny(mask, TINY_ITEMS)
+
+
+def _unchanging(mask):
+    """The mask for NumPy: its own functions read a mask twice, and from some size on release the
+    GIL, so that another thread can change it between."""
+    return mask if _gate.tiny(mask, TINY_ITEMS) else mask.copy()
 
 
 def _condition(condition):

@@ -8,10 +8,11 @@ import os
 
 import numpy as np
 import pytest
-from arrays import make, outcome
+from arrays import assert_same, make, outcome
 from test_threads import while_writing
 
 import fastsel
+from fastsel import _numpy
 
 SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.05
 DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"]
@@ -180,3 +181,42 @@ def test_indices_written_meanwhile(dtype, batch_dims, forced_kernels):
 
     with fastsel.threads(3):
         while_writing(write, check, SECONDS)
+
+
+class Indexed(np.ndarray):
+    """Notes what it is indexed with."""
+
+    def __getitem__(self, key):
+        self.seen.append(key)
+        return np.asarray(self)[key]
+
+
+def test_numpy_is_handed_a_mask_that_nobody_else_writes(monkeypatch):
+    """Its functions read a large mask twice, without the GIL: an index out of range, or a write."""
+    seen = []
+
+    def spy(name, position):
+        function = getattr(_numpy, name)
+
+        def call(*args, **kwargs):
+            seen.append(args[position])
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(_numpy, name, call)
+
+    spy("compress", 0)
+    spy("extract", 0)
+    mask = np.arange(2000) % 3 == 0
+    objects = np.arange(2000).astype(object)
+    kept = objects[mask]
+    assert_same(fastsel.compress(mask, objects), kept)
+    assert_same(fastsel.extract(mask, objects), kept)
+    wrong = np.arange(5)
+    assert outcome(fastsel.compress, mask, np.arange(2000), out=wrong)[1] is ValueError
+    indexed = np.arange(2000).view(Indexed)
+    indexed.seen = seen
+    assert_same(fastsel.boolean_mask(indexed, mask), np.arange(2000)[mask])
+    assert len(seen) == 4
+    assert not any(np.may_share_memory(theirs, mask) for theirs in seen)
+    monkeypatch.setattr("fastsel._selection._unchanging", np.zeros_like)
+    assert len(fastsel.boolean_mask(objects, mask)) == 0
