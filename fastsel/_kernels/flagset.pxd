@@ -43,10 +43,11 @@ cdef inline Py_ssize_t flag_items(flags_t *flags, const keys_t *keys, const fs_l
         skipped = 0     # or less, in the last block, which is not whole
         if any_t is uint8_t:
             skipped = level.met(keys.data + block * 64, whole - block, flags.met)
-        elif 0 < flags.length <= FEW_WORDS:
-            skipped = known_blocks(level, keys, flags.few, block * 64, whole * 64)
-        if skipped <= 0 and not has_news:
-            skipped = met_blocks(flags, items + block * 64, whole - block)
+        else:
+            if 0 < flags.length <= FEW_WORDS:
+                skipped = known_blocks(level, keys, flags.few, block * 64, whole * 64)
+            if skipped <= 0 and not has_news:
+                skipped = met_blocks(flags, items + block * 64, whole - block)
         if skipped > 0:
             memset(bits + block, 0, skipped * sizeof(uint64_t))
             block += skipped

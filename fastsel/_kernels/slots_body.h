@@ -1,22 +1,34 @@
 /* What unique does with vectors: words -> slots of a hash table, words among a few known ones,
    words in order. Compiled once per CPU level (see levels.h). */
 
-#if FS_LEVEL_NUMBER == 4
+#if FS_LEVEL_NUMBER >= 3
 
-/* fs_fold of eight words at once, from four products of halves; vectors have no wider ones. (1e6
-   int64 of 10 groups on one thread: 1.07 -> 0.86 ms.) */
-static FS_INLINE __m512i AT(eight_folded)(__m512i a, __m512i b)
+#if FS_LEVEL_NUMBER == 4
+#define FS_WORDS __m512i
+#define FS_OP(name) _mm512_##name
+#define FS_BITS(name) _mm512_##name##_si512
+#define FS_EACH(word) _mm512_set1_epi64((long long)(word))
+#define FS_BLEND_ODD(a, b) _mm512_mask_blend_epi32(0xaaaa, a, b)
+#else
+#define FS_WORDS __m256i
+#define FS_OP(name) _mm256_##name
+#define FS_BITS(name) _mm256_##name##_si256
+#define FS_EACH(word) _mm256_set1_epi64x((long long)(word))
+#define FS_BLEND_ODD(a, b) _mm256_blend_epi32(a, b, 0xaa)
+#endif
+
+/* fs_fold of each word, from four products of halves; vectors have no wider ones. */
+static FS_INLINE FS_WORDS AT(folded)(FS_WORDS a, FS_WORDS b)
 {
-    __m512i a_high = _mm512_srli_epi64(a, 32), b_high = _mm512_srli_epi64(b, 32);
-    __m512i low = _mm512_mul_epu32(a, b);
-    __m512i mid = _mm512_add_epi64(_mm512_mul_epu32(a_high, b), _mm512_srli_epi64(low, 32));
-    __m512i mid2 = _mm512_add_epi64(_mm512_mul_epu32(a, b_high),
-                                    _mm512_and_si512(mid, _mm512_set1_epi64(0xffffffff)));
-    __m512i high = _mm512_add_epi64(_mm512_mul_epu32(a_high, b_high),
-                                    _mm512_add_epi64(_mm512_srli_epi64(mid, 32),
-                                                     _mm512_srli_epi64(mid2, 32)));
-    low = _mm512_mask_blend_epi32(0xaaaa, low, _mm512_slli_epi64(mid2, 32));
-    return _mm512_xor_si512(low, high);
+    FS_WORDS a_high = FS_OP(srli_epi64)(a, 32), b_high = FS_OP(srli_epi64)(b, 32);
+    FS_WORDS low = FS_OP(mul_epu32)(a, b);
+    FS_WORDS mid = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b), FS_OP(srli_epi64)(low, 32));
+    FS_WORDS mid2 = FS_OP(add_epi64)(FS_OP(mul_epu32)(a, b_high),
+                                     FS_BITS(and)(mid, FS_EACH(0xffffffff)));
+    FS_WORDS high = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b_high),
+                                     FS_OP(add_epi64)(FS_OP(srli_epi64)(mid, 32),
+                                                      FS_OP(srli_epi64)(mid2, 32)));
+    return FS_BITS(xor)(FS_BLEND_ODD(low, FS_OP(slli_epi64)(mid2, 32)), high);
 }
 
 #endif
@@ -25,18 +37,26 @@ static void AT(slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_
                       int shift, uint64_t *slots)
 {
     ptrdiff_t j = 0;
-#if FS_LEVEL_NUMBER == 4
-    __m512i seeds = _mm512_set1_epi64((long long)seed);
-    __m512i factors = _mm512_set1_epi64((long long)factor);
+#if FS_LEVEL_NUMBER >= 3
+    enum { LANES = sizeof(FS_WORDS) / 8 };
+    FS_WORDS seeds = FS_EACH(seed), factors = FS_EACH(factor);
     __m128i left = _mm_cvtsi32_si128(skip), right = _mm_cvtsi32_si128(shift);
-    for (; j + 8 <= n; j += 8) {
-        __m512i v = _mm512_xor_si512(_mm512_loadu_si512(words + j), seeds);
-        v = _mm512_sll_epi64(AT(eight_folded)(v, factors), left);
-        _mm512_storeu_si512(slots + j, _mm512_srl_epi64(v, right));
+    for (; j + LANES <= n; j += LANES) {
+        FS_WORDS v = FS_BITS(loadu)((const FS_WORDS *)(words + j));
+        v = FS_OP(sll_epi64)(AT(folded)(FS_BITS(xor)(v, seeds), factors), left);
+        FS_BITS(storeu)((FS_WORDS *)(slots + j), FS_OP(srl_epi64)(v, right));
     }
 #endif
     for (; j < n; j++) slots[j] = (fs_fold(words[j] ^ seed, factor) << skip) >> shift;
 }
+
+#if FS_LEVEL_NUMBER >= 3
+#undef FS_WORDS
+#undef FS_OP
+#undef FS_BITS
+#undef FS_EACH
+#undef FS_BLEND_ODD
+#endif
 
 /* In how many blocks, from the first one on, no item differs from all of these four. */
 #define FS_KNOWN(width) \
