@@ -69,6 +69,8 @@ TESTS = {
     "table.pxd": DISTINCT,
     "ranks.pxd": DISTINCT,
     "blocks.pxd": SELECTION,
+    "levels.pyx": SELECTION,
+    "levels.pxd": SELECTION,
 }
 SWAPS = {
     "+": "-", "-": "+", "*": "+", "//": "*", "%": "//", "<<": ">>", ">>": "<<", "&": "|",

@@ -9,7 +9,8 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_join_pairs, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.slices cimport for_rounds, for_slices, scan, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, inner_length, is_run, item, run_length, seek, sort_axes,

@@ -1,10 +1,10 @@
 """A block is 64 items, one word of the bitmask: pack items, count bits, decode positions.
 
-The loops over blocks are C, once per CPU level (levels.h); `fs_level()` is the level in use.
+The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is the level in use.
 """
 from libc.stdint cimport intptr_t, uint8_t, uint64_t
 
-cdef extern from "levels.h" nogil:
+cdef extern from "level.h" nogil:
     ctypedef struct fs_level_t:
         const char *name
         Py_ssize_t (*pack[4])(
@@ -35,10 +35,11 @@ cdef extern from "levels.h" nogil:
             const char *items, Py_ssize_t blocks, uint64_t care, uint64_t limit,
             const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
 
-    const fs_level_t *fs_level() noexcept
+cdef extern from "bits.h" nogil:
     int fs_ctz(uint64_t word) noexcept
     uint64_t fs_join_pairs(uint64_t pairs) noexcept
     int fs_popcount(uint64_t word) noexcept
+    void fs_prefetch(const char *p) noexcept
 
 
 cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:

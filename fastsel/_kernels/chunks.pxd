@@ -3,11 +3,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from fastsel._kernels.blocks cimport fs_prefetch
 from fastsel._kernels.strided cimport (
     advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
-
-cdef extern from "levels.h" nogil:
-    void fs_prefetch(const char *p)
 
 cdef enum:
     LINE = 64              # bytes of a cache line

@@ -14,10 +14,11 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t, fs_prefetch
 from fastsel._kernels.keys cimport (
     any_t, canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
 from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.places cimport bits_of_places
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
@@ -26,9 +27,6 @@ from fastsel._kernels.slices cimport for_rounds, round_start, slice_count
 from fastsel._kernels.table cimport (
     NO_MEMORY, TOO_MANY, find_direct, find_or_add, group_t, look_up, table_free, table_start,
     table_start_direct, table_t)
-
-cdef extern from "levels.h" nogil:
-    void fs_prefetch(const char *p)
 
 cnp.import_array()
 

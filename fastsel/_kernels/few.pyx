@@ -5,11 +5,12 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
 from fastsel._kernels.distinct cimport fill_slice, part_t, tables_task
 from fastsel._kernels.flagset cimport flag_blocks, flags_t
 from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t, load_words
 from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ordered cimport FALLS, RISES, ordered_task, turns
 from fastsel._kernels.places cimport bits_of_places
 from fastsel._kernels.results cimport numpy_array

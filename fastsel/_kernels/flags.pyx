@@ -7,9 +7,10 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t
 from fastsel._kernels.flagset cimport flag_blocks, flags_t, place_of
 from fastsel._kernels.keys cimport any_t, describe_keys, keys_t
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport (

@@ -8,8 +8,9 @@ from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t)
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport fs_level, fs_level_t
+from fastsel._kernels.blocks cimport fs_level_t
 from fastsel._kernels.chunks cimport chunk_t, copy_chunks, describe_chunk
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)

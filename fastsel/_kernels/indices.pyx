@@ -5,7 +5,8 @@ Each slice writes into its own cut of the output, from offsets[k] to offsets[k +
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 
-from fastsel._kernels.blocks cimport fs_level, fs_level_t, fs_popcount, is_sparse
+from fastsel._kernels.blocks cimport fs_level_t, fs_popcount, is_sparse
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.slices cimport for_slices, slice_start
 from fastsel._kernels.strided cimport MAX_DIMS

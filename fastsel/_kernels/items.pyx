@@ -9,8 +9,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, log2_width
+from fastsel._kernels.blocks cimport fs_ctz, fs_level_t, log2_width
 from fastsel._kernels.chunks cimport chunk_t, copy_chunks, copy_rows, describe_chunk
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)

@@ -16,12 +16,12 @@ from cpython.unicode cimport (
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
+from fastsel._kernels.blocks cimport fs_prefetch
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
 
-cdef extern from "levels.h" nogil:
+cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
-    void fs_prefetch(const char *p)
 
 cnp.import_array()
 

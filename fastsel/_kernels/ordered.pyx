@@ -4,8 +4,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport describe_keys, key_at, load_words
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 

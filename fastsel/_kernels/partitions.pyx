@@ -17,9 +17,10 @@ groups' first positions.
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport (
     describe_keys, is_loner, keys_t, load_words)
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch

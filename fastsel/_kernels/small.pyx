@@ -10,8 +10,9 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport fs_ctz, fs_level, fs_level_t, fs_popcount, log2_width
+from fastsel._kernels.blocks cimport fs_ctz, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.chunks cimport copy_run_chunks
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.places cimport place_bits, wide_t
 from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take

@@ -7,8 +7,9 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level, fs_level_t
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport describe_keys, keys_t, load_words
+from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, slice_count, slice_start
 from fastsel._kernels.table cimport NO_MEMORY

@@ -37,10 +37,10 @@ FILES = (
     "numpy.ma.tests.test_extras",
 )
 
-# Classes that take seconds, or thousands of tests, and never call one of ours: products of
-# matrices, ctypes, leaks of the garbage collector, pickles, files, arithmetic of masked arrays,
-# names of types.
-SLOW_CLASSES = {
+# Classes and functions that take seconds, or thousands of tests, and never call one of ours:
+# products of matrices, ctypes, leaks of the garbage collector, pickles, files, arithmetic of masked
+# arrays, names of types, sorts.
+SLOW = {
     "TestDot",
     "TestCTypes",
     "TestLeaks",
@@ -48,6 +48,8 @@ SLOW_CLASSES = {
     "TestIO",
     "TestMaskedArrayArithmetic",
     "TestTypes",
+    *(f"test_{sort}_int" for sort in ("sort", "argsort", "partition", "argpartition")),
+    *("test_sort_float", "test_argsort_float", "test_partition_fp", "test_argpartition_fp"),
 }
 
 called = set()  # names of functions, by the test that runs
@@ -89,7 +91,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    slow = [item for item in items if item.cls and item.cls.__name__ in SLOW_CLASSES]
+    slow = [item for item in items if (item.cls or item.function).__name__ in SLOW]
     config.hook.pytest_deselected(items=slow)
     items[:] = [item for item in items if item not in set(slow)]
     collected_in.update(map(file_of, items))

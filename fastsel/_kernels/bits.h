@@ -1,0 +1,60 @@
+/* Single words, bit by bit. */
+#ifndef FASTSEL_BITS_H
+#define FASTSEL_BITS_H
+
+#include <stdint.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+/* Index of the lowest set bit; w is not 0. */
+static inline int fs_ctz(uint64_t w)
+{
+#if defined(_MSC_VER) && defined(_WIN64)
+    unsigned long k;
+    _BitScanForward64(&k, w);
+    return (int)k;
+#elif defined(_MSC_VER)
+    unsigned long k;
+    if (_BitScanForward(&k, (unsigned long)w)) return (int)k;
+    _BitScanForward(&k, (unsigned long)(w >> 32));
+    return (int)k + 32;
+#else
+    return __builtin_ctzll(w);
+#endif
+}
+
+/* Number of set bits, without the popcnt instruction that plain x86-64 lacks. */
+static inline int fs_popcount(uint64_t w)
+{
+    w -= (w >> 1) & UINT64_C(0x5555555555555555);
+    w = (w & UINT64_C(0x3333333333333333)) + ((w >> 2) & UINT64_C(0x3333333333333333));
+    w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (int)((w * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* Bit k: whether bit 2 k or bit 2 k + 1 is set; 32 bits. */
+static inline uint64_t fs_join_pairs(uint64_t w)
+{
+    w = (w | w >> 1) & UINT64_C(0x5555555555555555);
+    w = (w | w >> 1) & UINT64_C(0x3333333333333333);
+    w = (w | w >> 2) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    w = (w | w >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    w = (w | w >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (w | w >> 16) & UINT64_C(0x00000000ffffffff);
+}
+
+/* Ask for the cache line at p, which will be read soon. */
+static inline void fs_prefetch(const char *p)
+{
+#if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
+    _mm_prefetch(p, _MM_HINT_T0);
+#elif defined(_MSC_VER)
+    __prefetch(p);
+#else
+    __builtin_prefetch(p);
+#endif
+}
+
+#endif
