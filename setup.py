@@ -13,6 +13,7 @@ import sys
 from glob import glob
 
 import numpy
+from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -54,11 +55,10 @@ LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, o
 
 
 class BuildKernels(build_ext):
-    """Chooses the flags when the compiler is known."""
+    """Chooses the flags when the compiler is known, and compiles side by side."""
 
     def finalize_options(self):
         super().finalize_options()
-        self.shared_utility_qualified_name = CYTHON_CODE
         if self.parallel is None:  # which `pip install` and `python -m build` cannot ask for
             self.parallel = os.cpu_count()
 
@@ -67,11 +67,23 @@ class BuildKernels(build_ext):
         # The folder of this machine's interpreter has no place in a wheel.
         linker = getattr(self.compiler, "linker_so", [])
         linker[:] = [argument for argument in linker if not argument.startswith("-Wl,-rpath")]
+        sources = self.written_by_cython()
         for extension in self.extensions:
+            extension.sources = sources[extension.name]
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
-            extension.cython_directives = DIRECTIVES | {"linetrace": TRACE}
         super().build_extensions()
+
+    def written_by_cython(self):
+        """The C sources, one after the other: Cython in several threads writes wrong ones."""
+        written = cythonize(
+            self.extensions,
+            compiler_directives=DIRECTIVES | {"linetrace": TRACE},
+            shared_utility_qualified_name=CYTHON_CODE,
+            force=self.force,
+            quiet=not self.verbose,
+        )
+        return {extension.name: extension.sources for extension in written}
 
     def flags(self):
         if self.compiler.compiler_type == "msvc":
