@@ -21,7 +21,7 @@ KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "levels", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
-    "ascending",
+    *("texts", "ascending"),
 )
 # What Cython needs for memoryviews, in a module of its own: it is seven eighths of a kernel's C.
 CYTHON_CODE = "fastsel._kernels._cyutility"

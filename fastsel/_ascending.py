@@ -7,7 +7,7 @@ import numpy as np
 
 from fastsel import _gate, _threads
 from fastsel._gather import gather_nd
-from fastsel._kernels import bitmask, items, results
+from fastsel._kernels import bitmask, items, results, texts
 from fastsel._kernels.ascending import ascending, numpy_sorts_fast
 from fastsel._kernels.ordered import in_order
 
@@ -30,6 +30,7 @@ MOST_KEYS = 2**31 - 1
 
 # Strings and rows of more columns of 8 bytes than this are left to NumPy.
 MOST_COLUMNS = 16
+COLUMN_BYTES = 8
 
 
 def distinct(flat, keys, wanted):
@@ -88,7 +89,7 @@ def argsort(values, with_places):
     if _gate.small_foreign(values.dtype):
         values = _gate.as_float32(values)
     if values.dtype.kind == "O":
-        order = _order_of_texts(values.tolist())
+        order = _order_of_texts(values)
         return order, places(order) if with_places else None
     values = _native(values)
     if _by_kernel(values) and (len(values) >= MANY_KEYS or not NUMPY_SORTS_FAST):
@@ -173,20 +174,18 @@ def _columns(values):
     return list(padded.view(">u8").T.astype(np.uint64, order="C"))
 
 
-def _order_of_texts(texts):
-    """The order of distinct str objects, or bytes: by arrays of their letters, if these are few
+def _order_of_texts(values):
+    """The order of distinct str objects, or bytes: by columns of their letters, if these are few
     and say all, else by Python's sort."""
-    count, empty = len(texts), texts[0][:0]
-    nul = b"\0" if empty == b"" else "\0"
-    if all(map(operator.lt, texts, texts[1:])):
-        return np.arange(count)
-    if count >= RADIX_KEYS:
-        joined = empty.join(texts)
-        per_column = 8 if joined.isascii() or empty == b"" else 2
-        # An array of strings drops the NUL at their ends.
-        if max(map(len, texts)) <= per_column * MOST_COLUMNS and nul not in joined:
-            return _order_of_columns(_columns(np.array(texts)))
-    return np.array(sorted(range(count), key=texts.__getitem__), np.intp)
+    items = values.tolist()
+    if all(map(operator.lt, items, items[1:])):
+        return np.arange(len(items))
+    if len(items) >= RADIX_KEYS:
+        threads = _threads.for_bytes(len(items) * COLUMN_BYTES)
+        columns = texts.columns_of(values, MOST_COLUMNS, threads)
+        if columns is not None:
+            return _order_of_columns(columns)
+    return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
 
 
 def _numpy_order(values):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import few, indices, items, results, small
+from fastsel._kernels import few, indices, items, results, small, texts
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
 # fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
@@ -384,7 +384,7 @@ def _arranged(values, index, finish, wanted, sorted):
     if wanted.inverse or wanted.counts:
         inverse, counts = finish(places)
     if order is not None:
-        values = values[order]
+        values = texts.in_order(values, order) if values.dtype.kind == "O" else values[order]
         index = index[order] if wanted.index else None
         counts = counts[order] if wanted.counts else None
     return Found(values, index, inverse, counts)

@@ -51,6 +51,7 @@ TESTS = {
     "ordered.pxd": ["distinct_firsts", "distinct_flags"],
     "ordered.pyx": ["distinct_firsts", "distinct"],
     "objects.pyx": ["distinct_objects", "hostile", "out_of_memory"],
+    "texts.pyx": ["distinct_objects", "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
     "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
     "places.pxd": DISTINCT,

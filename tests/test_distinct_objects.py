@@ -318,6 +318,30 @@ def test_many_texts_are_sorted(make):
             assert fastsel.unique(array).tolist() == sorted(set(texts))
 
 
+@pytest.mark.parametrize("letters", ["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"])
+@pytest.mark.parametrize("longest", [1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129])
+def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_threads):
+    """Letters of 1, 2 and 4 bytes, at the edges of the words that they are put into."""
+    rng = np.random.default_rng(longest)
+    items = [
+        "".join(rng.choice([*letters], length)) for length in rng.integers(0, longest + 1, 2500)
+    ]
+    items += ["".join([letters[0]] * k) for k in range(2100 % (longest + 3))]
+    items += [letters[-1] * (k // 50) + str(k) for k in range(2100)]  # all of them distinct
+    some = [items]
+    if max(letters) < "\u0100":
+        some.append([item.encode("latin1") for item in items])
+    for texts in some:
+        array = objects(*texts)
+        before = sys.getrefcount(texts[-1])
+        found = fastsel.unique(array, True, True, True)
+        assert found[0].tolist() == sorted(set(texts))
+        assert_same(found[1:], np.unique(array, True, True, True)[1:])
+        del found
+        after = sys.getrefcount(texts[-1])
+        assert after == before
+
+
 def test_texts_of_equal_length_and_different_kind():
     items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
     assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))
