@@ -25,6 +25,9 @@ MANY_KEYS = 1 << 18
 MOST_SORTED_AT_ONCE = 1 << 24
 VECTORISED = "ilqILQfd"
 
+# Up to so many distinct values, a sort that is not vectorised is as fast, and keeps all their bits.
+FEW_VALUES = 64
+
 # The kernel numbers groups in 31 bits.
 MOST_KEYS = 2**31 - 1
 
@@ -72,13 +75,18 @@ def sort(values):
     argsort."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _gate.small_foreign(values.dtype):
         return None
+    if len(values) <= FEW_VALUES:
+        return np.sort(values, kind="stable")
     native = _native(values)
     if _by_kernel(native) and not numpy_sorts_faster(native):
         result = _sorted_groups(native, False, False)[0].view(native.dtype)
+        may_differ = values.dtype.kind == "f"
     else:
-        # NumPy's vectorised sort misplaces float16 beside NaN (NumPy 2.4, AVX-512).
+        # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
+        # bits of NaN.
         result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
-    if values.dtype.kind == "f":
+        may_differ = values.dtype.kind == "f" and np.isnan(result[-1])
+    if may_differ:
         _put_first_bits(result, native, None)
     return result.astype(values.dtype, copy=False)
 
