@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 30
+CALLS = 31
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -41,6 +41,7 @@ rows = many.reshape(-1, 2)
 indices = rng.integers(-300, 300, (999, 1))
 objects = many.astype(object)
 texts = np.array([f"text {k}" for k in range(500)], object)
+many_texts = np.array([f"text {k}" for k in range(2500)], object)
 missing = np.where(many % 3 == 0, np.nan, many)
 out = np.empty((999, 7), array.dtype)
 
@@ -73,6 +74,7 @@ calls = {
     "unique_partitions_first": forced("partitions", fastsel.unique, many // 2, sorted=False),
     "unique_in_order": forced(None, fastsel.unique, np.arange(20_000) // 2, **ALL),
     "unique_texts": lambda: fastsel.unique(texts, **ALL),
+    "unique_sorted_texts": lambda: fastsel.unique(many_texts, **ALL),
     "unique_tables": forced("tables", fastsel.unique, many // 50, **ALL),
     "unique_partitions": forced("partitions", fastsel.unique, many // 2, **ALL, sorted=False),
     "unique_partitions_strings": forced("partitions", fastsel.unique, strings, **ALL),
