@@ -80,13 +80,13 @@ def sort(values):
     native = _native(values)
     if _by_kernel(native) and not numpy_sorts_faster(native):
         result = _sorted_groups(native, False, False)[0].view(native.dtype)
-        may_differ = values.dtype.kind == "f"
+        bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
     else:
         # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
         # bits of NaN.
         result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
-        may_differ = values.dtype.kind == "f" and np.isnan(result[-1])
-    if may_differ:
+        bits_may_differ = values.dtype.kind == "f" and np.isnan(result[-1])
+    if bits_may_differ:
         _put_first_bits(result, native, None)
     return result.astype(values.dtype, copy=False)
 

@@ -377,14 +377,16 @@ def _found(rows, firsts, wanted, sorted):
 def _arranged(values, index, finish, wanted, sorted):
     """The same from values and index in order of first occurrence, and what Firsts finish with."""
     order = places = inverse = counts = None
-    if sorted and not any(wanted) and (in_order := _ascending.sort(values)) is not None:
-        values = in_order
+    if sorted and not any(wanted) and (ascending := _ascending.sort(values)) is not None:
+        values = ascending
     elif sorted:
         order, places = _ascending.argsort(values, wanted.inverse)
     if wanted.inverse or wanted.counts:
         inverse, counts = finish(places)
     if order is not None:
-        values = texts.in_order(values, order) if values.dtype.kind == "O" else values[order]
+        values = (
+            texts.moved_into_order(values, order) if values.dtype.kind == "O" else values[order]
+        )
         index = index[order] if wanted.index else None
         counts = counts[order] if wanted.counts else None
     return Found(values, index, inverse, counts)

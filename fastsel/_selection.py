@@ -303,10 +303,8 @@ def compress(
         elif (axes := _axes(axis, array.ndim)) and type(axis) is not tuple:
             kept = _keep(mask, array, axes[0], axes[0] + 1, out)
     if kept is None:
-        if mask is not None and isinstance(condition, np.ndarray):
-            condition = _unchanging(mask)
         arguments = _gate.given(axis=axis, out=out)
-        return _gate.library(condition, a).compress(condition, a, **arguments)
+        return _gate.library(condition, a).compress(_for_numpy(condition), a, **arguments)
     return _gate.like(kept, a) if out is None else out
 
 
@@ -347,11 +345,11 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
         return kept
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
-        return _gate.library(condition, arr).extract(condition, arr)
+        return _gate.library(condition, arr).extract(_for_numpy(condition), arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
     kept = _keep(mask, array, 0, array.ndim, None)
-    return _numpy.extract(_unchanging(mask), arr) if kept is None else _gate.like(kept, arr)
+    return _numpy.extract(_for_numpy(mask), arr) if kept is None else _gate.like(kept, arr)
 
 
 @overload
@@ -393,30 +391,28 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     """
     if (kept := small.boolean_mask(a, mask, SMALL_ITEMS)) is not None:
         return kept
-    if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and a.size <= TINY_ITEMS:
+    if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and _tiny(a, mask):
         return a[mask]
     if (
         not type(a) is type(mask) is np.ndarray
         and (library := _gate.library(a, mask)) is not _numpy
     ):
         return library.boolean_mask(a, mask)
-    selects = _boolean(mask)
-    array = _gate.plain(a)
+    given = _boolean(mask)
+    array, selects = _gate.plain(a), _gate.plain(given)
     if (
         array is None
-        or type(selects) is not np.ndarray
+        or selects is None
         or array.size <= TINY_ITEMS
         or selects.dtype != bool
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
-        if type(selects) is np.ndarray:
-            selects = _unchanging(selects)
-        return (a if hasattr(a, "__array_function__") else np.asarray(a))[selects]
+        return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
     kept = _keep(selects, array.transpose(order), 0, selects.ndim, None)
     if kept is None:
-        return array[_unchanging(selects)]
+        return array[_for_numpy(selects)]
     if array.ndim > selects.ndim:
         kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
     return _gate.like(kept, a)
@@ -475,10 +471,12 @@ def _tiny(array, mask):
     return _gate.tiny(array, TINY_ITEMS) and _gate.tiny(mask, TINY_ITEMS)
 
 
-def _unchanging(mask):
-    """The mask for NumPy: its own functions read a mask twice, and from some size on release the
-    GIL, so that another thread can change it between."""
-    return mask if _gate.tiny(mask, TINY_ITEMS) else mask.copy()
+def _for_numpy(mask):
+    """A mask that NumPy may have: a copy, unless it is tiny, or of a class of its own. NumPy reads
+    it twice, without the GIL: another thread, or process, that writes to it in between would lead
+    it out of bounds."""
+    plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
+    return mask if plain is None or _gate.tiny(plain, TINY_ITEMS) else plain.copy()
 
 
 def _condition(condition):

@@ -26,30 +26,30 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 KERNELS = Path("fastsel/_kernels")
-SELECTION = ["coordinates", "compress", "tiles", "selection", "threads"]
+SELECTION = ["coordinates", "compress", "tiles", "selection", "threads", "bounds"]
 DISTINCT = [
     *("distinct_values", "distinct_places", "flooding", "ascending", "distinct_promises"),
-    *("distinct_rows", "distinct", "out_of_memory"),
+    *("distinct_rows", "distinct", "out_of_memory", "bounds"),
 ]
-GATHER = ["gather_errors", "gather"]
+GATHER = ["gather_errors", "gather", "bounds"]
 # Kernel: its tests, those that notice most in little time first.
 TESTS = {
     "bitmask.pyx": [*SELECTION, "distinct_values"],
     "indices.pyx": [*SELECTION, "sparse"],
-    "items.pyx": ["compress", "compress_rules", "selection", "gather"],
+    "items.pyx": ["compress", "compress_rules", "selection", "gather", "bounds"],
     "small.pyx": ["small", *GATHER, "gate"],
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "distinct.pyx": ["small", *DISTINCT, "distinct_firsts"],
     "distinct.pxd": DISTINCT,
     "few.pyx": ["small", "distinct_firsts", "distinct_flags", *DISTINCT],
-    "known.pxd": ["distinct_firsts", "distinct_flags"],
-    "flags.pyx": ["distinct_flags", "distinct_places", "out_of_memory"],
-    "flagset.pxd": ["distinct_flags", "distinct_places"],
+    "known.pxd": ["distinct_firsts", "distinct_flags", "bounds"],
+    "flags.pyx": ["distinct_flags", "distinct_places", "out_of_memory", "bounds"],
+    "flagset.pxd": ["distinct_flags", "distinct_places", "bounds"],
     "words.pyx": ["distinct_firsts", *DISTINCT],
     "wordset.pxd": ["distinct_firsts", *DISTINCT],
     "ordered.pxd": ["distinct_firsts", "distinct_flags"],
-    "ordered.pyx": ["distinct_firsts", "distinct"],
+    "ordered.pyx": ["distinct_firsts", "distinct", "bounds"],
     "objects.pyx": ["distinct_objects", "hostile", "out_of_memory"],
     "texts.pyx": ["distinct_objects", "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],

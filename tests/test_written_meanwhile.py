@@ -183,7 +183,7 @@ def test_indices_written_meanwhile(dtype, batch_dims, forced_kernels):
         while_writing(write, check, SECONDS)
 
 
-class Indexed(np.ndarray):
+class Array(np.ndarray):
     """Notes what it is indexed with."""
 
     def __getitem__(self, key):
@@ -191,32 +191,41 @@ class Indexed(np.ndarray):
         return np.asarray(self)[key]
 
 
-def test_numpy_is_handed_a_mask_that_nobody_else_writes(monkeypatch):
+def test_numpy_is_handed_a_mask_that_nobody_else_writes(monkeypatch, tmp_path):
     """Its functions read a large mask twice, without the GIL: an index out of range, or a write."""
     seen = []
 
-    def spy(name, position):
+    def spy(name):
         function = getattr(_numpy, name)
 
-        def call(*args, **kwargs):
-            seen.append(args[position])
-            return function(*args, **kwargs)
+        def call(mask, *args, **kwargs):
+            seen.append(mask)
+            return function(mask, *args, **kwargs)
 
         monkeypatch.setattr(_numpy, name, call)
 
-    spy("compress", 0)
-    spy("extract", 0)
-    mask = np.arange(2000) % 3 == 0
-    objects = np.arange(2000).astype(object)
-    kept = objects[mask]
-    assert_same(fastsel.compress(mask, objects), kept)
-    assert_same(fastsel.extract(mask, objects), kept)
-    wrong = np.arange(5)
-    assert outcome(fastsel.compress, mask, np.arange(2000), out=wrong)[1] is ValueError
-    indexed = np.arange(2000).view(Indexed)
-    indexed.seen = seen
-    assert_same(fastsel.boolean_mask(indexed, mask), np.arange(2000)[mask])
-    assert len(seen) == 4
-    assert not any(np.may_share_memory(theirs, mask) for theirs in seen)
-    monkeypatch.setattr("fastsel._selection._unchanging", np.zeros_like)
-    assert len(fastsel.boolean_mask(objects, mask)) == 0
+    spy("compress")
+    spy("extract")
+    numbers = np.arange(2000)
+    objects, subclass = numbers.astype(object), numbers.view(Array)
+    subclass.seen = seen
+    mapped = np.memmap(tmp_path / "mask", bool, "w+", shape=(2000,))
+    mapped[:] = numbers % 3 == 0
+    for mask in (np.array(mapped), mapped):
+        kept, some = objects[np.array(mask)], numbers[np.array(mask)]
+        assert_same(fastsel.compress(mask, objects), kept)
+        assert_same(fastsel.extract(mask, objects), kept)
+        with pytest.raises(ValueError):
+            fastsel.compress(mask, numbers, out=np.arange(5))
+        assert_same(np.asarray(fastsel.compress(mask, subclass)), some)
+        assert_same(np.asarray(fastsel.extract(mask, subclass)), some)
+        assert_same(fastsel.boolean_mask(subclass, mask), some)
+        assert len(seen) == 6
+        assert not any(np.may_share_memory(theirs, mask) for theirs in seen)
+        seen.clear()
+        # These index an array, which nobody sees.
+        with monkeypatch.context() as patch:
+            patch.setattr("fastsel._selection._for_numpy", np.zeros_like)
+            assert len(fastsel.boolean_mask(objects, mask)) == 0
+            assert len(fastsel.boolean_mask(np.empty((20_000, 0)), np.ones(20_000, bool))) == 0
+        assert_same(fastsel.boolean_mask(numbers, mask), some)

@@ -1,9 +1,10 @@
 """str and bytes objects in ascending order: their letters as words that are ordered as they are.
 
-Nothing here runs code of the objects or changes a reference count: the array that holds them is
-the caller's alone.
+Nothing here runs code of the objects or changes a reference count: the array that holds them must
+be the caller's alone.
 """
 cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -24,6 +25,7 @@ cnp.import_array()
 cdef enum:
     WORD = 8                # bytes
     TEXT_BYTES = 128        # about what is read of one
+    LOOKED_AFTER = 1 << 16  # texts, for signals
 
 ctypedef struct text_t:
     const void *letters
@@ -63,6 +65,8 @@ def columns_of(cnp.ndarray texts not None, Py_ssize_t most, int threads):
     task.width = 1
     are_bytes = PyBytes_CheckExact(task.texts[0])
     for i in range(task.size):
+        if i % LOOKED_AFTER == 0:
+            PyErr_CheckSignals()
         if not (PyBytes_CheckExact(task.texts[i]) if are_bytes
                 else PyUnicode_CheckExact(task.texts[i])):
             return None
@@ -84,14 +88,15 @@ def columns_of(cnp.ndarray texts not None, Py_ssize_t most, int threads):
     return None if has_nul else words
 
 
-def in_order(cnp.ndarray texts not None, const Py_ssize_t[::1] order not None):
-    """A new array of the objects, which leave the old one: `order` is a permutation."""
+def moved_into_order(cnp.ndarray texts not None, const Py_ssize_t[::1] order not None):
+    """A new array of the objects; the old one holds none of them any more. `order` must be a
+    permutation."""
     cdef cnp.npy_intp length = order.shape[0]
     cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_OBJECT, 0)
     cdef PyObject **source = <PyObject **>cnp.PyArray_DATA(texts)
     cdef PyObject **target = <PyObject **>cnp.PyArray_DATA(out)
     cdef Py_ssize_t k
-    for k in range(length):
+    for k in range(length):     # a swap: each reference has one place all the time
         target[k], source[order[k]] = source[order[k]], target[k]
     return out
 
@@ -138,7 +143,7 @@ cdef inline bint write_words(const columns_task *task, Py_ssize_t i, const lette
             has_nul |= letters[j] == 0
             word = word << bits | letters[j]
             j += 1
-        if 0 < j < stop and j > stop - per_word:
+        if j > stop - per_word:
             word = word << bits * (stop - j)
         task.words[column * task.size + i] = word
     return has_nul
