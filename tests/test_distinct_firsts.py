@@ -150,6 +150,14 @@ def test_all_outputs_of_keys_in_order(equal_nan, few_threads, forced_kernels):
             )
 
 
+def test_an_order_that_ends_late(forced_kernels):
+    for place in (19_999, 10_000):
+        array = np.arange(20_000)
+        array[place] = 5
+        check(array)
+        check(array[::-1].copy())
+
+
 def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
     for engine in ENGINES:
         monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
