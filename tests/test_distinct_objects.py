@@ -11,6 +11,7 @@ import reference
 from arrays import assert_same, outcome
 
 import fastsel
+from fastsel._kernels.texts import columns_of
 
 
 def objects(*items):
@@ -340,6 +341,14 @@ def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_thread
         del found
         after = sys.getrefcount(texts[-1])
         assert after == before
+
+
+@pytest.mark.parametrize(
+    "items",
+    [("a", b"a"), (b"a", "a"), ("a", None), ("a", Backwards("b")), ("a", "b\0"), ("é" * 129,)],
+)
+def test_letters_of_some_objects_do_not_order_them(items):
+    assert columns_of(objects(*items), 16, 1) is None
 
 
 def test_texts_of_equal_length_and_different_kind():

@@ -33,6 +33,8 @@ def traced_lines(folder):
             place, traced = PLACE.match(line), TRACED.match(line)
             if place:
                 file, number = Path(place[1]).name, int(place[2])
+                if not (folder / file).exists():  # Cython's own, which kernels share
+                    file = None
             elif traced and file and int(traced[1]) == number:
                 found[file].add(number)
     return found
