@@ -23,7 +23,7 @@ NAMES = (
     *("keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
     *("texts", "ascending"),
 )
-# What Cython needs for memoryviews, in a module of its own: it is seven eighths of a kernel's C.
+# What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.
 CYTHON_CODE = "fastsel._kernels._cyutility"
 # What a change must rebuild; named here, these files also reach the sdist.
 SHARED = sorted(glob(f"{KERNELS}/*.h") + glob(f"{KERNELS}/*.pxd"))
