@@ -1,5 +1,5 @@
-"""Ascending order, for unique: the radix kernel for numbers of 4 and 8 bytes and what can be read
-as such, NumPy's sorts for the rest."""
+"""Ascending order, for unique: ranges of numbers of 4 and 8 bytes by NumPy's sorts where they are
+fast, such numbers and what can be read as such by the radix kernel, all else by NumPy as it is."""
 
 import operator
 
@@ -7,22 +7,17 @@ import numpy as np
 
 from fastsel import _gate, _threads
 from fastsel._gather import gather_nd
-from fastsel._kernels import bitmask, items, results, texts
-from fastsel._kernels.ascending import ascending, numpy_sorts_fast
-from fastsel._kernels.ordered import in_order
+from fastsel._kernels import ranges, texts
+from fastsel._kernels.ascending import ascending
 
 # About where the kernel and NumPy's sorts take the same time; above it the kernel is faster
 # (`compare.py --op unique_sorted --size 1e3 1e4 --groups n`).
 RADIX_KEYS = 1 << 11
 
-# Where NumPy's sorts are vectorised and fast, one thread sorts 1e6 int64 in 8 ms and the kernel in
-# 22, on two threads in 12; argsort of 1e5 takes 1.5 ms and 3.2, 2.1 on two; of 1e6 24 and 30, 20 on
-# two. So there the kernel sorts numbers on this many threads, and puts this many keys in order. It
-# also sorts what takes NumPy more than a tenth of a second, in which no signal is handled.
-NUMPY_SORTS_FAST = numpy_sorts_fast()
-MANY_THREADS = 4
-MANY_KEYS = 1 << 18
-MOST_SORTED_AT_ONCE = 1 << 24
+# Where NumPy's sorts are vectorised and fast, two threads sort 1e6 int64 in 3.6 ms by ranges and in
+# 10 by the radix kernel (with vectors of 32 bytes in 7.1 and 10; `compare.py --op unique_sorted
+# --groups n`, with other values of SORT_SPEED).
+SORT_SPEED = ranges.numpy_sort_speed()
 VECTORISED = "ilqILQfd"
 
 # Up to so many distinct values, a sort that is not vectorised is as fast, and keeps all their bits.
@@ -36,50 +31,29 @@ MOST_COLUMNS = 16
 COLUMN_BYTES = 8
 
 
-def distinct(flat, keys, wanted):
-    """(values, index, inverse, counts) of items whose keys have an order, by sorting them all."""
-    if numpy_sorts_faster(flat, wanted):
-        return _distinct_by_numpy(flat, keys), None, None, None
-    values, *extras = ascending(
-        keys.data, keys.size, keys.rule, keys.order, True, *wanted,
-        _threads.for_bytes(keys.data.nbytes),
-    )  # fmt: skip
-    values = values.view(_native_order(flat.dtype))  # as the keys are
+def items_of(words, flat, index):
+    """The items that ascending words stand for, with the bits of their first occurrence."""
+    values = words.view(_native_order(flat.dtype))
     if flat.dtype.kind == "f":
-        _put_first_bits(values, flat, extras[0])
-    return values.astype(flat.dtype, copy=False), *extras
-
-
-def numpy_sorts_faster(numbers, wanted=()):
-    """Than the kernel, that is: where only values are wanted."""
-    if not NUMPY_SORTS_FAST or any(wanted) or numbers.dtype.char not in VECTORISED:
-        return False
-    few = numbers.ndim == 1 and len(numbers) <= MOST_SORTED_AT_ONCE
-    return few and _threads.for_bytes(numbers.nbytes) < MANY_THREADS
-
-
-def _distinct_by_numpy(flat, keys):
-    numbers = np.sort(_native(flat))
-    threads = _threads.for_bytes(numbers.nbytes)
-    bits, _ = in_order(numbers, len(numbers), keys.rule, keys.order, 0, threads)
-    offsets = bitmask.offsets_of(bits, numbers.itemsize, threads)
-    values = results.empty((int(offsets[-1]),), numbers.dtype)
-    items.keep(numbers, 0, 1, bits, offsets, values, threads)
-    if flat.dtype.kind == "f":
-        _put_first_bits(values, flat, None)
+        _put_first_bits(values, flat, index)
     return values.astype(flat.dtype, copy=False)
 
 
+def sorts_ranges(size, threads):
+    """Are so many numbers of 4 or 8 bytes for NumPy's sorts?"""
+    return SORT_SPEED > 0 and size <= ranges.most_keys(threads)
+
+
 def sort(values):
-    """Sorted values, NaN last and each with its bits; None for what is better put into order by
-    argsort."""
+    """Sorted distinct values, NaN last, where there may be several, and each with its bits; None
+    for what is better put into order by argsort."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _gate.small_foreign(values.dtype):
         return None
     if len(values) <= FEW_VALUES:
         return np.sort(values, kind="stable")
     native = _native(values)
-    if _by_kernel(native) and not numpy_sorts_faster(native):
-        result = _sorted_groups(native, False, False)[0].view(native.dtype)
+    if _by_kernel(native):
+        result = _sorted_numbers(native).view(native.dtype)
         bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
     else:
         # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
@@ -100,8 +74,8 @@ def argsort(values, with_places):
         order = _order_of_texts(values)
         return order, places(order) if with_places else None
     values = _native(values)
-    if _by_kernel(values) and (len(values) >= MANY_KEYS or not NUMPY_SORTS_FAST):
-        return _sorted_groups(values, True, with_places)[1:3]
+    if _by_kernel(values):
+        return _order_of_numbers(values, with_places)
     columns = _columns(values) if len(values) >= RADIX_KEYS else None
     order = _numpy_order(values) if columns is None else _order_of_columns(columns)
     return order, places(order) if with_places else None
@@ -127,13 +101,32 @@ def _by_kernel(values):
     return large and _gate.order_rule(values.dtype) is not None
 
 
-def _sorted_groups(values, index, inverse):
-    """(sorted words, order, places, None) of numbers of 4 or 8 bytes."""
-    dtype = values.dtype
-    return ascending(
-        np.require(values, requirements="CA"), len(values), _gate.key_rule(dtype).part_rule(True),
-        _gate.order_rule(dtype), False, index, inverse, False, _threads.for_bytes(values.nbytes),
-    )  # fmt: skip
+def _sorted_numbers(values):
+    """The words of numbers of 4 or 8 bytes that are distinct, or NaN."""
+    threads = _threads.for_bytes(values.nbytes)
+    if sorts_ranges(len(values), threads):
+        job = ranges.Ranges(*_words(values), False, threads)
+        if job.sort():
+            return job.distinct()
+    return ascending(*_words(values), False, False, False, False, threads)[0]
+
+
+def _order_of_numbers(values, with_places):
+    """(order, places) of numbers of 4 or 8 bytes."""
+    threads = _threads.for_bytes(values.nbytes)
+    if sorts_ranges(len(values), threads):
+        job = ranges.Ranges(*_words(values), True, threads)
+        found = job.order(with_places) if job.sort() else None
+        if found is not None:
+            return found
+    return ascending(*_words(values), False, True, with_places, False, threads)[1:3]
+
+
+def _words(values):
+    """What the kernels are told of numbers; each NaN is one by itself."""
+    rule = _gate.key_rule(values.dtype).part_rule(True)
+    order = _gate.order_rule(values.dtype)
+    return np.require(values, requirements="CA"), len(values), rule, order
 
 
 def _put_first_bits(values, flat, index):
@@ -154,7 +147,7 @@ def _order_of_columns(columns):
     for column in reversed(columns):
         if order is not None:
             column = gather_nd(column, order[:, np.newaxis])
-        step = _sorted_groups(column, True, False)[1]
+        step = _order_of_numbers(column, False)[0]
         order = step if order is None else gather_nd(order, step[:, np.newaxis])
     return order
 
@@ -198,7 +191,7 @@ def _order_of_texts(values):
 
 def _numpy_order(values):
     """The same by NumPy's sorts."""
-    if values.ndim == 1 and NUMPY_SORTS_FAST and values.dtype.char in VECTORISED:
+    if values.ndim == 1 and SORT_SPEED and values.dtype.char in VECTORISED:
         order = np.argsort(values)  # not stable, but only NaN occurs more than once
         if values.dtype.kind == "f":
             nans = np.count_nonzero(np.isnan(values))

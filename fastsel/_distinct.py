@@ -16,7 +16,7 @@ from fastsel._kernels import few, indices, items, results, small, texts
 # engine 77 (`compare.py --op unique_sorted --size 1e4 --groups n`; 0 here and as FEW_BYTES for the
 # engine).
 TINY_ITEMS = 1000
-SORTED_ITEMS = 1 << 15 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
+SORTED_ITEMS = 1 << 15 if _ascending.SORT_SPEED else TINY_ITEMS
 
 # Up to so many integers of a narrow range, one table under the GIL is done before an engine has
 # started: 1e5 int64 of 1e3 values in 40 us and 64 (`compare.py --op unique_sorted --size 1e5
@@ -39,7 +39,7 @@ MOST_FEW_BYTES = 1 << 20
 
 MOST_DISTINCT = 248
 MOST_DISTINCT_VALUES = {1: 256, 2: 256, 4: 200, 8: 232}  # by the width of an item
-FEW_ITEMS = 1 << 13 if _ascending.NUMPY_SORTS_FAST else TINY_ITEMS
+FEW_ITEMS = 1 << 13 if _ascending.SORT_SPEED else TINY_ITEMS
 
 
 class UniqueAllResult(NamedTuple):
@@ -350,9 +350,10 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         if values is not None:
             return Found(values, None, None, None)
         expected = _engines.expected_groups(keys, sorted)
-        by_numpy = _ascending.numpy_sorts_faster(rows, wanted)
-        if _engines.sorts_first(keys, expected, by_numpy):
-            return Found(*_ascending.distinct(rows, keys, wanted))
+        found = _engines.by_sorting_first(keys, wanted, expected)
+        if found is not None:
+            words, *extras = found
+            return Found(_ascending.items_of(words, rows, extras[0]), *extras)
     if firsts is None:
         firsts = _engines.in_places(keys, wanted.inverse, wanted.counts)
     if firsts is None:

@@ -1,9 +1,10 @@
 """Which engine finds the first occurrences, and what it is given: keys and a guess.
 
 Keys that are in order need none, nor do those of a narrow range, which have a place each. One table
-per thread serves few groups, sets of words up to a million where only the firsts are wanted,
-partitions any number. All give up on a table that takes too many probes, and sorting is what is
-left then. All give the same answer.
+per thread serves few groups, sets of words up to half a million where only the firsts are wanted,
+partitions any number, and where nearly all keys are distinct, sorting finds it out fastest. All
+give up on a table that takes too many probes, and sorting is what is left then. All give the same
+answer.
 """
 
 import math
@@ -16,7 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _gate, _numpy, _threads
-from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions
+from fastsel._kernels import (
+    bitmask,
+    distinct,
+    gather,
+    indices,
+    ordered,
+    partitions,
+    ranges,
+)
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.flags import first_flags, sorted_words
 from fastsel._kernels.keys import canonical_keys
@@ -30,12 +39,18 @@ TABLE_GROUPS = 1 << 17
 LEAST_GROUPS = 1 << 16
 
 # Where only the first occurrences are wanted, words that have fewer keys per group than this are
-# put into sets, up to so many groups, for which 16 MB are taken. By tables and by sets, on two
+# put into sets, up to so many groups, for which 8 MB are taken. By tables and by sets, on two
 # threads, 1e5 int64 of 1e3 groups take 0.13 and 0.22 ms, of 1e4 0.39 and 0.29, of 1e5 1.6 and 0.5;
-# 1e6 of 3e4 2.6 and 3.4, of 1e5 6.7 and 3.8. By partitions and by sets 1e6 of 1e6 take 8.8 and 7.1
-# ms; 1e7 of 1e6 72 and 58, of 3e6 93 and 163. (FORCE_ENGINE; `compare.py --op unique_first`.)
+# 1e6 of 3e4 2.6 and 3.4, of 1e5 6.7 and 3.8. By partitions and by sets 1e7 of 3e5 take 46 and 31
+# ms, of 1e6 50 and 54, 1e6 of 1e6 5.4 and 16. (FORCE_ENGINE; `compare.py --op unique_first`.)
 KEYS_PER_TABLE_GROUP = 32
-WORDS_GROUPS = (1 << 20) - 512
+WORDS_GROUPS = (1 << 19) - 512
+
+# Where no more than one word in so many seems to be repeated, and NumPy's sorts use vectors of 64
+# bytes, sorting is fastest: on two threads 1e5 distinct int64 take 0.31 ms so, 0.45 by sets and
+# 0.82 by partitions, 1e6 3.5, 16 and 5.4, 1e7 50 and 82; with vectors of 32 bytes 1e6 take 8.8, 13
+# and 6.5 (FORCE_ENGINE; `compare.py --op unique_first --groups n`).
+REPEATED_SHARE = 8
 
 # Each thread's table takes all groups, and they are merged on one thread: so each is to have so
 # many keys per group. On two threads 1e5 int64 of 3e4 groups took 0.51 ms, on one 0.44; 1e6 of 3e4
@@ -67,17 +82,23 @@ SAMPLE_KEYS = 1 << 12
 GUESSED_KEYS = 1 << 15
 SORTED_KEYS = 1 << 11
 
-# For a sorted answer, sorting all keys first beats partitions from n / 4 groups on: at 1e6 int64 on
-# two threads, 1e5 groups take 11 ms by sorting and 7 by partitions, 1e6 11 and 20 (FORCE_ENGINE;
-# `compare.py --op unique_sorted --size 1e6 --groups n/10 n` for both).
-SORTED_FIRST_SHARE = 4
+# For a sorted answer, sorting all keys first by the radix kernel beats partitions from n / 4 groups
+# on: at 1e6 int64 on two threads, 1e5 groups take 11 ms by sorting and 7 by partitions, 1e6 11 and
+# 20 (FORCE_ENGINE; `compare.py --op unique_sorted --size 1e6 --groups n/10 n` for both).
+SORTED_SHARE = 4
 
-# And where NumPy's sort is fast and only values are wanted, from n / 8 on: 1e5 int64 of 1e4 groups
-# take 0.39 ms by sorting and 0.29 by tables, of 3e4 0.39 and 0.57; 1e6 of 1e5 5.2 and 4.1.
-NUMPY_FIRST_SHARE = 8
+# And by NumPy's sorts of ranges, where they are fast, from n / 24 on for words of 4 bytes and from
+# n / 12 on for those of 8. On two threads 1e5 int32 of 3e3 groups take 0.17 ms by ranges and 0.24
+# by tables, 1e6 of 3e4 2.1 and 3.3, of 1e5 2.1 and 4.5; 1e6 int64 of 3e4 4.9 and 3.4, of 1e5 4.8
+# and 5.8 (`compare.py --op unique_sorted`, with FORCE_ENGINE).
+VALUES_BYTES = 96
 
-# Tests and measurements set this to "places", "words", "tables", "partitions" or "sort"; then small
-# arrays and keys in order go there, too.
+# With positions, too: all outputs of 1e5 int32 of 3e3 groups take 0.29 ms by ranges and 0.40 by
+# tables, 1e6 of 3e4 4.4 and 6.9, of 1e6 8.5 by ranges and 17 by the kernel (`--op unique_all`).
+PLACED_SHARE = 24
+
+# Tests and measurements set this to "places", "ranges", "words", "tables", "partitions" or "sort";
+# then small arrays and keys in order go there, too.
 FORCE_ENGINE = None
 
 _EVERY_BIT = (1 << 64) - 1
@@ -175,14 +196,45 @@ def _letter(rows):
     return (4 if rows.dtype.kind == "U" else 1) if is_text else 0
 
 
-def sorts_first(keys, expected, by_numpy):
-    """Is a sorted answer cheaper by sorting all keys than by finding the distinct ones?"""
+def by_sorting_first(keys, wanted, expected):
+    """(words, index, inverse, counts) in ascending order, None for what is not wanted, by sorting
+    all keys; None where it is cheaper to find the distinct ones first."""
     if keys.order is None or keys.size > _ascending.MOST_KEYS:
-        return False
-    return FORCE_ENGINE == "sort" or (
-        FORCE_ENGINE is None
-        and expected * (NUMPY_FIRST_SHARE if by_numpy else SORTED_FIRST_SHARE) > keys.size
-    )
+        return None
+    threads = _threads.for_bytes(keys.data.nbytes)
+    placed = any(wanted)
+    width = keys.data.nbytes // keys.size
+    if _pays("ranges", expected, PLACED_SHARE if placed else VALUES_BYTES // width, keys):
+        found = _sorted_by_ranges(keys, wanted, expected, placed, threads)
+        if found is not None:
+            return found
+    if _pays("sort", expected, SORTED_SHARE, keys):
+        return ascending(keys.data, keys.size, keys.rule, keys.order, True, *wanted, threads)
+    return None
+
+
+def _pays(engine, expected, share, keys):
+    return engine == FORCE_ENGINE or (FORCE_ENGINE is None and expected * share > keys.size)
+
+
+def _sorted_by_ranges(keys, wanted, expected, placed, threads):
+    if not _can_sort_ranges(keys, threads):
+        return None
+    job = ranges.Ranges(keys.data, keys.size, keys.rule, keys.order, placed, threads)
+    if placed and not job.is_exact() and not _nearly_distinct(keys, expected):
+        return None
+    if not job.sort():
+        return None
+    return job.groups(*wanted) if placed else (job.distinct(), None, None, None)
+
+
+def _can_sort_ranges(keys, threads):
+    forced = FORCE_ENGINE == "ranges" and keys.size <= ranges.most_keys(threads)
+    return forced or _ascending.sorts_ranges(keys.size, threads)
+
+
+def _nearly_distinct(keys, expected):
+    return FORCE_ENGINE == "ranges" or REPEATED_SHARE * (keys.size - expected) <= keys.size
 
 
 def in_order(keys, inverse):
@@ -254,6 +306,7 @@ def first_occurrences(keys, inverse, counts, expected=None):
 def _engines(keys, noted, expected):
     """The engines to try, in turn."""
     engines = {
+        "ranges": _by_ranges,
         "tables": _by_tables,
         "words": _by_words,
         "partitions": _by_partitions,
@@ -261,7 +314,9 @@ def _engines(keys, noted, expected):
     }
     if FORCE_ENGINE in engines:
         return [engines[FORCE_ENGINE], _by_sorting]
-    suits_words = _are_words(keys, noted)
+    suits_words = not noted and _are_words(keys)
+    if not _nearly_distinct(keys, expected) or _ascending.SORT_SPEED < 2:
+        del engines["ranges"]
     if not suits_words or expected > WORDS_GROUPS:
         del engines["words"]
     few = 0 < expected <= keys.size // KEYS_PER_TABLE_GROUP
@@ -270,10 +325,9 @@ def _engines(keys, noted, expected):
     return engines.values()
 
 
-def _are_words(keys, noted):
-    """Can a set hold the keys, and does it say all that is wanted? noted: it is also wanted which
-    group each key belongs to."""
-    return not noted and keys.loners is None and keys.data.nbytes // keys.size in (4, 8)
+def _are_words(keys):
+    """Are the keys words of 4 or 8 bytes, and nothing else?"""
+    return keys.loners is None and keys.data.nbytes // keys.size in (4, 8)
 
 
 def expected_groups(keys, may_sort=False):
@@ -319,8 +373,22 @@ def _places(keys, noted):
     return distinct.places(keys.data, keys.size, most)
 
 
+def _by_ranges(keys, inverse, counts, threads, expected):
+    """By sorting words that have their positions in them."""
+    order = keys.order or (None if keys.rule[3] else (0, 0, 0))  # what is lonely is to come last
+    if order is None or not _are_words(keys) or not _can_sort_ranges(keys, threads):
+        return None
+    job = ranges.Ranges(keys.data, keys.size, keys.rule, order, True, threads)
+    if not job.sort():
+        return None
+    bits = job.first_bits()
+    offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
+    extras = job.ranked(bits, inverse, counts) if inverse or counts else (None, None)
+    return Firsts(bits, offsets, finished(*extras))  # at once: the job holds memory
+
+
 def _by_words(keys, inverse, counts, threads, expected):
-    if not _are_words(keys, inverse or counts):
+    if inverse or counts or not _are_words(keys):
         return None
     bits = first_words(keys.data, keys.size, keys.rule, SEEDS, expected, threads)
     return _firsts(keys, bits, threads)
@@ -339,7 +407,7 @@ def _by_tables(keys, inverse, counts, threads, expected, places=None):
         places = _places(keys, True)
     tables = min(threads, max(1, keys.size // max(1, KEYS_PER_GROUP * expected)))
     least = LEAST_GROUPS
-    if FORCE_ENGINE is None and _are_words(keys, inverse or counts):
+    if FORCE_ENGINE is None and not (inverse or counts) and _are_words(keys):
         least = keys.size // KEYS_PER_TABLE_GROUP
     most = min(max(2 * expected, least), 2 * TABLE_GROUPS)
     job = distinct.Tables(

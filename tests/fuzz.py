@@ -82,10 +82,10 @@ class Reader:
         _distinct.FEW_ITEMS = _selection.TINY_ITEMS
         _distinct.FEW_BYTES = 8 * _selection.TINY_ITEMS
         _distinct.MOST_FEW_BYTES = 16 * _selection.TINY_ITEMS
-        _ascending.NUMPY_SORTS_FAST = self.choice([False, True])
+        _ascending.SORT_SPEED = self.choice([0, 1, 2])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice(
-            [None, "places", "words", "tables", "partitions", "sort"]
+            [None, "places", "ranges", "words", "tables", "partitions", "sort"]
         )
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
         return fastsel.threads(self.integer(1, 7))

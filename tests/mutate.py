@@ -54,6 +54,7 @@ TESTS = {
     "texts.pyx": ["distinct_objects", "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
     "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
+    "ranges.pyx": ["ranges", "ascending", *DISTINCT, "written_meanwhile"],
     "places.pxd": DISTINCT,
     "radix.pxd": ["ascending", *DISTINCT],
     "results.pyx": ["results", "memory"],

@@ -14,6 +14,8 @@ VALUES = {
     "random": lambda n, r: r.integers(-50, 50, n),
     "all_equal": lambda n, r: np.full(n, 7),
     "two_values": lambda n, r: r.integers(0, 2, n),
+    "spread": lambda n, r: r.integers(-(2**62), 2**62, n),
+    "spread_floats": lambda n, r: r.standard_normal(n).astype(np.float32),
     "sorted": lambda n, r: np.arange(n),
     "reversed": lambda n, r: np.arange(n)[::-1],
     "floats_with_nan": lambda n, r: np.where(r.random(n) < 0.3, np.nan, r.random(n)),
@@ -26,10 +28,10 @@ VALUES = {
 }
 
 
-@pytest.fixture(params=[True, False], ids=["fast_numpy", "slow_numpy"], autouse=True)
+@pytest.fixture(params=[2, 0], ids=["fast_numpy", "slow_numpy"], autouse=True)
 def numpy_sorts(request, monkeypatch):
     """On a CPU where NumPy's sorts are fast, and on another one."""
-    monkeypatch.setattr("fastsel._ascending.NUMPY_SORTS_FAST", request.param)
+    monkeypatch.setattr("fastsel._ascending.SORT_SPEED", request.param)
 
 
 def payload_nan(count):
@@ -38,10 +40,18 @@ def payload_nan(count):
     return bits.view(np.float64)
 
 
+def distinct_and_nan(kind, size):
+    """The first of equal values of that kind, and all NaN and NaT."""
+    values = VALUES[kind](size, np.random.default_rng(size))
+    first = np.zeros(len(values), bool)
+    first[np.unique(values, return_index=True)[1]] = True
+    return values[first | (values != values)]
+
+
 @pytest.mark.parametrize("kind", VALUES)
 def test_sort_equals_numpy(kind):
     for size in SIZES:
-        values = VALUES[kind](size, np.random.default_rng(size))
+        values = distinct_and_nan(kind, size)
         result, expected = _ascending.sort(values), np.sort(values)
         assert result.dtype == expected.dtype
         assert np.array_equal(result, expected, equal_nan=values.dtype.kind in "fM"), size
@@ -50,10 +60,7 @@ def test_sort_equals_numpy(kind):
 @pytest.mark.parametrize("kind", VALUES)
 def test_argsort_of_distinct_values_and_nan(kind):
     for size in SIZES:
-        values = VALUES[kind](size, np.random.default_rng(size))
-        first = np.zeros(len(values), bool)
-        first[np.unique(values, return_index=True)[1]] = True
-        values = values[first | (values != values)]
+        values = distinct_and_nan(kind, size)
         size = len(values)
         expected = np.argsort(values, kind="stable")
         order, places = _ascending.argsort(values, True)
@@ -64,7 +71,7 @@ def test_argsort_of_distinct_values_and_nan(kind):
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
 @pytest.mark.parametrize("copies", [1, RADIX])
 def test_kernel_of_the_widest_ranges(dtype, copies, monkeypatch):
-    monkeypatch.setattr("fastsel._ascending.NUMPY_SORTS_FAST", False)
+    monkeypatch.setattr("fastsel._ascending.SORT_SPEED", 0)
     limits = np.iinfo(dtype)
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
         values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)

@@ -13,7 +13,7 @@ from fastsel import _engines
 from fastsel._kernels.words import first_words
 
 DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
-ENGINES = (None, "words", "tables", "partitions")
+ENGINES = (None, "ranges", "words", "tables", "partitions")
 INTEGER_RULE = (2**64 - 1, 2**64 - 1, 0, False)
 SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
 EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)

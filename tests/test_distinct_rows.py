@@ -12,7 +12,7 @@ from arrays import assert_same, grouped, outcome
 
 import fastsel
 
-ENGINES = (None, "places", "words", "tables", "partitions", "sort")
+ENGINES = (None, "places", "ranges", "words", "tables", "partitions", "sort")
 WIDTHS = (1, 2, 3, 8, 17, 100)
 DTYPES = {**arrays.DTYPES, **{name: np.dtype(name) for name in ("S9", "S20", "V20")}}
 ROW_DTYPES = [name for name, dtype in DTYPES.items() if not dtype.hasobject and dtype.char != "T"]

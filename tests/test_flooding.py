@@ -108,7 +108,7 @@ def test_tables_give_up_on_more_groups_than_allowed(most):
             assert not by_tables(keys.astype(dtype), most=most)
 
 
-@pytest.mark.parametrize("engine", [None, "words", "tables", "partitions"])
+@pytest.mark.parametrize("engine", [None, "ranges", "words", "tables", "partitions"])
 def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
     monkeypatch.setattr(_engines, "FORCE_ENGINE", engine)
     for in_order in (True, False):
@@ -120,7 +120,7 @@ def test_the_answer_is_right(flood, engine, known_seeds, monkeypatch):
 
 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
-@pytest.mark.parametrize("engine", ["words", "tables", "partitions"])
+@pytest.mark.parametrize("engine", ["ranges", "words", "tables", "partitions"])
 def test_words_that_stand_in_empty_slots(engine, seeds, forced_kernels, monkeypatch):
     """An empty slot holds 0, and that of 0 the seed, or the seed with another bit: none of them is
     taken for a key, and as keys they are found."""

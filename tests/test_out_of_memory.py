@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 31
+CALLS = 34
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -71,6 +71,9 @@ calls = {
     "unique_flags": lambda: fastsel.unique(many, sorted=False),
     "unique_few_words": lambda: fastsel.unique(many % 4, sorted=False),
     "unique_words": forced("words", fastsel.unique, many, sorted=False),
+    "unique_ranges": forced("ranges", fastsel.unique, many),
+    "unique_ranges_first": forced("ranges", fastsel.unique, many, **ALL, sorted=False),
+    "unique_ranges_placed": forced("ranges", fastsel.unique, many, **ALL),
     "unique_partitions_first": forced("partitions", fastsel.unique, many // 2, sorted=False),
     "unique_in_order": forced(None, fastsel.unique, np.arange(20_000) // 2, **ALL),
     "unique_texts": lambda: fastsel.unique(texts, **ALL),

@@ -148,7 +148,7 @@ def test_small_array_written_meanwhile(name, dtype):
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
-@pytest.mark.parametrize("engine", ["places", "words", "tables", "partitions", "sort"])
+@pytest.mark.parametrize("engine", ["places", "ranges", "words", "tables", "partitions", "sort"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_keys_written_meanwhile(dtype, engine, forced_kernels, monkeypatch):
     monkeypatch.setattr("fastsel._engines.FORCE_ENGINE", engine)

@@ -20,9 +20,6 @@ from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch, give, take
 from fastsel._kernels.slices cimport for_slices, scan, slice_count, slice_start
 
-cdef extern from "sorts.h" nogil:
-    int fs_numpy_sorts_fast()
-
 cnp.import_array()
 
 cdef enum:
@@ -120,11 +117,6 @@ def ascending(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
             for_slices(places_slice, &task, task.slices, threads)
     fail_if_any(&task)
     return tuple(outputs)
-
-
-def numpy_sorts_fast():
-    """Are NumPy's sorts of numbers vectorised on this CPU, and fast?"""
-    return fs_numpy_sorts_fast() != 0
 
 
 cdef void *output(list outputs, cnp.npy_intp length, int typenum, bint wanted=True):

@@ -5,6 +5,12 @@ The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is t
 from libc.stdint cimport intptr_t, uint8_t, uint64_t
 
 cdef extern from "level.h" nogil:
+    ctypedef struct fs_places_t:
+        uint64_t base
+        uint64_t top
+        int drop
+        int index_bits
+
     ctypedef struct fs_level_t:
         const char *name
         Py_ssize_t (*pack[4])(
@@ -34,6 +40,13 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*turns[2])(
             const char *items, Py_ssize_t blocks, uint64_t care, uint64_t limit,
             const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
+        Py_ssize_t (*within[2])(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
+            uint64_t low, uint64_t span, char *out) noexcept nogil
+        Py_ssize_t (*placed[2])(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
+            uint64_t low, uint64_t span, const fs_places_t *places, uint64_t first,
+            char *out) noexcept nogil
 
 cdef extern from "bits.h" nogil:
     int fs_ctz(uint64_t word) noexcept

@@ -5,6 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How a number and its position share a word. */
+typedef struct {
+    uint64_t base;
+    uint64_t top;
+    int drop;
+    int index_bits;
+} fs_places_t;
+
 typedef struct {
     const char *name;
     /* pack[log2 width]: items has 64 * blocks items of that width, bits has room for blocks
@@ -43,6 +51,12 @@ typedef struct {
     /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
     ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t care, uint64_t limit,
                           const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);
+    /* within[width is 8]: the numbers of one range, or with the place of each. See slots_body.h. */
+    ptrdiff_t (*within[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
+                           const uint64_t *order, uint64_t low, uint64_t span, char *out);
+    ptrdiff_t (*placed[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
+                           const uint64_t *order, uint64_t low, uint64_t span,
+                           const fs_places_t *places, uint64_t first, char *out);
 } fs_level_t;
 
 #endif

@@ -442,6 +442,8 @@ static const fs_level_t AT(fs_level) = {
     {AT(known_u16), AT(known_u32), AT(known_u64)},
     AT(met),
     {AT(turns_u32), AT(turns_u64)},
+    {AT(within_u32), AT(within_u64)},
+    {AT(placed_u32), AT(placed_u64)},
 };
 
 #undef FS_TEXT

@@ -1,0 +1,153 @@
+"""Ranges of numbers, each sorted by NumPy: distinct words, and where they are."""
+
+import numpy as np
+import pytest
+
+from fastsel import _engines
+from fastsel._kernels.ranges import Ranges, most_keys
+
+DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
+SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
+THREADS = (1, 2, 3, 7, 20)
+
+
+def random_items(dtype, size, rng):
+    """Of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
+    kind = np.dtype(dtype).kind
+    if kind in "mM":
+        items = rng.integers(-(2**63), 2**63 - 1, size)
+        items[::5] >>= 40
+        return items.view(dtype)
+    if kind == "f":
+        items = rng.standard_normal(size) * 10.0 ** rng.integers(-30, 30, size)
+        items[::7], items[1::97] = -0.0, 0.0
+        items[3::11], items[5::13], items[6::31] = np.nan, -np.nan, np.inf
+        return items.astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, size, dtype, endpoint=True)
+
+
+def alike(items, rng):
+    """Some that differ in their lowest bits only."""
+    words = items.view(f"u{items.itemsize}")
+    words &= ~words.dtype.type(0xFF)
+    words |= rng.integers(0, 3, len(words), words.dtype)
+    words[len(words) // 2 :] = words[: len(words) - len(words) // 2] + 1
+    return items
+
+
+SPREADS = {
+    "random": lambda items, rng: items,
+    "equal": lambda items, rng: np.repeat(items[:1], len(items)),
+    "twice": lambda items, rng: np.resize(items[: len(items) // 2 + 1], len(items)),
+    "reversed": lambda items, rng: np.sort(items)[::-1].copy(),
+    "mostly_one": lambda items, rng: np.where(rng.random(len(items)) < 0.9, items[-1], items),
+    "narrow": lambda items, rng: rng.integers(0, 100, len(items)).astype(items.dtype),
+    "alike": alike,
+    "outliers": lambda items, rng: np.where(
+        np.arange(len(items)) % 100 == 50, items, rng.permutation(len(items)).astype(items.dtype)
+    ),
+}
+
+
+def ranges_of(items, equal_nan, placed, threads):
+    """The sorted job, or None if it gives up."""
+    keys = _engines.keys_of(items, equal_nan)
+    job = Ranges(keys.data, keys.size, keys.rule, keys.order, placed, threads)
+    return job if job.sort() else None
+
+
+def canonical(items):
+    """One zero, and one NaN."""
+    if items.dtype.kind == "f":
+        items = np.where(np.isnan(items), items.dtype.type(np.nan), items)
+        items[items == 0] = 0
+    return items
+
+
+def expected_of(items, equal_nan):
+    """NumPy's answer. With the index it tells NaT apart as it should."""
+    values, *extras = np.unique(items, True, True, True, equal_nan=equal_nan)
+    return canonical(values), *extras
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_answer(dtype, spread):
+    answers = 0
+    for size in SIZES:
+        rng = np.random.default_rng(size)
+        items = SPREADS[spread](random_items(dtype, size, rng), rng)
+        for equal_nan in (True, False):
+            values, index, inverse, counts = expected_of(items, equal_nan)
+            first = np.zeros(size, bool)
+            first[index] = True
+            for threads in THREADS:
+                job = ranges_of(items, equal_nan, False, threads)
+                if job is not None:
+                    assert job.distinct().tobytes() == values.tobytes()
+                job = ranges_of(items, equal_nan, True, threads)
+                if job is None:
+                    continue
+                answers += 1
+                found = job.groups(True, True, True)
+                assert found[0].tobytes() == values.tobytes()
+                for ours, theirs in zip(found[1:], (index, inverse, counts), strict=True):
+                    assert np.array_equal(ours, theirs)
+                bits = job.first_bits()
+                assert np.array_equal(unpacked(bits, size), first)
+                ranks = np.argsort(np.argsort(index))
+                ranked, ranked_counts = job.ranked(bits, True, True)
+                assert np.array_equal(ranked, ranks[inverse])
+                assert np.array_equal(ranked_counts[ranks], counts)
+    assert answers >= 2 * len(SIZES)  # on one thread, where the sizes are small
+
+
+def unpacked(bits, size):
+    assert len(bits) == (size + 63) // 64
+    flags = np.unpackbits(bits.view(np.uint8), bitorder="little")
+    assert not flags[size:].any()
+    return flags[:size].astype(bool)
+
+
+def test_only_what_is_wanted():
+    job = ranges_of(np.array([5, 3, 5]), True, True, 1)
+    assert job.groups(False, False, False)[1:] == (None, None, None)
+    assert job.groups(False, False, True)[3].tolist() == [1, 2]
+    assert job.groups(True, False, False)[1].tolist() == [1, 0]
+    assert job.ranked(job.first_bits(), False, True)[1].tolist() == [2, 1]
+
+
+def test_gives_up_where_a_range_has_no_room():
+    """Most keys are the same one, or the sample saw others than there are."""
+    same = np.where(np.arange(200_000) % 8 == 0, np.arange(200_000), 77)
+    assert ranges_of(same, True, False, 1) is not None
+    assert ranges_of(same, True, False, 2) is None
+    sampled = np.arange(200_000)
+    sampled[np.arange(200_000) % (200_000 // 512) != 0] += 10**9
+    assert ranges_of(sampled, True, True, 2) is None
+
+
+def test_gives_up_where_lost_bits_tell_many_keys_apart():
+    """Two of the sample are far apart, so that the others share their upper bits."""
+    numbers = np.arange(30_000, dtype=np.uint64) + np.uint64(2**40)
+    numbers[0], numbers[-(30_000 % 256) - 30_000 // 256] = 0, 2**64 - 1
+    keys = _engines.keys_of(numbers, True)
+    job = Ranges(keys.data, keys.size, keys.rule, keys.order, True, 1)
+    assert not job.is_exact()
+    assert not job.sort()
+    values = ranges_of(numbers, True, False, 1).distinct()
+    assert np.array_equal(values, np.unique(numbers))
+
+
+@pytest.mark.parametrize(("dtype", "exact"), [("i4", True), ("i8", False), ("f8", False)])
+def test_what_keeps_all_its_bits(dtype, exact):
+    items = random_items(dtype, 5000, np.random.default_rng(1))
+    for array, expected in ((items, exact), (np.arange(5000).astype("i8"), True)):
+        keys = _engines.keys_of(array, True)
+        assert Ranges(keys.data, keys.size, keys.rule, keys.order, True, 1).is_exact() == expected
+
+
+def test_more_threads_sort_no_fewer_keys():
+    assert most_keys(1) >= 2**27
+    assert all(most_keys(threads) >= 2**26 for threads in range(1, 30))
