@@ -425,3 +425,41 @@ def test_an_error_of_a_comparison_of_hashed_objects_propagates():
         array = objects(*map(Failing, range(count)))
         with pytest.raises(ZeroDivisionError, match="compared"):
             fastsel.unique(array, sorted=False)
+
+
+def with_hash_1(text):
+    """A new str or bytes of these letters, whose hash is 1: it is kept behind the length."""
+    copy = text[:0] + (text + text[:1] * 2)[: len(text)] if len(text) > 1 else text
+    ctypes.c_ssize_t.from_address(id(copy) + object.__basicsize__ + 8).value = 1
+    assert copy == text
+    return copy
+
+
+@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
+@pytest.mark.parametrize(
+    "letters", ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
+)
+def test_texts_of_one_hash_are_told_apart(letters):
+    """By each of their letters, and by their length, whether they are short or long."""
+    one, other = letters[:1], letters[1:]
+    texts = []
+    for length in (*range(2, 20), 33):
+        texts += [one * k + other + one * (length - k - 1) for k in range(length)]
+        texts.append(one * length)
+    texts = texts * 2
+    objects = np.empty(len(texts), object)
+    objects[:] = [with_hash_1(text) for text in texts]
+    assert {hash(text) for text in objects} == {1}
+    values, index, inverse = fastsel.unique(
+        objects, return_index=True, return_inverse=True, sorted=False
+    )
+    half = len(texts) // 2
+    assert values.tolist() == texts[:half]
+    assert np.array_equal(index, np.arange(half))
+    assert np.array_equal(inverse, np.resize(np.arange(half), len(texts)))
+
+
+@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
+def test_bytes_equal_no_str_of_the_same_hash():
+    objects = np.array([with_hash_1(text) for text in ("abc", b"abc", "abc", b"abc")], object)
+    assert fastsel.unique(objects, sorted=False).tolist() == ["abc", b"abc"]

@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t, fs_prefetch
 from fastsel._kernels.keys cimport (
-    any_t, canonical, describe_keys, is_loner, is_plain, key_at, keys_t, load_words)
+    any_t, canonical, describe_keys, is_loner, is_plain, keys_t, load_words)
 from fastsel._kernels.known cimport FEW_WORDS, known_blocks
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.places cimport bits_of_places
@@ -25,8 +25,8 @@ from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport for_rounds, round_start, slice_count
 from fastsel._kernels.table cimport (
-    NO_MEMORY, TOO_MANY, find_direct, find_or_add, group_t, look_up, table_free, table_start,
-    table_start_direct, table_t)
+    NO_MEMORY, TOO_MANY, confirm, find_direct, find_or_add, group_t, look_up, table_free,
+    table_start, table_start_direct, table_t)
 
 cnp.import_array()
 
@@ -294,22 +294,30 @@ cdef inline void note_runs(const tables_task *task, table_t *table, Py_ssize_t s
 
 cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
                      Py_ssize_t stop) noexcept nogil:
-    """Longer keys."""
-    cdef Py_ssize_t i, group
-    for i in range(start, stop):
-        if is_loner(&task.keys, i, 0):
-            mark(task, i)
-            if task.inverse != NULL:
-                task.inverse[i] = LONER
-            continue
-        group = find_or_add(&part.table, &task.keys, i, key_at(&task.keys, i))
-        if group < 0:
-            part.status = group
-            return
-        if task.counted:
-            part.table.groups[group].count += 1
-        if task.inverse != NULL:
-            task.inverse[i] = group
+    """Longer keys: their hashes are looked up, and then their bytes are compared."""
+    cdef uint64_t[BATCH] hashes
+    cdef uint32_t[BATCH] numbers
+    cdef uint16_t[BATCH] late
+    cdef Py_ssize_t n, j, k, lates, group
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, hashes)
+        lates = look_up(&part.table, &task.keys, level, hashes, n, late, numbers)
+        lates = confirm(&part.table, &task.keys, start, NULL, n, numbers, late, lates)
+        for k in range(lates):
+            j = late[k]
+            if is_loner(&task.keys, start + j, 0):    # it is in no slot
+                mark(task, start + j)
+                numbers[j] = 0
+                continue
+            part.table.lookups = start + j - part.first
+            group = find_or_add(&part.table, &task.keys, start + j, hashes[j])
+            if group < 0:
+                part.status = group
+                return
+            numbers[j] = <uint32_t>(group + 1)
+        note_batch(task, &part.table, start, n, numbers)
+        start += n
 
 
 cdef void fill_direct(const tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop,

@@ -6,19 +6,23 @@ what they like, and each of its items is read once. All happens under the GIL, w
 may have between rounds.
 """
 cimport numpy as cnp
-from cpython.bytes cimport PyBytes_CheckExact
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport (
     Py_EQ, Py_TYPE, PyObject, PyObject_Hash, PyObject_RichCompareBool, PyTypeObject)
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport (
     PyUnicode_CheckExact, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND)
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._kernels.blocks cimport fs_prefetch
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
+
+cdef extern from "Python.h":
+    ctypedef struct PyASCIIObject:
+        Py_hash_t hash
 
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
@@ -26,21 +30,34 @@ cdef extern from "hashing.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    BATCH = 128
-    ROUND_BATCHES = 64    # of strings: a millisecond or two
+    BYTES = 3             # where other texts have the bytes of a letter
+    LETTERS = 47          # the last byte of the first letters of a str, or so
+    # 1e6 str of 1e3 groups take 9.2 ms with this, 10.1 with 32 and 12 with 256 (`compare.py --op
+    # unique_first --dtype object --size 1e6`).
+    BATCH = 64
+    ROUND_BATCHES = 128   # of strings: a millisecond or two
     FIRST_BITS = 10
     NUMBER_BITS = 40      # of a slot; the others are those of the hash that slots do not tell apart
     # Up to so many kinds tables grow to eight times their size; then to what all objects need if
     # they are like those so far, and to four times at most.
     MANY_KINDS = 1 << 13
 
+cdef uint64_t NO_TEXT = <uint64_t>-1
+
 ctypedef PyObject *object_t
+
+# What tells texts apart, without a look at them again, and all of them that are short.
+ctypedef struct text_t:
+    uint64_t form         # bytes, and bytes of a letter; NO_TEXT: neither str nor bytes
+    uint64_t head         # the first bytes, and the last ones, which may be the same
+    uint64_t tail
 
 ctypedef struct kind_t:
     PyObject *object      # the first of them
     uint64_t hash
     Py_ssize_t first      # its position
     Py_ssize_t count
+    text_t text
 
 
 cdef class Kinds:
@@ -83,34 +100,39 @@ cdef class Kinds:
                   Py_ssize_t *numbers) except -1:
         """The kinds of n objects, which stand from `start` on."""
         cdef uint64_t[BATCH] hashes
+        cdef text_t[BATCH] texts
         cdef uint64_t slot
         cdef Py_ssize_t j
         for j in range(n):
-            slot = <uint64_t>PyObject_Hash(<object>objects[j])
-            hashes[j] = fs_fold(slot ^ self.seed, self.factor)
+            hashes[j] = fs_fold(hash_of(objects[j]) ^ self.seed, self.factor)
             fs_prefetch(<const char *>&self.slots[hashes[j] >> (64 - self.slot_bits)])
         for j in range(n):
+            describe_text(&texts[j], objects[j])
             slot = self.slots[hashes[j] >> (64 - self.slot_bits)]
             if slot:
+                fs_prefetch(<const char *>&self.kinds[number_in(slot)])
+        for j in range(n):
+            slot = self.slots[hashes[j] >> (64 - self.slot_bits)]
+            if slot and not is_told(&texts[j]):
                 fs_prefetch(<const char *>self.kinds[number_in(slot)].object)
         for j in range(n):
-            numbers[j] = self.find_one(objects[j], hashes[j], start + j)
+            numbers[j] = self.find_one(objects[j], hashes[j], &texts[j], start + j)
             self.kinds[numbers[j]].count += 1
         return 0
 
-    cdef inline Py_ssize_t find_one(self, PyObject *item, uint64_t hash,
+    cdef inline Py_ssize_t find_one(self, PyObject *item, uint64_t hash, const text_t *text,
                                     Py_ssize_t position) except -1:
         cdef Py_ssize_t mask = (<Py_ssize_t>1 << self.slot_bits) - 1, number = self.length
         cdef Py_ssize_t at = <Py_ssize_t>(hash >> (64 - self.slot_bits))
         while self.slots[at]:
             number = number_in(self.slots[at])
             if self.slots[at] == slot_of(hash, number) and self.kinds[number].hash == hash:
-                if are_equal(self.kinds[number].object, item):
+                if are_equal(&self.kinds[number], item, text):
                     return number
             at = (at + 1) & mask
         number = self.length
         Py_INCREF(<object>item)
-        self.kinds[number] = kind_t(item, hash, position, 0)
+        self.kinds[number] = kind_t(item, hash, position, 0, text[0])
         self.slots[at] = slot_of(hash, number)
         self.length += 1
         if 2 * self.length > mask:
@@ -144,6 +166,14 @@ cdef class Kinds:
             Py_XDECREF(self.kinds[k].object)
         give(self.kinds)
         give(self.slots)
+
+
+cdef inline uint64_t hash_of(PyObject *item) except? 0:
+    """Most texts keep theirs."""
+    cdef Py_hash_t hash = -1
+    if PyUnicode_CheckExact(<object>item):
+        hash = (<PyASCIIObject *>item).hash
+    return <uint64_t>(PyObject_Hash(<object>item) if hash == -1 else hash)
 
 
 cdef inline uint64_t slot_of(uint64_t hash, Py_ssize_t number) noexcept:
@@ -198,15 +228,55 @@ def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not
     return values, index, labels, counts
 
 
-cdef inline int are_equal(PyObject *one, PyObject *other) except -1:
-    if one == other:
+cdef inline void describe_text(text_t *text, PyObject *item) noexcept:
+    cdef const char *letters
+    cdef Py_ssize_t size, letter
+    cdef uint32_t head = 0, tail = 0
+    if PyUnicode_CheckExact(<object>item):
+        letters = <const char *>PyUnicode_DATA(<object>item)
+        letter = PyUnicode_KIND(<object>item)
+        size = PyUnicode_GET_LENGTH(<object>item) * letter
+    elif PyBytes_CheckExact(<object>item):
+        letters = PyBytes_AS_STRING(<object>item)
+        letter = BYTES
+        size = PyBytes_GET_SIZE(<object>item)
+    else:
+        text.form = NO_TEXT
+        return
+    text.form = <uint64_t>size << 3 | <uint64_t>letter
+    if size >= 8:
+        memcpy(&text.head, letters, 8)
+        memcpy(&text.tail, letters + size - 8, 8)
+    elif size >= 4:
+        memcpy(&head, letters, 4)
+        memcpy(&tail, letters + size - 4, 4)
+        text.head, text.tail = head, tail
+    else:
+        memcpy(&head, letters, size)
+        text.head, text.tail = head, 0
+
+
+cdef inline bint is_told(const text_t *text) noexcept:
+    """Is that all of it?"""
+    return text.form >> 3 <= 16
+
+
+cdef inline int are_equal(const kind_t *kind, PyObject *item, const text_t *text) except -1:
+    """Is the object of that kind?"""
+    if kind.object == item:
         return True
-    if PyUnicode_CheckExact(<object>one) and PyUnicode_CheckExact(<object>other):
-        return (PyUnicode_GET_LENGTH(<object>one) == PyUnicode_GET_LENGTH(<object>other) and
-                PyUnicode_KIND(<object>one) == PyUnicode_KIND(<object>other) and
-                memcmp(PyUnicode_DATA(<object>one), PyUnicode_DATA(<object>other),
-                       PyUnicode_GET_LENGTH(<object>one) * PyUnicode_KIND(<object>one)) == 0)
-    return PyObject_RichCompareBool(<object>one, <object>other, Py_EQ)
+    if kind.text.form == NO_TEXT or text.form == NO_TEXT:
+        return PyObject_RichCompareBool(<object>kind.object, <object>item, Py_EQ)
+    if (kind.text.form != text.form or kind.text.head != text.head
+            or kind.text.tail != text.tail):
+        return False
+    return is_told(text) or memcmp(letters_of(kind.object), letters_of(item), text.form >> 3) == 0
+
+
+cdef inline const char *letters_of(PyObject *text) noexcept:
+    if PyUnicode_CheckExact(<object>text):
+        return <const char *>PyUnicode_DATA(<object>text)
+    return PyBytes_AS_STRING(<object>text)
 
 
 cdef inline void load(const char *data, Py_ssize_t n, PyObject **objects) noexcept:
@@ -218,12 +288,14 @@ cdef inline void load(const char *data, Py_ssize_t n, PyObject **objects) noexce
 
 
 cdef inline void prefetch(const char *data, Py_ssize_t start, Py_ssize_t stop) noexcept:
-    """Ask for the heads of the objects that come next."""
+    """Ask for the objects that come next: the head, which says where its hash is and how long a
+    text is, and the first letters, which may be in the next line of the cache."""
     cdef Py_ssize_t i
     cdef const char *item
     for i in range(start, stop):
         memcpy(&item, data + i * sizeof(PyObject *), sizeof(PyObject *))
         fs_prefetch(item)
+        fs_prefetch(item + LETTERS)
 
 
 cdef void hold(PyObject **objects, Py_ssize_t n) noexcept:

@@ -26,7 +26,8 @@ from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.table cimport (
-    LOOKED_UP, NO_MEMORY, find_or_add, look_up, table_clear, table_free, table_start, table_t)
+    LOOKED_UP, NO_MEMORY, confirm, find_or_add, look_up, table_clear, table_free, table_start,
+    table_t)
 from fastsel._kernels.wordset cimport (
     add_words, set_clear, set_free, set_start, set_t)
 
@@ -291,9 +292,8 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
         if task.keys.is_word:
             lates = look_up(table, &task.keys, level, batch, n, late, numbers if noted else NULL)
         else:
-            lates = n
-            for j in range(n):
-                late[j] = <uint16_t>j
+            lates = look_up(table, &task.keys, level, batch, n, late, numbers)
+            lates = confirm(table, &task.keys, 0, task.places + at, n, numbers, late, lates)
         for k in range(lates):
             j = late[k]
             table.lookups = at + j - start

@@ -6,10 +6,10 @@ The invariants that everything rests on: most of the slots are empty, so that a 
 empty slot holds a word whose first slot is another one, so that a word that is found in its
 first slot is there indeed, whatever the slot's number says.
 """
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport fs_level_t
+from fastsel._kernels.blocks cimport fs_level_t, fs_prefetch
 from fastsel._kernels.keys cimport keys_t, mix, same_key
 from fastsel._kernels.scratch cimport give, take, take_zeros
 
@@ -129,6 +129,29 @@ cdef inline Py_ssize_t look_up(table_t *table, const keys_t *keys, const fs_leve
         if numbers != NULL:
             numbers[j] = table.numbers[at]
     return later
+
+
+cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *keys, Py_ssize_t start,
+                               const uint32_t *places, Py_ssize_t n, const uint32_t *numbers,
+                               uint16_t *late, Py_ssize_t lates) noexcept nogil:
+    """Of keys that are no words look_up has found the hash; those that are not equal to the first
+    of that group are late, too. Returns how many are. Key j stands at start + j, or at places[j];
+    the first keys are asked for before any is compared."""
+    cdef uint8_t[LOOKED_UP] is_late
+    cdef Py_ssize_t j, k, i
+    memset(is_late, False, n)
+    for k in range(lates):
+        is_late[late[k]] = True
+    for j in range(n):
+        if not is_late[j]:
+            fs_prefetch(keys.data + table.groups[numbers[j] - 1].first * keys.width)
+    lates = 0
+    for j in range(n):
+        i = start + j if places == NULL else places[j]
+        if is_late[j] or not same_key(keys, i, table.groups[numbers[j] - 1].first):
+            late[lates] = <uint16_t>j
+            lates += 1
+    return lates
 
 
 cdef inline Py_ssize_t find_or_add(table_t *table, const keys_t *keys, Py_ssize_t i,
