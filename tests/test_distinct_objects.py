@@ -428,8 +428,8 @@ def test_an_error_of_a_comparison_of_hashed_objects_propagates():
 
 
 def with_hash_1(text):
-    """A new str or bytes of these letters, whose hash is 1: it is kept behind the length."""
-    copy = text[:0] + (text + text[:1] * 2)[: len(text)] if len(text) > 1 else text
+    """A new str or bytes of these two letters or more, whose hash, behind the length, is 1."""
+    copy = (text + text)[: len(text)]
     ctypes.c_ssize_t.from_address(id(copy) + object.__basicsize__ + 8).value = 1
     assert copy == text
     return copy
