@@ -141,7 +141,7 @@ cdef class Kinds:
 
     cdef int grow(self, Py_ssize_t seen) except -1:
         cdef int bits = self.slot_bits + (3 if self.length < MANY_KINDS else 1)
-        cdef Py_ssize_t kinds = min(self.length * min(self.size // seen + 1, 4), self.size)
+        cdef Py_ssize_t kinds = min(self.length * min(self.size // seen + 1, 16), self.size)
         while self.length >= MANY_KINDS and <Py_ssize_t>1 << (bits - 1) < kinds:
             bits += 1
         return self.make_room(bits)
