@@ -88,10 +88,10 @@ SORTED_KEYS = 1 << 11
 SORTED_SHARE = 4
 
 # And by NumPy's sorts of ranges, where they are fast, from n / 24 on for words of 4 bytes and from
-# n / 12 on for those of 8. On two threads 1e5 int32 of 3e3 groups take 0.17 ms by ranges and 0.24
+# n / 12 on for words of 8. On two threads 1e5 int32 of 3e3 groups take 0.17 ms by ranges and 0.24
 # by tables, 1e6 of 3e4 2.1 and 3.3, of 1e5 2.1 and 4.5; 1e6 int64 of 3e4 4.9 and 3.4, of 1e5 4.8
 # and 5.8 (`compare.py --op unique_sorted`, with FORCE_ENGINE).
-VALUES_BYTES = 96
+VALUES_SHARE = {4: 24, 8: 12}
 
 # With positions, too: all outputs of 1e5 int32 of 3e3 groups take 0.29 ms by ranges and 0.40 by
 # tables, 1e6 of 3e4 4.4 and 6.9, of 1e6 8.5 by ranges and 17 by the kernel (`--op unique_all`).
@@ -203,8 +203,8 @@ def by_sorting_first(keys, wanted, expected):
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     placed = any(wanted)
-    width = keys.data.nbytes // keys.size
-    if _pays("ranges", expected, PLACED_SHARE if placed else VALUES_BYTES // width, keys):
+    share = PLACED_SHARE if placed else VALUES_SHARE[keys.data.nbytes // keys.size]
+    if _pays("ranges", expected, share, keys):
         found = _sorted_by_ranges(keys, wanted, expected, placed, threads)
         if found is not None:
             return found
@@ -214,6 +214,7 @@ def by_sorting_first(keys, wanted, expected):
 
 
 def _pays(engine, expected, share, keys):
+    """Is at least one of so many keys the first of its kind?"""
     return engine == FORCE_ENGINE or (FORCE_ENGINE is None and expected * share > keys.size)
 
 
