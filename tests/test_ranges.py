@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fastsel
 from fastsel import _engines
 from fastsel._kernels.ranges import Ranges, most_keys
 
@@ -146,6 +147,38 @@ def test_what_keeps_all_its_bits(dtype, exact):
     for array, expected in ((items, exact), (np.arange(5000).astype("i8"), True)):
         keys = _engines.keys_of(array, True)
         assert Ranges(keys.data, keys.size, keys.rule, keys.order, True, 1).is_exact() == expected
+
+
+@pytest.mark.parametrize("speed", [0, 1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spread", ["random", "mostly_one", "alike"])
+def test_unique_of_many_keys_on_any_cpu(spread, dtype, speed, monkeypatch):
+    """Whichever engines a CPU's sorts, and the keys, are for."""
+    monkeypatch.setattr("fastsel._ascending.SORT_SPEED", speed)
+    rng = np.random.default_rng(3)
+    items = SPREADS[spread](random_items(dtype, 70_001, rng), rng)
+    _, index, inverse, counts = np.unique(items, True, True, True)
+    order = np.argsort(index)
+    ranks = np.argsort(order)
+    for threads in (1, 2, 7):
+        with fastsel.threads(threads):
+            for wanted in ((), (True, True, True)):
+                ours = fastsel.unique(items, *wanted)
+                expected = (items[index], index, inverse, counts) if wanted else items[index]
+                assert_bits(ours, expected)
+                ours = fastsel.unique(items, *wanted, sorted=False)
+                expected = items[index[order]]
+                if wanted:
+                    expected = expected, index[order], ranks[inverse], counts[order]
+                assert_bits(ours, expected)
+
+
+def assert_bits(ours, expected):
+    if not isinstance(expected, tuple):
+        ours, expected = (ours,), (expected,)
+    for found, array in zip(ours, expected, strict=True):
+        assert found.dtype == array.dtype
+        assert found.tobytes() == array.tobytes()
 
 
 def test_more_threads_sort_no_fewer_keys():
