@@ -116,9 +116,8 @@ def _order_of_numbers(values, with_places):
     threads = _threads.for_bytes(values.nbytes)
     if sorts_ranges(len(values), threads):
         job = ranges.Ranges(*_words(values), True, threads)
-        found = job.order(with_places) if job.sort() else None
-        if found is not None:
-            return found
+        if job.sort():
+            return job.order(with_places)
     return ascending(*_words(values), False, True, with_places, False, threads)[1:3]
 
 

@@ -103,15 +103,20 @@ cdef class Ranges:
         return self.task.places.drop == 0
 
     def sort(self):
-        """False if the keys are spread too unevenly for the ranges, or differ in too few bits."""
+        """False if the keys are spread too unevenly for the ranges, or differ in too few bits; and
+        if it shows that another thread has changed them: there would be too many, or too few."""
         cdef ranges_task *task = &self.task
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, sorted_keys = 0
         with nogil:
             for_slices(sort_range, task, task.ranges, self.threads)
             for k in range(task.ranges):
                 task.starts[k] = count_groups(task, k)
             scan(task.starts, task.ranges)
-        return all(task.lengths[k] >= 0 for k in range(task.ranges))
+        for k in range(task.ranges):
+            if task.lengths[k] < 0:
+                return False
+            sorted_keys += task.lengths[k]
+        return sorted_keys == task.keys.size
 
     def distinct(self):
         """The distinct words of keys that are not placed, in ascending order."""
@@ -132,15 +137,8 @@ cdef class Ranges:
 
     def order(self, bint places):
         """(order, places): the positions of placed keys in ascending order, stably, and, if wanted,
-        where each key goes. None if another thread has changed the keys."""
+        where each key goes."""
         cdef ranges_task *task = &self.task
-        cdef Py_ssize_t k
-        cdef Py_ssize_t[MOST_RANGES + 1] starts
-        for k in range(task.ranges):
-            starts[k] = task.lengths[k]
-        scan(starts, task.ranges)
-        if starts[task.ranges] != task.keys.size:
-            return None
         order = new_indices(task.keys.size, True, &task.index)
         new_places = new_indices(task.keys.size, places, &task.inverse)
         with nogil:
