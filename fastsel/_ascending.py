@@ -45,8 +45,8 @@ def sorts_ranges(size, threads):
 
 
 def sort(values):
-    """Sorted distinct values, NaN last, where there may be several, and each with its bits; None
-    for what is better put into order by argsort."""
+    """Distinct values, sorted; several NaN may come last, each with its bits. None for what is
+    better put into order by argsort."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _gate.small_foreign(values.dtype):
         return None
     if len(values) <= FEW_VALUES:
@@ -108,6 +108,7 @@ def _sorted_numbers(values):
         job = ranges.Ranges(*_words(values), False, threads)
         if job.sort():
             return job.distinct()
+        del job  # and its memory
     return ascending(*_words(values), False, False, False, False, threads)[0]
 
 
@@ -118,6 +119,7 @@ def _order_of_numbers(values, with_places):
         job = ranges.Ranges(*_words(values), True, threads)
         if job.sort():
             return job.order(with_places)
+        del job  # and its memory
     return ascending(*_words(values), False, True, with_places, False, threads)[1:3]
 
 

@@ -202,10 +202,9 @@ def by_sorting_first(keys, wanted, expected):
     if keys.order is None or keys.size > _ascending.MOST_KEYS:
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
-    placed = any(wanted)
-    share = PLACED_SHARE if placed else VALUES_SHARE[keys.data.nbytes // keys.size]
+    share = PLACED_SHARE if any(wanted) else VALUES_SHARE[keys.data.nbytes // keys.size]
     if _pays("ranges", expected, share, keys):
-        found = _sorted_by_ranges(keys, wanted, expected, placed, threads)
+        found = _sorted_by_ranges(keys, wanted, expected, threads)
         if found is not None:
             return found
     if _pays("sort", expected, SORTED_SHARE, keys):
@@ -214,13 +213,14 @@ def by_sorting_first(keys, wanted, expected):
 
 
 def _pays(engine, expected, share, keys):
-    """Is at least one of so many keys the first of its kind?"""
+    """Is the engine forced, or more than one of so many keys the first of its kind?"""
     return engine == FORCE_ENGINE or (FORCE_ENGINE is None and expected * share > keys.size)
 
 
-def _sorted_by_ranges(keys, wanted, expected, placed, threads):
+def _sorted_by_ranges(keys, wanted, expected, threads):
     if not _can_sort_ranges(keys, threads):
         return None
+    placed = any(wanted)
     job = ranges.Ranges(keys.data, keys.size, keys.rule, keys.order, placed, threads)
     if placed and not job.is_exact() and not _nearly_distinct(keys, expected):
         return None

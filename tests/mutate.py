@@ -55,6 +55,7 @@ TESTS = {
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
     "ascending.pyx": ["ascending", *DISTINCT, "written_meanwhile"],
     "ranges.pyx": ["ranges", "ascending", *DISTINCT, "written_meanwhile"],
+    "numbers.pxd": ["ranges", "ascending", *DISTINCT],
     "places.pxd": DISTINCT,
     "radix.pxd": ["ascending", *DISTINCT],
     "results.pyx": ["results", "memory"],

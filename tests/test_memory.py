@@ -11,6 +11,7 @@ import pytest
 from arrays import assert_same, make
 
 import fastsel
+from fastsel import _ascending
 from fastsel._kernels import scratch
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
@@ -171,4 +172,5 @@ def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extr
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     outputs = sum(output.nbytes for output in (result if extras else [result]))
-    assert peak - outputs <= max(2.7 * a.nbytes, 24e6)
+    most = 2.5 if _ascending.SORT_SPEED else 2.7  # the radix sort takes more for 4 bytes
+    assert peak - outputs <= max(most * a.nbytes, 24e6)

@@ -119,20 +119,28 @@ def test_only_what_is_wanted():
     assert job.ranked(job.first_bits(), False, True)[1].tolist() == [2, 1]
 
 
-def test_gives_up_where_a_range_has_no_room():
-    """Most keys are the same one, or the sample saw others than there are."""
+SAMPLED = 1024  # keys per range, as ranges.pyx has it
+
+
+def test_ranges_of_uneven_size():
+    """Most keys are the same one: the sample says so, and its range has room for all of them."""
     same = np.where(np.arange(200_000) % 8 == 0, np.arange(200_000), 77)
-    assert ranges_of(same, True, False, 1) is not None
-    assert ranges_of(same, True, False, 2) is None
-    sampled = np.arange(200_000)
-    sampled[np.arange(200_000) % (200_000 // 512) != 0] += 10**9
-    assert ranges_of(sampled, True, True, 2) is None
+    for threads in (1, 2, 7, 20):
+        assert np.array_equal(ranges_of(same, True, False, threads).distinct(), np.unique(same))
+
+
+def test_gives_up_where_a_range_has_no_room():
+    """The sample saw other keys than there are."""
+    array = np.arange(200_000)
+    array[array % (len(array) // (2 * SAMPLED) | 1) != 0] += 10**9
+    assert ranges_of(array, True, False, 2) is None
+    assert ranges_of(array, True, False, 1) is not None
 
 
 def test_gives_up_where_lost_bits_tell_many_keys_apart():
     """Two of the sample are far apart, so that the others share their upper bits."""
-    numbers = np.arange(30_000, dtype=np.uint64) + np.uint64(2**40)
-    numbers[0], numbers[-(30_000 % 256) - 30_000 // 256] = 0, 2**64 - 1
+    numbers = np.arange(31 * SAMPLED, dtype=np.uint64) + np.uint64(2**40)
+    numbers[0], numbers[31 * (SAMPLED - 1)] = 0, 2**64 - 1
     keys = _engines.keys_of(numbers, True)
     job = Ranges(keys.data, keys.size, keys.rule, keys.order, True, 1)
     assert not job.is_exact()
@@ -182,5 +190,5 @@ def assert_bits(ours, expected):
 
 
 def test_more_threads_sort_no_fewer_keys():
-    assert most_keys(1) >= 2**27
-    assert all(most_keys(threads) >= 2**26 for threads in range(1, 30))
+    assert most_keys(1) == 2**27
+    assert all(most_keys(threads) > 2**26 for threads in range(1, 30))

@@ -5,12 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a number and its position share a word. */
+/* How a number and its position share a word. What comes out as 0 or as top may stand for other
+   numbers, too, and so may all, if bits are dropped: the key has to be looked at again. */
 typedef struct {
-    uint64_t base;
-    uint64_t top;
-    int drop;
-    int index_bits;
+    uint64_t base;  /* numbers below count as this one */
+    uint64_t top;   /* and those more than this above base as if they were that */
+    int drop;       /* lowest bits that are lost */
+    int index_bits; /* of the position */
 } fs_places_t;
 
 typedef struct {

@@ -7,6 +7,7 @@ from libc.string cimport memcmp, memcpy
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport describe_keys, key_at, load_words
 from fastsel._kernels.levels cimport fs_level
+from fastsel._kernels.numbers cimport number_of
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 
@@ -63,7 +64,7 @@ cdef int turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noex
     cdef int seen = 0
     if task.letter:
         return text_turns(task, block, stop)
-    last = number(task, last)
+    last = number_of(task.order, last)
     while block < stop and seen != RISES | FALLS:
         done = 0
         if block < whole and not task.keys.rule.lonely:
@@ -98,11 +99,6 @@ cdef void turn_block(const ordered_task *task, Py_ssize_t block, uint64_t *last,
     for j in range(n):
         if task.keys.rule.lonely and words[j] == task.keys.rule.nan:
             task.bits[block] |= <uint64_t>1 << j
-
-
-cdef inline uint64_t number(const ordered_task *task, uint64_t word) noexcept nogil:
-    """A word of either width as a number in the order of its dtype."""
-    return (word ^ task.order[0] ^ (task.order[1] if word & task.order[0] else 0)) - task.order[2]
 
 
 cdef int text_turns(const ordered_task *task, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:

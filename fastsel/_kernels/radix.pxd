@@ -2,6 +2,8 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from fastsel._kernels.numbers cimport bit_length
+
 cdef enum:
     DIGIT_BITS = 11        # at most
     SPARE_BITS = 2         # beyond log2 of a bucket's numbers, to tell nearly all of them apart
@@ -108,11 +110,3 @@ cdef inline bint insertion_sort(number_t *numbers, uint32_t *entries,
         if left < 0:
             return False
     return True
-
-
-cdef inline int bit_length(uint64_t number) noexcept nogil:
-    cdef int bits = 0
-    while number:
-        number >>= 1
-        bits += 1
-    return bits

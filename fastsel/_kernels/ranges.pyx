@@ -10,16 +10,17 @@ lose some of their own bits for that, and what is equal then is looked at again.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport (
     blocks_of, fs_ctz, fs_level_t, fs_places_t, fs_prefetch)
-from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, wide_t
+from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_word, wide_t
 from fastsel._kernels.levels cimport fs_level
+from fastsel._kernels.numbers cimport bit_length, number_of, word_of
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport Scratch
-from fastsel._kernels.slices cimport for_slices, scan
+from fastsel._kernels.slices cimport for_rounds, for_slices, scan
 
 cdef extern from "sorts.h" nogil:
     ctypedef int (*fs_sort_t)(void *numbers, cnp.npy_intp length, void *array) noexcept nogil
@@ -31,15 +32,25 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    # Each range is one more look at all keys; and NumPy's sort, in which no signal is handled,
-    # takes a tenth of a second for this many.
-    MOST_RANGES = 8
-    RANGE_KEYS = 1 << 24
-    SAMPLE = 256              # keys per range that say where it ends; one is 6 % off, rarely 20
+    # Each range is one more look at all keys; and in NumPy's sort, which takes a twentieth of a
+    # second for this many, no signal is handled.
+    MOST_RANGES = 16
+    RANGE_KEYS = 1 << 23
+    # Keys that say where a range ends, one of so many, and at most so many per range: they are 3 %
+    # off, and each range has room for an eighth more.
+    SAMPLE_SHARE = 64
+    SAMPLE = 1024
     AT_ONCE = 4096            # keys
     SPARE = AT_ONCE + 64      # what a range has to have room for beyond its numbers
+    ROUND_KEYS = 1 << 18      # whose groups are written between two looks for signals
     AHEAD = 32                # keys
     MOST_ALIKE = 64           # keys that differ in lost bits only, and are sorted one by one
+
+# How far the groups of a range are written.
+ctypedef struct written_t:
+    Py_ssize_t group          # the last one
+    Py_ssize_t number         # that it has in the answer
+    Py_ssize_t started        # where in the range
 
 ctypedef struct ranges_task:
     keys_t keys
@@ -52,11 +63,12 @@ ctypedef struct ranges_task:
     fs_sort_t sort_keys       # for the sample, which is not placed
     Py_ssize_t ranges
     uint64_t[MOST_RANGES + 1] limits  # of the ranges; the last one is 0, past all numbers
-    Py_ssize_t room           # numbers in a range
-    char *numbers             # [range][room]
-    uint64_t *bits            # [range]: which numbers of a range are the first of their kind
+    Py_ssize_t[MOST_RANGES + 1] rooms  # where the room of each range starts, a multiple of 64
+    char *numbers             # in their rooms
+    uint64_t *bits            # which numbers are the first of their kind
     Py_ssize_t[MOST_RANGES] lengths   # numbers; -1 if they cannot be sorted here
     Py_ssize_t[MOST_RANGES + 1] starts  # how many groups come before each range
+    written_t[MOST_RANGES] written
     char *values
     Py_ssize_t *index         # or NULL
     Py_ssize_t *inverse       # or NULL
@@ -89,14 +101,10 @@ cdef class Ranges:
         if task.sort == NULL or task.sort_keys == NULL:
             raise NotImplementedError("this NumPy keeps its sorts to itself")
         task.ranges = ranges_for(size, threads)
-        task.room = size // task.ranges + SPARE
-        if task.ranges > 1:
-            task.room += size // task.ranges // 4
-        task.room = blocks_of(task.room) * 64
         choose_limits(task)
         self.scratch = Scratch()
-        task.numbers = <char *>self.scratch.take(task.ranges * task.room * task.width)
-        task.bits = <uint64_t *>self.scratch.take(task.ranges * task.room // 8)
+        task.numbers = <char *>self.scratch.take(task.rooms[task.ranges] * task.width)
+        task.bits = <uint64_t *>self.scratch.take(task.rooms[task.ranges] // 8)
 
     def is_exact(self):
         """Do placed numbers keep all their bits, as far as a sample says?"""
@@ -137,12 +145,12 @@ cdef class Ranges:
 
     def order(self, bint places):
         """(order, places): the positions of placed keys in ascending order, stably, and, if wanted,
-        where each key goes."""
+        where each key goes. No other thread may change these keys."""
         cdef ranges_task *task = &self.task
         order = new_indices(task.keys.size, True, &task.index)
         new_places = new_indices(task.keys.size, places, &task.inverse)
         with nogil:
-            for_slices(order_range, task, task.ranges, self.threads)
+            for_rounds(order_range, task, rounds_of(task), task.ranges, self.threads)
         return order, new_places
 
     def first_bits(self):
@@ -174,7 +182,7 @@ cdef class Ranges:
                 memset(task.inverse, 0, task.keys.size * sizeof(Py_ssize_t))
             if counts and task.ranked:
                 memset(task.counts, 0, length * sizeof(Py_ssize_t))
-            for_slices(groups_range, task, task.ranges, self.threads)
+            for_rounds(groups_range, task, rounds_of(task), task.ranges, self.threads)
         return numbers, sizes
 
     cdef object new_values(self):
@@ -221,26 +229,46 @@ cdef object new_indices(cnp.npy_intp length, bint wanted, Py_ssize_t **data):
 # ---- sort -------------------------------------------------------------------------------
 
 
-cdef void choose_limits(ranges_task *task) noexcept:
-    """Where the ranges meet: some may be empty. And how a number shares a word with a position."""
-    cdef uint64_t[SAMPLE * MOST_RANGES + 64] numbers
-    cdef Py_ssize_t drawn = min(task.keys.size, SAMPLE * task.ranges), j, k
-    cdef Py_ssize_t step = task.keys.size // drawn, width = task.keys.width
-    cdef uint64_t low, high, margin
+cdef int choose_limits(ranges_task *task) except -1:
+    """Where the ranges meet, and the room of each, as a sample says: some may be empty, and some
+    large, where many numbers are the same."""
+    cdef Scratch scratch = Scratch()
+    cdef Py_ssize_t size = task.keys.size, width = task.keys.width, j, k, next_start, room
+    cdef Py_ssize_t drawn = max(min(size // SAMPLE_SHARE, SAMPLE * task.ranges), min(size, SAMPLE))
+    cdef char *keys = <char *>scratch.take(drawn * width)
+    cdef char *numbers = <char *>scratch.take((drawn + 64) * width)
+    cdef Py_ssize_t step = size // drawn | 1, at = 0  # odd: many arrays repeat after 2, 4 or 8
     for j in range(drawn):
-        level.within[width == 8](
-            task.keys.data + j * step * width, 1, task.rule, task.order, 0, <uint64_t>-1,
-            <char *>numbers + j * width)
+        memcpy(keys + j * width, task.keys.data + at * width, width)
+        at += step
+        at -= size if at >= size else 0
+    level.within[width == 8](keys, drawn, task.rule, task.order, 0, <uint64_t>-1, numbers)
     task.sort_keys(numbers, drawn, NULL)
-    for k in range(1, task.ranges):
-        j = drawn * k // task.ranges
-        task.limits[k] = (<uint32_t *>numbers)[j] if width == 4 else numbers[j]
     task.limits[0] = task.limits[task.ranges] = 0
+    task.rooms[0] = j = 0
+    for k in range(task.ranges):
+        next_start = drawn
+        if k + 1 < task.ranges:
+            task.limits[k + 1] = load_word(numbers + drawn * (k + 1) // task.ranges * width, width)
+            next_start = j
+            while load_word(numbers + next_start * width, width) < task.limits[k + 1]:
+                next_start += 1
+        room = size
+        if task.ranges > 1:
+            room = <Py_ssize_t>(<double>size * (next_start - j) / drawn)
+            room = min(room + room // 8, size)
+        task.rooms[k + 1] = task.rooms[k] + blocks_of(room + SPARE) * 64
+        j = next_start
+    choose_places(task, load_word(numbers, width), load_word(numbers + (drawn - 1) * width, width))
+    return 0
+
+
+cdef void choose_places(ranges_task *task, uint64_t low, uint64_t high) noexcept:
+    """How numbers that go from low to high, more or less, share a word with their positions."""
+    cdef uint64_t margin = (high - low) // 4 + 1
     task.places.base, task.places.top, task.places.drop = 0, <uint64_t>-1, 0
     task.places.index_bits = 32
-    if width == 8:
-        low, high = numbers[0], numbers[drawn - 1]
-        margin = (high - low) // 4 + 1
+    if task.keys.width == 8:
         task.places.base = low - min(low, margin)
         task.places.top = high - task.places.base
         task.places.top += min(margin, <uint64_t>-1 - task.places.top)
@@ -257,7 +285,7 @@ cdef void sort_range(void *context, Py_ssize_t k) noexcept nogil:
     if task.limits[k] == task.limits[k + 1] and k + 1 < task.ranges:
         start = task.keys.size
     while start < task.keys.size:
-        if length + SPARE > task.room:
+        if length + SPARE > task.rooms[k + 1] - task.rooms[k]:
             task.lengths[k] = -1
             return
         length += within(task, k, start, numbers + length * task.width)
@@ -265,7 +293,9 @@ cdef void sort_range(void *context, Py_ssize_t k) noexcept nogil:
     task.lengths[k] = length
     if length == 0:
         return
-    task.sort(numbers, length, NULL)
+    if task.sort(numbers, length, NULL) != 0:
+        task.lengths[k] = -1
+        return
     if task.width == 4:
         note_turns(task, k, <uint32_t *>numbers)
     else:
@@ -277,11 +307,11 @@ cdef void sort_range(void *context, Py_ssize_t k) noexcept nogil:
 
 
 cdef inline char *numbers_of(const ranges_task *task, Py_ssize_t k) noexcept nogil:
-    return task.numbers + k * task.room * task.width
+    return task.numbers + task.rooms[k] * task.width
 
 
 cdef inline uint64_t *bits_of(const ranges_task *task, Py_ssize_t k) noexcept nogil:
-    return task.bits + k * (task.room >> 6)
+    return task.bits + (task.rooms[k] >> 6)
 
 
 cdef inline Py_ssize_t within(const ranges_task *task, Py_ssize_t k, Py_ssize_t start,
@@ -322,20 +352,20 @@ cdef inline bint is_first(const uint64_t *bits, Py_ssize_t j) noexcept nogil:
 cdef bint tell_apart(const ranges_task *task, Py_ssize_t k) noexcept nogil:
     """Sort what only lost bits tell apart; False if that is much."""
     cdef const uint64_t *bits = bits_of(task, k)
-    cdef Py_ssize_t j = 1, stop
+    cdef Py_ssize_t start, stop = 1
     cdef uint64_t repeated
-    while j < task.lengths[k]:
-        repeated = ~bits[j >> 6] >> (j & 63)
+    while stop < task.lengths[k]:
+        repeated = ~bits[stop >> 6] >> (stop & 63)
         if repeated == 0:
-            j = (j | 63) + 1
+            stop = (stop | 63) + 1
             continue
-        stop = j + fs_ctz(repeated)
-        j = stop - 1
+        stop += fs_ctz(repeated)
+        start = stop - 1
         while stop < task.lengths[k] and not is_first(bits, stop):
             stop += 1
-        if stop - j > 1 and not tell_run_apart(task, k, j, stop):
+        if stop - start > 1 and not tell_run_apart(task, k, start, stop):
             return False
-        j = stop + 1
+        stop += 1
     return True
 
 
@@ -370,7 +400,7 @@ cdef void note_lonely(const ranges_task *task, Py_ssize_t k) noexcept nogil:
     """Of numbers that equal no other, not even themselves, each is the first. They come last."""
     cdef const char *numbers = numbers_of(task, k)
     cdef uint64_t *bits = bits_of(task, k)
-    cdef uint64_t lonely = number_of(task, task.rule[2]), number
+    cdef uint64_t lonely = number_of(task.order, task.rule[2]), number
     cdef Py_ssize_t j = task.lengths[k] - 1
     while j >= 0:
         if task.placed:
@@ -393,28 +423,7 @@ cdef inline uint64_t number_at(const ranges_task *task, uint64_t word) noexcept 
     if task.keys.width == 4 or (
             task.places.drop == 0 and 0 < number < task.places.top):
         return number + task.places.base
-    return number_of(task, key_at(&task.keys, position(task, word)))
-
-
-cdef inline uint64_t number_of(const ranges_task *task, uint64_t word) noexcept nogil:
-    """The place of a word in the order of its dtype."""
-    cdef uint64_t negative = task.order[1] if word & task.order[0] else 0
-    cdef uint64_t number = (word ^ task.order[0] ^ negative) - task.order[2]
-    return <uint32_t>number if task.keys.width == 4 else number
-
-
-cdef inline uint64_t word_of(const ranges_task *task, uint64_t number) noexcept nogil:
-    """The word of a number."""
-    number += task.order[2]
-    return number ^ task.order[0] ^ (0 if number & task.order[0] else task.order[1])
-
-
-cdef inline int bit_length(uint64_t number) noexcept nogil:
-    cdef int bits = 0
-    while number:
-        number >>= 1
-        bits += 1
-    return bits
+    return number_of(task.order, key_at(&task.keys, position(task, word)))
 
 
 # ---- groups -----------------------------------------------------------------------------
@@ -441,44 +450,60 @@ cdef inline void to_words(const ranges_task *task, wide_t *numbers, Py_ssize_t s
     cdef Py_ssize_t j
     if task.order[0]:
         for j in range(start, stop):
-            numbers[j] = <wide_t>word_of(task, numbers[j])
+            numbers[j] = <wide_t>word_of(task.order, numbers[j])
+
+
+cdef Py_ssize_t rounds_of(const ranges_task *task) noexcept nogil:
+    cdef Py_ssize_t most = 0, k
+    for k in range(task.ranges):
+        most = max(most, task.lengths[k])
+    return most // ROUND_KEYS + 1
 
 
 cdef void groups_range(void *context, Py_ssize_t k) noexcept nogil:
-    """All that is wanted of the groups of range k."""
+    """All that is wanted of the groups of range k % ranges, as far as round k // ranges."""
     cdef ranges_task *task = <ranges_task *>context
+    cdef Py_ssize_t start = k // task.ranges * ROUND_KEYS
+    k = k % task.ranges
     cdef const uint64_t *words = <const uint64_t *>numbers_of(task, k)
     cdef const uint64_t *bits = bits_of(task, k)
-    cdef Py_ssize_t length = task.lengths[k], group = task.starts[k] - 1, number = 0
-    cdef Py_ssize_t started = 0, j, at
-    for j in range(length):
+    cdef Py_ssize_t length = task.lengths[k], j, at
+    cdef written_t written = task.written[k]
+    if start == 0:
+        written = written_t(task.starts[k] - 1, 0, 0)
+    for j in range(start, min(length, start + ROUND_KEYS)):
         at = position(task, words[j])
         if is_first(bits, j):
             if task.counts != NULL and j:
-                task.counts[number] = j - started
-            started = j
-            group += 1
-            number = min(rank(&task.ranks, at), task.last) if task.ranked else group
+                task.counts[written.number] = j - written.started
+            written.started = j
+            written.group += 1
+            written.number = written.group
+            if task.ranked:
+                written.number = min(rank(&task.ranks, at), task.last)
             if task.index != NULL:
-                task.index[group] = at
+                task.index[written.group] = at
             if task.values != NULL:
-                write_value(task, words, j, length, group)
+                write_value(task, words, j, length, written.group)
         if task.inverse != NULL:
-            task.inverse[at] = number
-    if task.counts != NULL and length:
-        task.counts[number] = length - started
+            task.inverse[at] = written.number
+    if task.counts != NULL and start < length <= start + ROUND_KEYS:
+        task.counts[written.number] = length - written.started
+    task.written[k] = written
 
 
 cdef void order_range(void *context, Py_ssize_t k) noexcept nogil:
+    """The order, and places, of range k % ranges in round k // ranges."""
     cdef ranges_task *task = <ranges_task *>context
+    cdef Py_ssize_t start = k // task.ranges * ROUND_KEYS, before = 0, j
+    k = k % task.ranges
     cdef const uint64_t *words = <const uint64_t *>numbers_of(task, k)
-    cdef Py_ssize_t start = 0, j
     for j in range(k):
-        start += task.lengths[j]
-    for j in range(task.lengths[k]):
-        task.index[start + j] = position(task, words[j])
+        before += task.lengths[j]
+    for j in range(start, min(task.lengths[k], start + ROUND_KEYS)):
+        task.index[before + j] = position(task, words[j])
         if task.inverse != NULL:
-            task.inverse[position(task, words[j])] = start + j
+            task.inverse[position(task, words[j])] = before + j
 
 
 cdef inline void write_value(const ranges_task *task, const uint64_t *words, Py_ssize_t j,
@@ -486,7 +511,7 @@ cdef inline void write_value(const ranges_task *task, const uint64_t *words, Py_
     cdef uint64_t word
     if task.places.drop and j + AHEAD < length:
         fs_prefetch(task.keys.data + position(task, words[j + AHEAD]) * 8)
-    word = word_of(task, number_at(task, words[j]))
+    word = word_of(task.order, number_at(task, words[j]))
     if task.keys.width == 4:
         (<uint32_t *>task.values)[group] = <uint32_t>word
     else:

@@ -188,7 +188,7 @@ FS_TURNS(64)
             uint##width##_t word = v[j], magnitude = word & care; \
             word = magnitude ? word : 0; \
             word = magnitude > limit ? nan : word; \
-            word ^= sign ^ (negative & (uint##width##_t)-(word >> (width - 1))); \
+            word ^= sign ^ (negative & (uint##width##_t)(0 - (word >> (width - 1)))); \
             numbers[j] = word - less; \
             beyond[j] = (uint##width##_t)(numbers[j] - low) > span; \
         } \

@@ -134,9 +134,9 @@ cdef inline Py_ssize_t look_up(table_t *table, const keys_t *keys, const fs_leve
 cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *keys, Py_ssize_t start,
                                const uint32_t *places, Py_ssize_t n, const uint32_t *numbers,
                                uint16_t *late, Py_ssize_t lates) noexcept nogil:
-    """Of keys that are no words look_up has found the hash; those that are not equal to the first
-    of that group are late, too. Returns how many are. Key j stands at start + j, or at places[j];
-    the first keys are asked for before any is compared."""
+    """look_up has compared the hashes of keys that are no words: those whose bytes are not those of
+    their group's first key are late, too. Returns how many are. Key j stands at start + j, or at
+    places[j]; the first keys are asked for before any is compared."""
     cdef uint8_t[LOOKED_UP] is_late
     cdef Py_ssize_t j, k, i
     memset(is_late, False, n)
