@@ -137,8 +137,15 @@ def _put_first_bits(values, flat, index):
         values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
     first = int(np.searchsorted(values, values.dtype.type(np.nan)))
     if first < len(values):
-        nans = flat[np.isnan(flat)] if index is None else flat[index[first:]]
-        nans = nans[: len(values) - first]
+        count = len(values) - first
+        if index is not None:
+            nans = flat[index[first:]]
+        elif count == 1:  # of perhaps very many
+            start = int(np.argmax(np.isnan(flat)))
+            nans = flat[start : start + 1]
+            nans = nans[np.isnan(nans)]
+        else:
+            nans = flat[np.isnan(flat)][:count]
         values[first : first + len(nans)] = nans
 
 

@@ -332,29 +332,23 @@ def _are_words(keys):
 
 
 def expected_groups(keys, may_sort=False):
-    """A guess from a sample: d distinct among s drawn suggest g groups, d = g (1 - exp(-s / g))."""
+    """A guess from a sample. Beside the groups that it met there are f1^2 / (2 f2), where it met f1
+    groups once and f2 twice (Chao 1984): of equal size or not. And no more than so many times f1 as
+    the keys are more than the sample."""
     least = SORTED_KEYS if may_sort else GUESSED_KEYS
     if keys.size <= least or keys.data.nbytes // keys.size <= 2:
         return 0
     drawn = min(SAMPLE_KEYS, keys.size // SAMPLE_SHARE)
-    distinct_drawn = _distinct_among(keys, drawn)
-    low, high = distinct_drawn, keys.size
-    while high - low > low // 8 + 1:
-        middle = (low + high) // 2
-        if -middle * math.expm1(-drawn / middle) < distinct_drawn:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _distinct_among(keys, drawn):
-    """Distinct keys among so many that are spread evenly."""
     step = keys.size // drawn
     rows = keys.data.reshape(keys.size, -1)[: step * drawn : step]
-    sample = keys._replace(data=np.ascontiguousarray(rows), size=len(rows), loners=None)
-    firsts = _by_tables(sample, False, False, 1, drawn)
-    return drawn if firsts is None else int(firsts.offsets[-1])
+    sample = keys._replace(data=np.ascontiguousarray(rows), size=drawn, loners=None)
+    firsts = _by_tables(sample, False, True, 1, drawn)
+    if firsts is None or firsts.offsets[-1] == drawn:
+        return keys.size
+    counts = firsts.finish()[1]
+    once, twice = (np.count_nonzero(counts == k) for k in (1, 2))
+    others = min(once * once / (2 * twice) if twice else math.inf, once * (step - 1))
+    return min(len(counts) + int(others), keys.size)
 
 
 def _places(keys, noted):
