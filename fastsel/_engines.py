@@ -17,15 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _gate, _numpy, _threads
-from fastsel._kernels import (
-    bitmask,
-    distinct,
-    gather,
-    indices,
-    ordered,
-    partitions,
-    ranges,
-)
+from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions, ranges
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.flags import first_flags, sorted_words
 from fastsel._kernels.keys import canonical_keys

@@ -43,7 +43,7 @@ cdef enum:
     AT_ONCE = 4096            # keys
     SPARE = AT_ONCE + 64      # what a range has to have room for beyond its numbers
     ROUND_KEYS = 1 << 18      # whose groups are written between two looks for signals
-    AHEAD = 32                # keys
+    AHEAD = 32                # keys to be looked at again are asked for so many before
     MOST_ALIKE = 64           # keys that differ in lost bits only, and are sorted one by one
 
 # How far the groups of a range are written.
@@ -88,7 +88,7 @@ cdef class Ranges:
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  tuple order not None, bint placed, int threads):
         """`size` > 0 keys of 4 or 8 bytes, at most `most_keys(threads)`; order is (sign, negative,
-        less). placed: it is wanted where they are."""
+        less). placed: it is wanted where the keys are."""
         cdef ranges_task *task = &self.task
         describe_keys(&task.keys, data, size, rule, None, (0, 1))
         task.rule = (task.keys.rule.care, task.keys.rule.limit, task.keys.rule.nan)
