@@ -21,7 +21,7 @@ KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "levels", "bitmask", "indices", "items", "gather", "small"),
     *("keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
-    *("texts", "ascending", "ranges"),
+    *("texts", "ascending", "ranges", "sample"),
 )
 # What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.
 CYTHON_CODE = "fastsel._kernels._cyutility"

@@ -358,7 +358,9 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         firsts = _engines.in_places(keys, wanted.inverse, wanted.counts)
     if firsts is None:
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
-    found = _found(rows, firsts, wanted, sorted and not firsts.is_ascending)
+    if sorted and firsts.direction < 0:
+        return _turned_around(rows, firsts, wanted)
+    found = _found(rows, firsts, wanted, sorted and firsts.direction == 0)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         found = _with_smallest_nan(found, rows)
     return found
@@ -373,6 +375,19 @@ def _ordered(found, wanted, sorted):
 def _found(rows, firsts, wanted, sorted):
     """The same of Firsts."""
     return _arranged(*_gathered(rows, firsts, wanted.index), firsts.finish, wanted, sorted)
+
+
+def _turned_around(rows, firsts, wanted):
+    """The same of keys that descend, sorted."""
+    values, index = _gathered(rows, firsts, wanted.index)
+    inverse = counts = None
+    if wanted.inverse or wanted.counts:
+        inverse, counts = firsts.finish(np.arange(len(values))[::-1])
+    values, index, counts = (
+        np.ascontiguousarray(output[::-1]) if is_wanted else None
+        for output, is_wanted in ((values, True), (index, wanted.index), (counts, wanted.counts))
+    )
+    return Found(values, index, inverse, counts)
 
 
 def _arranged(values, index, finish, wanted, sorted):

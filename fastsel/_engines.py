@@ -7,7 +7,6 @@ give up on a table that takes too many probes, and sorting is what is left then.
 answer.
 """
 
-import math
 import os
 import random
 import warnings
@@ -16,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _ascending, _gate, _numpy, _threads
-from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions, ranges
+from fastsel import _ascending, _gate, _guess, _numpy, _threads
+from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions, ranges, sample
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.flags import first_flags, sorted_words
 from fastsel._kernels.keys import canonical_keys
@@ -64,10 +63,6 @@ FLAG_PLACES = 1 << 23
 
 # The partitions count in 32 bits; beyond that, and beyond TABLE_GROUPS, keys are sorted.
 PARTITIONED_KEYS = 2**32 - 1
-
-# Keys looked at to guess the number of groups: one of so many, and no more than so many.
-SAMPLE_SHARE = 64
-SAMPLE_KEYS = 1 << 12
 
 # Fewer keys are not worth a guess, unless all may be sorted first: 1e4 distinct int64, all outputs,
 # take 120 us then, and 360 otherwise; the guess takes 8.
@@ -131,12 +126,13 @@ class Firsts(NamedTuple):
 
     finish(order) is (inverse, counts): the counts by rank, the inverse as ranks, or where the
     order says that each rank goes. To be called once.
+    direction is 1 of keys that ascend, -1 of keys that descend and 0 of others.
     """
 
     bits: np.ndarray
     offsets: np.ndarray
     finish: Callable
-    is_ascending: bool = False
+    direction: int = 0
 
 
 def keys_of(rows, equal_nan):
@@ -238,7 +234,9 @@ def in_order(keys, inverse):
     found = ordered.in_order(keys.data, keys.size, keys.rule, keys.order, keys.letter, threads)
     if found is None:
         return None
-    bits, is_ascending = found
+    bits, direction = found
+    if keys.rule[3] and direction < 0:
+        direction = 0  # NaN that differ come last as they are, not turned around
     offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
 
     def finish(order=None):
@@ -248,7 +246,7 @@ def in_order(keys, inverse):
             return None, counts
         return np.repeat(np.arange(len(counts)) if order is None else order, counts), counts
 
-    return Firsts(bits, offsets, finish, is_ascending)
+    return Firsts(bits, offsets, finish, direction)
 
 
 def in_places(keys, inverse, counts):
@@ -324,23 +322,11 @@ def _are_words(keys):
 
 
 def expected_groups(keys, may_sort=False):
-    """A guess from a sample. Beside the groups that it met there are f1^2 / (2 f2), where it met f1
-    groups once and f2 twice (Chao 1984): of equal size or not. And no more than so many times f1 as
-    the keys are more than the sample."""
+    """A guess, or 0 where the answer takes less time than the guess."""
     least = SORTED_KEYS if may_sort else GUESSED_KEYS
     if keys.size <= least or keys.data.nbytes // keys.size <= 2:
         return 0
-    drawn = min(SAMPLE_KEYS, keys.size // SAMPLE_SHARE)
-    step = keys.size // drawn
-    rows = keys.data.reshape(keys.size, -1)[: step * drawn : step]
-    sample = keys._replace(data=np.ascontiguousarray(rows), size=drawn, loners=None)
-    firsts = _by_tables(sample, False, True, 1, drawn)
-    if firsts is None or firsts.offsets[-1] == drawn:
-        return keys.size
-    counts = firsts.finish()[1]
-    once, twice = (np.count_nonzero(counts == k) for k in (1, 2))
-    others = min(once * once / (2 * twice) if twice else math.inf, once * (step - 1))
-    return min(len(counts) + int(others), keys.size)
+    return _guess.groups_of(keys, SEEDS)
 
 
 def _places(keys, noted):
@@ -357,7 +343,7 @@ def _places(keys, noted):
     else:
         threads = _threads.for_bytes(keys.data.nbytes)
         most = min(FLAG_PLACES, max(few, 2 * keys.data.nbytes // threads))
-    return distinct.places(keys.data, keys.size, most)
+    return sample.places(keys.data, keys.size, most)
 
 
 def _by_ranges(keys, inverse, counts, threads, expected):

@@ -57,6 +57,8 @@ TESTS = {
     "ranges.pyx": ["ranges", "ascending", *DISTINCT, "written_meanwhile"],
     "numbers.pxd": ["ranges", "ascending", *DISTINCT],
     "places.pxd": DISTINCT,
+    "sample.pxd": ["guess", "ranges", *DISTINCT],
+    "sample.pyx": ["guess", *DISTINCT],
     "radix.pxd": ["ascending", *DISTINCT],
     "results.pyx": ["results", "memory"],
     "results.pxd": ["results", "small"],

@@ -187,8 +187,8 @@ def test_texts_that_are_in_order(dtype, forced_kernels):
 def test_runs_are_seen_to_be_in_order(dtype):
     """Up and down; all in one run are taken to ascend."""
     items = np.repeat(np.arange(10, 60), 7).astype(dtype)
-    for array, is_ascending in ((items, True), (items[::-1], False), (items[:7], True)):
+    for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
         firsts = _engines.in_order(_engines.keys_of(array, True), False)
         assert firsts is not None
-        assert firsts.is_ascending == is_ascending
+        assert firsts.direction == direction
     assert _engines.in_order(_engines.keys_of(np.append(items, items[0]), True), False) is None

@@ -7,7 +7,7 @@ from arrays import assert_same, value_bytes
 
 import fastsel
 from fastsel import _distinct, _engines
-from fastsel._kernels import distinct
+from fastsel._kernels import sample
 from fastsel._kernels.flags import first_flags, sorted_words
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
@@ -93,6 +93,8 @@ def test_what_is_in_order_is_not_sorted_again(index, monkeypatch):
         array = np.arange(size) * 10**9
         expected = (array, np.arange(size)) if index else array
         assert_same(fastsel.unique(array, return_index=index), expected)
+        expected = (array, np.arange(size)[::-1].copy()) if index else array
+        assert_same(fastsel.unique(array[::-1], return_index=index), expected)
 
 
 @pytest.mark.parametrize("dtype", WIDE)
@@ -174,7 +176,7 @@ def test_no_more_places_than_allowed(monkeypatch):
     assert _engines.in_places(keys, True, False) is None
     monkeypatch.setattr(_engines, "FLAG_PLACES", 1 << 12)
     assert _engines.in_places(keys, False, False) is None
-    assert distinct.places(keys.data, keys.size, 1 << 13) is not None
+    assert sample.places(keys.data, keys.size, 1 << 13) is not None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f4", "f8", "M8[s]", "u1", "bool"])

@@ -5,7 +5,8 @@ import pytest
 from arrays import assert_same
 
 import fastsel
-from fastsel._kernels import distinct, small
+from fastsel._kernels import sample, small
+from fastsel._kernels.distinct import Tables
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 WORDS = ("int32", "uint32", "int64", "uint64")
@@ -13,7 +14,7 @@ WORDS = ("int32", "uint32", "int64", "uint64")
 
 def by_places(array, places):
     """(inverse, counts), or None."""
-    job = distinct.Tables(array, len(array), RULE, None, (1, 3), places, 0, 0, True, True, 1)
+    job = Tables(array, len(array), RULE, None, (1, 3), places, 0, 0, True, True, 1)
     return job.finish() if job.find() else None
 
 
@@ -28,7 +29,7 @@ def test_range_of_a_sample(dtype, start):
     array = words.astype(f"u{limits.dtype.itemsize}") + np.array(
         offset, f"u{limits.dtype.itemsize}"
     )
-    base, bits = distinct.places(array.view(dtype), len(array), 4096)
+    base, bits = sample.places(array.view(dtype), len(array), 4096)
     assert bits == 7
     beyond = (array - np.array(base, array.dtype)).astype(np.int64)
     assert beyond.min() == 14
@@ -40,10 +41,10 @@ def test_range_of_a_sample(dtype, start):
 
 def test_the_range_may_have_no_more_words_than_allowed():
     array = np.array([0, 127])
-    assert distinct.places(array, 2, 128) == (0, 7)
-    assert distinct.places(array, 2, 127) is None
-    assert distinct.places(np.array([5]), 1, 2) == (5, 1)
-    assert distinct.places(np.array([0, 2**63], np.uint64), 2, 2**62) is None
+    assert sample.places(array, 2, 128) == (0, 7)
+    assert sample.places(array, 2, 127) is None
+    assert sample.places(np.array([5]), 1, 2) == (5, 1)
+    assert sample.places(np.array([0, 2**63], np.uint64), 2, 2**62) is None
 
 
 def test_as_many_places_as_need_huge_pages():

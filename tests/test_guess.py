@@ -33,6 +33,31 @@ def test_some_outliers_are_no_cause_for_many_groups():
     assert guess(array) <= SIZE // 50
 
 
+@pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
+def test_groups_of_a_power_law(groups, power):
+    """Most of them are not in the sample."""
+    shares = np.arange(1, groups + 1) ** -power
+    array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
+    true = len(np.unique(array))
+    assert true * 0.5 <= guess(array) <= true * 3
+
+
+@pytest.mark.parametrize("length", [2, 16, 100, 1000])
+def test_runs(length):
+    """A sample meets each of them but once."""
+    starts = np.random.default_rng(1).permutation(SIZE // length + 1)
+    array = np.repeat(starts, length)[:SIZE]
+    assert 0.7 * len(starts) <= guess(array) <= 4 * len(starts)
+
+
+@pytest.mark.parametrize("period", [2, 3, 97, 1024, 1562])
+def test_no_period_hides_what_lies_between(period):
+    array = np.zeros(SIZE, np.int64)
+    array[np.arange(SIZE) % period != 0] = np.arange(SIZE - -(-SIZE // period))
+    assert 0.9 * SIZE * (1 - 1 / period) <= guess(array) <= SIZE
+
+
 def test_distinct_keys():
     assert guess(np.random.default_rng(1).permutation(SIZE)) == SIZE
 
@@ -44,5 +69,12 @@ def test_small_arrays_are_not_worth_a_guess():
 
 
 def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
-    monkeypatch.setattr(_engines, "_by_tables", lambda *arguments: None)
-    assert guess(np.zeros(SIZE)) == SIZE
+    class Tables:
+        def __init__(self, *arguments):
+            pass
+
+        def find(self):
+            return False
+
+    monkeypatch.setattr("fastsel._kernels.distinct.Tables", Tables)
+    assert guess(np.arange(SIZE) % 10) == SIZE

@@ -6,6 +6,7 @@ import pytest
 import fastsel
 from fastsel import _engines
 from fastsel._kernels.ranges import Ranges, most_keys
+from fastsel._kernels.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
@@ -122,6 +123,10 @@ def test_only_what_is_wanted():
 SAMPLED = 1024  # keys per range, as ranges.pyx has it
 
 
+def sampled_places(size, drawn):
+    return sample_of(np.arange(size), size, drawn)[0].view(np.int64).ravel()
+
+
 def test_ranges_of_uneven_size():
     """Most keys are the same one: the sample says so, and its range has room for all of them."""
     same = np.where(np.arange(200_000) % 8 == 0, np.arange(200_000), 77)
@@ -131,8 +136,8 @@ def test_ranges_of_uneven_size():
 
 def test_gives_up_where_a_range_has_no_room():
     """The sample saw other keys than there are."""
-    array = np.arange(200_000)
-    array[array % (len(array) // (2 * SAMPLED) | 1) != 0] += 10**9
+    array = np.arange(10**9, 10**9 + 200_000)
+    array[sampled_places(len(array), 2 * SAMPLED)] -= 10**9
     assert ranges_of(array, True, False, 2) is None
     assert ranges_of(array, True, False, 1) is not None
 
@@ -140,7 +145,7 @@ def test_gives_up_where_a_range_has_no_room():
 def test_gives_up_where_lost_bits_tell_many_keys_apart():
     """Two of the sample are far apart, so that the others share their upper bits."""
     numbers = np.arange(31 * SAMPLED, dtype=np.uint64) + np.uint64(2**40)
-    numbers[0], numbers[31 * (SAMPLED - 1)] = 0, 2**64 - 1
+    numbers[sampled_places(len(numbers), SAMPLED)[:2]] = 0, 2**64 - 1
     keys = _engines.keys_of(numbers, True)
     job = Ranges(keys.data, keys.size, keys.rule, keys.order, True, 1)
     assert not job.is_exact()

@@ -19,7 +19,6 @@ from fastsel._kernels.keys cimport (
     any_t, canonical, describe_keys, is_loner, is_plain, keys_t, load_words)
 from fastsel._kernels.known cimport FEW_WORDS, known_blocks
 from fastsel._kernels.levels cimport fs_level
-from fastsel._kernels.places cimport bits_of_places
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
 from fastsel._kernels.scratch cimport give, take, take_zeros
@@ -124,15 +123,6 @@ cdef class Tables:
             table_free(&self.task.parts[k].table)
             give(self.task.parts[k].numbers)
         give(self.task.parts)
-
-
-def places(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t most):
-    """(base, bits) of at most `most` words that hold a sample of `size` words of 4 or 8 bytes, and
-    a little more on both sides; None if they are more. The range may wrap around."""
-    cdef uint64_t base
-    cdef int bits = bits_of_places(
-        cnp.PyArray_DATA(data), size, cnp.PyArray_NBYTES(data) // size, most, &base)
-    return (base, bits) if bits else None
 
 
 cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:

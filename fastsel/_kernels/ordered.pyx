@@ -24,8 +24,8 @@ cdef enum:
 
 def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
              tuple order, int letter, int threads):
-    """(bits, is ascending): the bitmask of the first occurrences of `size` > 0 keys; None if they
-    are in no order. Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None,
+    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys, and 1 if they
+    ascend, -1 if they descend; None if they are in no order. Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None,
     keys are texts of letters of 1 or 4 bytes."""
     cdef ordered_task task
     cdef cnp.npy_intp blocks = blocks_of(size)
@@ -48,7 +48,7 @@ def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
         seen |= task.seen[k]
     if seen == RISES | FALLS:
         return None
-    return bits, seen != FALLS
+    return bits, -1 if seen == FALLS else 1
 
 
 cdef void turns_slice(void *context, Py_ssize_t k) noexcept nogil:

@@ -10,7 +10,7 @@ lose some of their own bits for that, and what is equal then is looked at again.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memset
 
 from fastsel._kernels.blocks cimport (
     blocks_of, fs_ctz, fs_level_t, fs_places_t, fs_prefetch)
@@ -19,6 +19,7 @@ from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.numbers cimport bit_length, number_of, word_of
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
+from fastsel._kernels.sample cimport draw
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_rounds, for_slices, scan
 
@@ -40,6 +41,7 @@ cdef enum:
     # off, and each range has room for an eighth more.
     SAMPLE_SHARE = 64
     SAMPLE = 1024
+    NEW_WORK = 4              # to sort a number that is not repeated, 1 for one that is
     AT_ONCE = 4096            # keys
     SPARE = AT_ONCE + 64      # what a range has to have room for beyond its numbers
     ROUND_KEYS = 1 << 18      # whose groups are written between two looks for signals
@@ -233,34 +235,42 @@ cdef int choose_limits(ranges_task *task) except -1:
     """Where the ranges meet, and the room of each, as a sample says: some may be empty, and some
     large, where many numbers are the same."""
     cdef Scratch scratch = Scratch()
-    cdef Py_ssize_t size = task.keys.size, width = task.keys.width, j, k, next_start, room
+    cdef Py_ssize_t size = task.keys.size, width = task.keys.width, j, k, room
+    cdef Py_ssize_t start, stop, at, work, all_work = 0
     cdef Py_ssize_t drawn = max(min(size // SAMPLE_SHARE, SAMPLE * task.ranges), min(size, SAMPLE))
     cdef char *keys = <char *>scratch.take(drawn * width)
     cdef char *numbers = <char *>scratch.take((drawn + 64) * width)
-    cdef Py_ssize_t step = size // drawn | 1, at = 0  # odd: many arrays repeat after 2, 4 or 8
-    for j in range(drawn):
-        memcpy(keys + j * width, task.keys.data + at * width, width)
-        at += step
-        at -= size if at >= size else 0
+    draw(task.keys.data, size, width, drawn, keys)
     level.within[width == 8](keys, drawn, task.rule, task.order, 0, <uint64_t>-1, numbers)
     task.sort_keys(numbers, drawn, NULL)
     task.limits[0] = task.limits[task.ranges] = 0
-    task.rooms[0] = j = 0
+    task.rooms[0] = start = at = work = 0
+    for j in range(drawn):
+        all_work += work_of(numbers, j, width)
     for k in range(task.ranges):
-        next_start = drawn
+        stop = drawn
         if k + 1 < task.ranges:
-            task.limits[k + 1] = load_word(numbers + drawn * (k + 1) // task.ranges * width, width)
-            next_start = j
-            while load_word(numbers + next_start * width, width) < task.limits[k + 1]:
-                next_start += 1
+            while work * task.ranges < all_work * (k + 1):
+                work += work_of(numbers, at, width)
+                at += 1
+            task.limits[k + 1] = load_word(numbers + min(at, drawn - 1) * width, width)
+            stop = start
+            while load_word(numbers + stop * width, width) < task.limits[k + 1]:
+                stop += 1
         room = size
         if task.ranges > 1:
-            room = <Py_ssize_t>(<double>size * (next_start - j) / drawn)
+            room = <Py_ssize_t>(<double>size * (stop - start) / drawn)
             room = min(room + room // 8, size)
         task.rooms[k + 1] = task.rooms[k] + blocks_of(room + SPARE) * 64
-        j = next_start
+        start = stop
     choose_places(task, load_word(numbers, width), load_word(numbers + (drawn - 1) * width, width))
     return 0
+
+
+cdef inline Py_ssize_t work_of(const char *numbers, Py_ssize_t j, Py_ssize_t width) noexcept nogil:
+    """To sort number j of those in order: repeated ones are soon found to be alike."""
+    cdef bint is_new = j == 0 or memcmp(numbers + j * width, numbers + (j - 1) * width, width) != 0
+    return NEW_WORK if is_new else 1
 
 
 cdef void choose_places(ranges_task *task, uint64_t low, uint64_t high) noexcept:
