@@ -317,7 +317,7 @@ def _of_few(ar, wanted, equal_nan, sorted):
         *(ar, FEW_BYTES, MOST_FEW_BYTES, _engines.FEW_PLACES, rule, _gate.order_rule(ar.dtype)),
         *(_engines.SEEDS, *wanted, most_distinct),
     )
-    return found and _ordered(found[:4], wanted, sorted and not found[4])
+    return found and _ordered(found[:4], wanted, sorted, found[4])
 
 
 def _rows(array, axis):
@@ -358,54 +358,47 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         firsts = _engines.in_places(keys, wanted.inverse, wanted.counts)
     if firsts is None:
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
-    if sorted and firsts.direction < 0:
-        return _turned_around(rows, firsts, wanted)
-    found = _found(rows, firsts, wanted, sorted and firsts.direction == 0)
+    values, index = _gathered(rows, firsts, wanted.index)
+    found = _arranged(values, index, firsts.finish, wanted, sorted, firsts.direction)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         found = _with_smallest_nan(found, rows)
     return found
 
 
-def _ordered(found, wanted, sorted):
+def _ordered(found, wanted, sorted, direction=0):
     """All outputs, of those in order of first occurrence."""
     values, index, inverse, counts = found
-    return _arranged(values, index, _engines.finished(inverse, counts), wanted, sorted)
+    finish = _engines.finished(inverse, counts)
+    return _arranged(values, index, finish, wanted, sorted, direction)
 
 
-def _found(rows, firsts, wanted, sorted):
-    """The same of Firsts."""
-    return _arranged(*_gathered(rows, firsts, wanted.index), firsts.finish, wanted, sorted)
-
-
-def _turned_around(rows, firsts, wanted):
-    """The same of keys that descend, sorted."""
-    values, index = _gathered(rows, firsts, wanted.index)
-    inverse = counts = None
-    if wanted.inverse or wanted.counts:
-        inverse, counts = firsts.finish(np.arange(len(values))[::-1])
-    values, index, counts = (
-        np.ascontiguousarray(output[::-1]) if is_wanted else None
-        for output, is_wanted in ((values, True), (index, wanted.index), (counts, wanted.counts))
-    )
-    return Found(values, index, inverse, counts)
-
-
-def _arranged(values, index, finish, wanted, sorted):
-    """The same from values and index in order of first occurrence, and what Firsts finish with."""
+def _arranged(values, index, finish, wanted, sorted, direction):
+    """The same from values and index in order of first occurrence, what Firsts finish with, and
+    whether the values ascend (1) or descend (-1)."""
     order = places = inverse = counts = None
-    if sorted and not any(wanted) and (ascending := _ascending.sort(values)) is not None:
-        values = ascending
-    elif sorted:
-        order, places = _ascending.argsort(values, wanted.inverse)
+    if sorted and direction < 0:
+        order = slice(None, None, -1)
+        places = np.arange(len(values) - 1, -1, -1) if wanted.inverse else None
+    elif sorted and direction == 0:
+        ascending = None if any(wanted) else _ascending.sort(values)
+        if ascending is not None:
+            values = ascending
+        else:
+            order, places = _ascending.argsort(values, wanted.inverse)
     if wanted.inverse or wanted.counts:
         inverse, counts = finish(places)
     if order is not None:
-        values = (
-            texts.moved_into_order(values, order) if values.dtype.kind == "O" else values[order]
-        )
-        index = index[order] if wanted.index else None
-        counts = counts[order] if wanted.counts else None
+        values = _in_order(values, order)
+        index = _in_order(index, order) if wanted.index else None
+        counts = _in_order(counts, order) if wanted.counts else None
     return Found(values, index, inverse, counts)
+
+
+def _in_order(output, order):
+    """An output in the order of the values; order is indices, or a slice."""
+    if output.dtype.kind == "O":
+        return texts.moved_into_order(output, order)
+    return np.ascontiguousarray(output[order])
 
 
 def _gathered(rows, firsts, with_index):

@@ -126,7 +126,7 @@ class Firsts(NamedTuple):
 
     finish(order) is (inverse, counts): the counts by rank, the inverse as ranks, or where the
     order says that each rank goes. To be called once.
-    direction is 1 of keys that ascend, -1 of keys that descend and 0 of others.
+    direction is 1 if these ascend, -1 if they descend, 0 if they may do neither.
     """
 
     bits: np.ndarray
@@ -235,8 +235,6 @@ def in_order(keys, inverse):
     if found is None:
         return None
     bits, direction = found
-    if keys.rule[3] and direction < 0:
-        direction = 0  # NaN that differ come last as they are, not turned around
     offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
 
     def finish(order=None):

@@ -140,14 +140,32 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
 
 
 @pytest.mark.parametrize("equal_nan", [True, False])
-def test_all_outputs_of_keys_in_order(equal_nan, few_threads, forced_kernels):
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("engines", [True, False])
+def test_all_outputs_of_keys_in_order(engines, in_order, equal_nan, few_threads, request):
+    if engines:
+        request.getfixturevalue("forced_kernels")
     for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
-        array = np.repeat(items, 100)
-        for in_order in (True, False):
-            found = fastsel.unique(array, True, True, True, equal_nan=equal_nan, sorted=in_order)
-            assert_same(
-                found, reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
-            )
+        for repeats in (100, 300):
+            array = np.repeat(items, repeats)
+            array[-1:].view(np.uint64)[:] |= np.uint64(1)
+            rules = {"equal_nan": equal_nan, "sorted": in_order}
+            found = fastsel.unique(array, True, True, True, **rules)
+            assert_same(found, reference.unique_outputs(array, **rules))
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 5000, 20_000])
+@pytest.mark.parametrize("dtype", ["i4", "u8", "f4", "M8[s]", "S4", "U3"])
+def test_what_descends_is_turned_around(dtype, size):
+    """With each choice of outputs."""
+    for groups in (2, size // 10, size):
+        array = np.sort(np.random.default_rng(1).integers(0, groups, size).astype(dtype))[::-1]
+        values, *extras = np.unique(array, True, True, True)
+        for wanted in itertools.product((False, True), repeat=3):
+            expected = (values, *itertools.compress(extras, wanted))
+            for one in (array, array.copy()):
+                found = fastsel.unique(one, *wanted)
+                assert_same(found if any(wanted) else (found,), expected)
 
 
 def test_an_order_that_ends_late(forced_kernels):

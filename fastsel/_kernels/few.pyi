@@ -21,7 +21,7 @@ def firsts_of_few(
         NDArray[np.intp] | None,
         NDArray[np.intp] | None,
         NDArray[np.intp] | None,
-        bool,
+        int,
     ]
     | None
 ): ...

@@ -11,7 +11,7 @@ from fastsel._kernels.flagset cimport flag_blocks, flags_t
 from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t, load_words
 from fastsel._kernels.known cimport FEW_WORDS, known_blocks
 from fastsel._kernels.levels cimport fs_level
-from fastsel._kernels.ordered cimport FALLS, RISES, ordered_task, turns
+from fastsel._kernels.ordered cimport FALLS, RISES, direction_of, ordered_task, turns
 from fastsel._kernels.places cimport bits_of_places
 from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take, take_zeros
@@ -45,8 +45,8 @@ ctypedef struct few_t:
 def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_places,
                   tuple rule not None, tuple order, tuple seeds not None, bint index, bint inverse,
                   bint counts, Py_ssize_t most_distinct):
-    """(values, index, inverse, counts, are these sorted) in order of first occurrence, None for
-    what is not wanted.
+    """(values, index, inverse, counts, direction) in order of first occurrence, None for what is
+    not wanted; direction as in ordered.pyx, or 0.
 
     rule is that of the words that a's items are, order that of words of 4 or 8 bytes, if they have
     one (see ordered.pyx). None for what this does not serve: other classes than ndarray, layouts
@@ -77,16 +77,17 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
     if few.bits == NULL:
         raise MemoryError()
     try:
-        if noted:
-            return by_table(&few, a, index, inverse, counts)
         if order is not None and few.keys.size >= MANY_ORDERED:
             seen = see_order(&few, order)
             if seen != RISES | FALLS:
-                return at_bits(&few, a, index, seen != FALLS)
+                found = at_bits(&few, a, index or noted, direction_of(&few.keys, seen))
+                return with_runs(few.keys.size, found, inverse, counts) if noted else found
+        if noted:
+            return by_table(&few, a, index, inverse, counts)
         status = by_flags(&few) if few.place_bits else by_words(&few)
         if status == NO_MEMORY:
             raise MemoryError()
-        return None if status else at_bits(&few, a, index, False)
+        return None if status else at_bits(&few, a, index, 0)
     finally:
         give(few.bits)
 
@@ -172,7 +173,7 @@ cdef Py_ssize_t next_words(few_t *few, set_t *set, Py_ssize_t *start_) noexcept:
     return check(few, start, start + n, set.length)
 
 
-cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, bint is_sorted):
+cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, int direction):
     """The answer, of the keys whose bits are set."""
     cdef Py_ssize_t blocks = blocks_of(few.keys.size)
     cdef cnp.npy_intp count = level.count(few.bits, blocks)
@@ -180,10 +181,32 @@ cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, bint is_sorted):
     level.keep[log2_width(few.keys.width)](
         few.bits, blocks, few.keys.data, <char *>cnp.PyArray_DATA(values), count)
     if not index:
-        return values, None, None, None, is_sorted
+        return values, None, None, None, direction
     places = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
     level.write(few.bits, blocks, 0, False, <intptr_t *>cnp.PyArray_DATA(places), count)
-    return values, places, None, None, is_sorted
+    return values, places, None, None, direction
+
+
+cdef tuple with_runs(cnp.npy_intp size, tuple found, bint inverse, bint counts):
+    """The same with the numbers and lengths of the runs that start at the index."""
+    cdef cnp.ndarray index = found[1], numbers = None, lengths = None
+    cdef cnp.npy_intp groups = cnp.PyArray_SIZE(index)
+    cdef const Py_ssize_t *starts = <const Py_ssize_t *>cnp.PyArray_DATA(index)
+    cdef Py_ssize_t *out
+    cdef Py_ssize_t g, i, stop
+    if inverse:
+        numbers = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(numbers)
+        for g in range(groups):
+            stop = starts[g + 1] if g + 1 < groups else size
+            for i in range(starts[g], stop):
+                out[i] = g
+    if counts:
+        lengths = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(lengths)
+        for g in range(groups):
+            out[g] = (starts[g + 1] if g + 1 < groups else size) - starts[g]
+    return found[0], index, numbers, lengths, found[4]
 
 
 cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, bint counts):
@@ -218,7 +241,7 @@ cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, b
         copy_firsts(&part.table, &task.keys, <char *>cnp.PyArray_DATA(values))
         return (values, of_groups(&part.table, False) if index else None,
                 numbers if inverse else None, of_groups(&part.table, True) if counts else None,
-                False)
+                0)
     finally:
         table_free(&part.table)
 

@@ -24,9 +24,10 @@ cdef enum:
 
 def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
              tuple order, int letter, int threads):
-    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys, and 1 if they
-    ascend, -1 if they descend; None if they are in no order. Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None,
-    keys are texts of letters of 1 or 4 bytes."""
+    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys; None if they are
+    in no order. direction is 1 if they ascend, -1 if they descend and turned around are sorted.
+    Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None, keys are texts of
+    letters of 1 or 4 bytes."""
     cdef ordered_task task
     cdef cnp.npy_intp blocks = blocks_of(size)
     cdef Scratch scratch = Scratch()
@@ -48,7 +49,7 @@ def in_order(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
         seen |= task.seen[k]
     if seen == RISES | FALLS:
         return None
-    return bits, -1 if seen == FALLS else 1
+    return bits, direction_of(&task.keys, seen)
 
 
 cdef void turns_slice(void *context, Py_ssize_t k) noexcept nogil:

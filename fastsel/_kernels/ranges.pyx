@@ -14,6 +14,7 @@ from libc.string cimport memcmp, memset
 
 from fastsel._kernels.blocks cimport (
     blocks_of, fs_ctz, fs_level_t, fs_places_t, fs_prefetch)
+from fastsel._kernels.changes cimport note_changes
 from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_word, wide_t
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.numbers cimport bit_length, number_of, word_of
@@ -291,6 +292,7 @@ cdef void sort_range(void *context, Py_ssize_t k) noexcept nogil:
     """The numbers of range k, in order, and which of them are the first of their kind."""
     cdef ranges_task *task = <ranges_task *>context
     cdef char *numbers = numbers_of(task, k)
+    cdef uint64_t care = <uint64_t>-1
     cdef Py_ssize_t start = 0, length = 0
     if task.limits[k] == task.limits[k + 1] and k + 1 < task.ranges:
         start = task.keys.size
@@ -307,9 +309,10 @@ cdef void sort_range(void *context, Py_ssize_t k) noexcept nogil:
         task.lengths[k] = -1
         return
     if task.width == 4:
-        note_turns(task, k, <uint32_t *>numbers)
+        note_changes(level, <uint32_t *>numbers, length, care, bits_of(task, k))
     else:
-        note_turns(task, k, <uint64_t *>numbers)
+        care = care << task.places.index_bits if task.placed else care
+        note_changes(level, <uint64_t *>numbers, length, care, bits_of(task, k))
     if task.placed and task.keys.width == 8 and not tell_apart(task, k):
         task.lengths[k] = -1
     elif task.keys.rule.lonely:
@@ -334,25 +337,6 @@ cdef inline Py_ssize_t within(const ranges_task *task, Py_ssize_t k, Py_ssize_t 
         return level.placed[task.keys.width == 8](
             keys, n, task.rule, task.order, low, span, &task.places, start, out)
     return level.within[task.keys.width == 8](keys, n, task.rule, task.order, low, span, out)
-
-
-cdef inline void note_turns(const ranges_task *task, Py_ssize_t k,
-                            wide_t *numbers) noexcept nogil:
-    """Which numbers differ from the one before, in more than the position."""
-    cdef uint64_t *bits = bits_of(task, k)
-    cdef uint64_t care = <uint64_t>-1 << task.places.index_bits if task.placed else <uint64_t>-1
-    cdef Py_ssize_t length = task.lengths[k], block, j
-    cdef wide_t[64] changes
-    cdef wide_t last = numbers[0]
-    for j in range(length, blocks_of(length) * 64):
-        numbers[j] = numbers[length - 1]
-    for block in range(blocks_of(length)):
-        changes[0] = numbers[block * 64] ^ last
-        for j in range(1, 64):
-            changes[j] = numbers[block * 64 + j] ^ numbers[block * 64 + j - 1]
-        last = numbers[block * 64 + 63]
-        level.pack[2 + (sizeof(wide_t) == 8)](<const char *>changes, care, bits + block, 1)
-    bits[0] |= 1
 
 
 cdef inline bint is_first(const uint64_t *bits, Py_ssize_t j) noexcept nogil:

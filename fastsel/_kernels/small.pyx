@@ -10,7 +10,8 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport fs_ctz, fs_level_t, fs_popcount, log2_width
+from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t, fs_popcount, log2_width
+from fastsel._kernels.changes cimport note_changes
 from fastsel._kernels.chunks cimport copy_run_chunks
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.places cimport place_bits, wide_t
@@ -23,16 +24,6 @@ cdef const fs_level_t *level = fs_level()
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
-
-ctypedef fused word_t:
-    uint8_t
-    uint16_t
-    uint32_t
-    uint64_t
-
-ctypedef fused real_t:
-    float
-    double
 
 cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
@@ -265,7 +256,7 @@ def gather_nd(data, indices, Py_ssize_t most):
 def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed):
     """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN; of few
     bytes, if they are of 1 or 2: tables are faster."""
-    cdef Py_ssize_t itemsize
+    cdef Py_ssize_t itemsize, blocks
     cdef cnp.npy_intp count
     cdef cnp.ndarray ordered
     cdef char *items
@@ -278,22 +269,23 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed):
     if cnp.PyArray_ITEMSIZE(a) <= 2 and cnp.PyArray_SIZE(a) > MOST_NARROW:
         return None
     if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
-        if has_zero_or_nan(<const double *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a)):
+        if has_zero_or_nan(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 52):
             return None
     elif cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
-        if has_zero_or_nan(<const float *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a)):
+        if has_zero_or_nan(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 23):
             return None
     elif not cnp.PyArray_ISINTEGER(a):
         return None
     count, itemsize = cnp.PyArray_SIZE(a), cnp.PyArray_ITEMSIZE(a)
-    items = <char *>take(count * itemsize)
+    blocks = blocks_of(count)
+    items = <char *>take(blocks * (64 * itemsize + sizeof(uint64_t)))
     if items == NULL:
         raise MemoryError()
     memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
     try:
         ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
         cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
-        return distinct_of(ordered, a)
+        return distinct_of(ordered, a, <uint64_t *>(items + blocks * 64 * itemsize))
     finally:
         give(items)
 
@@ -343,37 +335,34 @@ cdef void write_found(const uint8_t *found, wide_t value, wide_t *out, Py_ssize_
         i += 1
 
 
-cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a):
-    """The distinct ones of sorted items, which are moved; a new array with the dtype of a."""
+cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits):
+    """The distinct ones of sorted items, of which the last block is filled up; a new array with the
+    dtype of a."""
     cdef char *items = <char *>cnp.PyArray_DATA(ordered)
-    cdef cnp.npy_intp count = cnp.PyArray_SIZE(ordered)
-    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(ordered)
-    cdef cnp.ndarray out
-    if itemsize == 8:
-        count = squeeze(<uint64_t *>items, count)
-    elif itemsize == 4:
-        count = squeeze(<uint32_t *>items, count)
-    elif itemsize == 2:
-        count = squeeze(<uint16_t *>items, count)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
+    cdef uint64_t all_bits = <uint64_t>-1
+    cdef cnp.npy_intp count
+    if width == 8:
+        note_changes(level, <uint64_t *>items, size, all_bits, bits)
+    elif width == 4:
+        note_changes(level, <uint32_t *>items, size, all_bits, bits)
+    elif width == 2:
+        note_changes(level, <uint16_t *>items, size, all_bits, bits)
     else:
-        count = squeeze(<uint8_t *>items, count)
+        note_changes(level, <uint8_t *>items, size, all_bits, bits)
+    count = level.count(bits, blocks_of(size))
     out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
-    memcpy(cnp.PyArray_DATA(out), items, count * itemsize)
+    level.keep[log2_width(width)](
+        bits, blocks_of(size), items, <char *>cnp.PyArray_DATA(out), count)
     return out
 
 
-cdef inline Py_ssize_t squeeze(word_t *items, Py_ssize_t size) noexcept nogil:
-    """Move the distinct ones of so many sorted items to the front; returns how many they are."""
-    cdef Py_ssize_t j, last = 0
-    for j in range(1, size):
-        last += items[j] != items[last]
-        items[last] = items[j]
-    return last + 1
-
-
-cdef bint has_zero_or_nan(const real_t *items, Py_ssize_t size) noexcept nogil:
+cdef bint has_zero_or_nan(const wide_t *words, Py_ssize_t size, int mantissa_bits) noexcept nogil:
+    """The sign is the bit that less than zero borrows, and more than infinity carries, into."""
+    cdef wide_t magnitudes = <wide_t>-1 >> 1, gap = (<wide_t>1 << mantissa_bits) - 1
+    cdef wide_t beyond = 0, magnitude
     cdef Py_ssize_t j
-    cdef bint found = False
     for j in range(size):
-        found |= items[j] == 0 or items[j] != items[j]
-    return found
+        magnitude = words[j] & magnitudes
+        beyond |= (magnitude - 1) | (magnitude + gap)
+    return beyond > magnitudes

@@ -1,0 +1,23 @@
+"""Which items differ from the one before: the first of each kind, of items that are sorted."""
+from libc.stdint cimport uint64_t
+
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
+from fastsel._kernels.keys cimport any_t
+
+
+cdef inline void note_changes(const fs_level_t *level, any_t *items, Py_ssize_t size,
+                              uint64_t care, uint64_t *bits) noexcept nogil:
+    """Set the bits of those of `size` > 0 items that differ from the one before in the bits of
+    care, and the first bit. There is room for whole blocks, which the last item fills up."""
+    cdef Py_ssize_t block, j
+    cdef any_t[64] changes
+    cdef any_t last = items[0]
+    for j in range(size, blocks_of(size) * 64):
+        items[j] = items[size - 1]
+    for block in range(blocks_of(size)):
+        changes[0] = items[block * 64] ^ last
+        for j in range(1, 64):
+            changes[j] = items[block * 64 + j] ^ items[block * 64 + j - 1]
+        last = items[block * 64 + 63]
+        level.pack[log2_width(sizeof(any_t))](<const char *>changes, care, bits + block, 1)
+    bits[0] |= 1
