@@ -20,7 +20,7 @@ from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partit
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.flags import first_flags, sorted_words
 from fastsel._kernels.keys import canonical_keys
-from fastsel._kernels.words import first_words
+from fastsel._kernels.words import first_of_few_words, first_words
 
 # Beyond so many expected groups a table leaves the cache and partitions are faster: on one thread
 # 1e6 int64 of 1e5 groups take 3.7 ms by tables and 9.8 by partitions, of 3e5 17 and 11
@@ -28,6 +28,12 @@ from fastsel._kernels.words import first_words
 # The guess may be wrong: a table gives up at twice as many, but not before LEAST_GROUPS.
 TABLE_GROUPS = 1 << 17
 LEAST_GROUPS = 1 << 16
+
+# Where only the first occurrences are wanted, words of so few groups are put into a set for each
+# slice of the keys, most of them without being looked up. By slices and by tables, on two threads,
+# 1e6 int64 of 25 groups take 0.28 and 0.56 ms, of 1e3 0.6 and 0.8, of 1e4 1.2 and 1.0, 1e7 of 1e3
+# 6.4 and 7.9 (FORCE_ENGINE; `compare.py --op unique_first`).
+SLICED_GROUPS = 1 << 11
 
 # Where only the first occurrences are wanted, words that have fewer keys per group than this are
 # put into sets, up to so many groups, for which 8 MB are taken. By tables and by sets, on two
@@ -84,8 +90,8 @@ VALUES_SHARE = {4: 24, 8: 12}
 # tables, 1e6 of 3e4 4.4 and 6.9, of 1e6 8.5 by ranges and 17 by the kernel (`--op unique_all`).
 PLACED_SHARE = 24
 
-# Tests and measurements set this to "places", "ranges", "words", "tables", "partitions" or "sort";
-# then small arrays and keys in order go there, too.
+# Tests and measurements set this to "places", "ranges", "slices", "words", "tables", "partitions"
+# or "sort"; then small arrays and keys in order go there, too.
 FORCE_ENGINE = None
 
 _EVERY_BIT = (1 << 64) - 1
@@ -296,6 +302,7 @@ def _engines(keys, noted, expected):
     """The engines to try, in turn."""
     engines = {
         "ranges": _by_ranges,
+        "slices": _by_slices,
         "tables": _by_tables,
         "words": _by_words,
         "partitions": _by_partitions,
@@ -309,6 +316,8 @@ def _engines(keys, noted, expected):
     if not suits_words or expected > WORDS_GROUPS:
         del engines["words"]
     few = 0 < expected <= keys.size // KEYS_PER_TABLE_GROUP
+    if not suits_words or not few or expected > SLICED_GROUPS:
+        del engines["slices"]
     if expected > TABLE_GROUPS or (suits_words and not few):
         del engines["tables"]
     return engines.values()
@@ -356,6 +365,14 @@ def _by_ranges(keys, inverse, counts, threads, expected):
     offsets = bitmask.offsets_of(bits, keys.data.nbytes // keys.size, threads)
     extras = job.ranked(bits, inverse, counts) if inverse or counts else (None, None)
     return Firsts(bits, offsets, finished(*extras))  # at once: the job holds memory
+
+
+def _by_slices(keys, inverse, counts, threads, expected):
+    if inverse or counts or not _are_words(keys):
+        return None
+    most = max(2 * expected, LEAST_GROUPS)
+    bits = first_of_few_words(keys.data, keys.size, keys.rule, SEEDS, expected, most, threads)
+    return _firsts(keys, bits, threads)
 
 
 def _by_words(keys, inverse, counts, threads, expected):

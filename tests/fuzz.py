@@ -85,7 +85,7 @@ class Reader:
         _ascending.SORT_SPEED = self.choice([0, 1, 2])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice(
-            [None, "places", "ranges", "words", "tables", "partitions", "sort"]
+            [None, "places", "ranges", "slices", "words", "tables", "partitions", "sort"]
         )
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
         return fastsel.threads(self.integer(1, 7))

@@ -43,7 +43,7 @@ def select(array, mask, kept):
 
 
 def find_distinct(array):
-    for engine in ("ranges", "words", "tables", "partitions", "sort"):
+    for engine in ("ranges", "slices", "words", "tables", "partitions", "sort"):
         fastsel._engines.FORCE_ENGINE = engine
         for axis, equal_nan in ((None, True), (None, False), (0, True), (0, False)):
             values, index, inverse, counts = fastsel.unique(

@@ -15,7 +15,7 @@ from arrays import assert_same, grouped
 
 import fastsel
 
-ENGINES = (None, "places", "ranges", "words", "tables", "partitions", "sort")
+ENGINES = (None, "places", "ranges", "slices", "words", "tables", "partitions", "sort")
 DTYPES = {**arrays.DTYPES, **{name: np.dtype(name) for name in ("S9", "S20", "V20")}}
 KEY_DTYPES = [
     name

@@ -10,10 +10,10 @@ from arrays import assert_same, grouped, value_bytes
 
 import fastsel
 from fastsel import _engines
-from fastsel._kernels.words import first_words
+from fastsel._kernels.words import first_of_few_words, first_words
 
 DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
-ENGINES = (None, "ranges", "words", "tables", "partitions")
+ENGINES = (None, "ranges", "slices", "words", "tables", "partitions")
 INTEGER_RULE = (2**64 - 1, 2**64 - 1, 0, False)
 SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
 EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
@@ -103,6 +103,59 @@ def test_a_set_that_would_take_too_much_memory_gives_up(forced_kernels, monkeypa
     assert first_words(array, array.size, INTEGER_RULE, SEEDS, array.size, 1) is not None
     monkeypatch.setattr(_engines, "expected_groups", lambda keys, may_sort: 0)
     assert np.array_equal(fastsel.unique(array, sorted=False), array)
+
+
+def firsts_of(array, equal_nan=True):
+    """The positions of first occurrences, in turn."""
+    index = np.unique(array, return_index=True)[1]
+    if array.dtype.kind != "f" or equal_nan:
+        return np.sort(index)
+    return np.union1d(index, np.flatnonzero(np.isnan(array)))
+
+
+@pytest.mark.parametrize("way", [None, "slices", "words"])
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+def test_words_that_were_met_lately(dtype, way, few_threads, monkeypatch):
+    """And others in between: few at a time, all at once, in runs, and more than are remembered."""
+    monkeypatch.setattr(_engines, "FORCE_ENGINE", way)
+    rng = np.random.default_rng(6)
+    parts = [rng.integers(-1, groups, 3000) for groups in (5, 30, 300, 3000)]
+    late = np.where(rng.random(9000) < 0.01, rng.integers(0, 9000, 9000), parts[2][:1])
+    runs = np.repeat(rng.integers(0, 3000, 90), 100)
+    patterns = [*parts, np.concatenate(parts), late, runs, np.concatenate((parts[1], runs + 5000))]
+    for items in [*patterns, np.concatenate(patterns * 2), np.arange(40_000) % 9000]:
+        array = numbers(dtype, items)
+        if array.dtype.kind == "f":
+            array[np.isnan(array)] = np.nan
+            array[::7][np.isnan(array[::7])] *= -1
+        for equal_nan in (True, False) if array.dtype.kind == "f" else (True,):
+            expected = firsts_of(array, equal_nan)
+            for threads in (1, 2, 7):
+                with fastsel.threads(threads):
+                    found = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
+                assert np.array_equal(found[1], expected)
+                assert found[0].tobytes() == array[expected].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+def test_words_that_share_their_place_among_those_met_lately(dtype):
+    """Also with 0 and 1, which stand for an empty place."""
+    words = np.arange(0, 2**31, 2**18).astype(dtype)  # a multiple of the slots apart
+    rng = np.random.default_rng(7)
+    for some in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
+        array = np.concatenate((rng.choice(some, 4000), some, [0, 1])).astype(dtype)
+        found = fastsel.unique(array, return_index=True, sorted=False)
+        assert np.array_equal(found[1], firsts_of(array))
+
+
+def test_slices_give_up_on_more_words_than_promised():
+    array = np.arange(10_000)
+    rules = (array, array.size, INTEGER_RULE, SEEDS)
+    assert first_of_few_words(*rules, 10, 9_999, 1) is None
+    assert first_of_few_words(*rules, 10, 4_000, 2) is None
+    for threads, most in ((1, 10_000), (2, 6_000)):
+        bits = first_of_few_words(*rules, 10, most, threads)
+        assert np.unpackbits(bits.view(np.uint8)).sum() == array.size
 
 
 ORDERS = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fastsel
 
-ENGINES = (None, "places", "ranges", "words", "tables", "partitions", "sort")
+ENGINES = (None, "places", "ranges", "slices", "words", "tables", "partitions", "sort")
 FOUR = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 SAMPLES = {  # name: dtype, size, groups, maker, shape of a row
     "narrow bytes": ("uint8", 5000, 30, arrays.in_a_row, ()),
@@ -96,7 +96,8 @@ fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._distinct.TINY_ITEMS = fastsel._distinct.SORTED_ITEMS = 0
 fastsel._distinct.PLACED_ITEMS = 0
 digest = hashlib.sha256()
-for fastsel._engines.FORCE_ENGINE in (None, "places", "ranges", "words", "tables", "partitions"):
+engines = (None, "places", "ranges", "slices", "words", "tables", "partitions")
+for fastsel._engines.FORCE_ENGINE in engines:
     for name in ("int64", "float64", "complex128", "S8", "V16"):
         for groups in (40, 3000):
             array = arrays.grouped(name, 3000, groups)

@@ -2,7 +2,7 @@
 
 The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is the level in use.
 """
-from libc.stdint cimport intptr_t, uint8_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "level.h" nogil:
     ctypedef struct fs_places_t:
@@ -35,6 +35,9 @@ cdef extern from "level.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
         Py_ssize_t (*known[3])(
             const char *items, Py_ssize_t blocks, const uint64_t *known) noexcept nogil
+        Py_ssize_t (*strange[2])(
+            const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
+            uint64_t *bits) noexcept nogil
         Py_ssize_t (*met)(
             const char *bytes, Py_ssize_t blocks, const uint8_t *met) noexcept nogil
         Py_ssize_t (*turns[2])(

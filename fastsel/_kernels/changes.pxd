@@ -10,14 +10,21 @@ cdef inline void note_changes(const fs_level_t *level, any_t *items, Py_ssize_t 
     """Set the bits of those of `size` > 0 items that differ from the one before in the bits of
     care, and the first bit. There is room for whole blocks, which the last item fills up."""
     cdef Py_ssize_t block, j
-    cdef any_t[64] changes
-    cdef any_t last = items[0]
     for j in range(size, blocks_of(size) * 64):
         items[j] = items[size - 1]
     for block in range(blocks_of(size)):
-        changes[0] = items[block * 64] ^ last
-        for j in range(1, 64):
-            changes[j] = items[block * 64 + j] ^ items[block * 64 + j - 1]
-        last = items[block * 64 + 63]
-        level.pack[log2_width(sizeof(any_t))](<const char *>changes, care, bits + block, 1)
+        bits[block] = changes_in(level, items + block * 64, items[max(block * 64 - 1, 0)], care)
     bits[0] |= 1
+
+
+cdef inline uint64_t changes_in(const fs_level_t *level, const any_t *items, any_t last,
+                                uint64_t care) noexcept nogil:
+    """The bits of a block; last comes before it."""
+    cdef any_t[64] changes
+    cdef uint64_t bits
+    cdef Py_ssize_t j
+    changes[0] = items[0] ^ last
+    for j in range(1, 64):
+        changes[j] = items[j] ^ items[j - 1]
+    level.pack[log2_width(sizeof(any_t))](<const char *>changes, care, &bits, 1)
+    return bits

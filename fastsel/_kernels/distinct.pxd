@@ -21,7 +21,6 @@ ctypedef struct tables_task:
     int place_bits                # so many bits of them; 0: they are hashed
     bint plain                    # words are as they lie there
     bint counted
-    bint few_told_apart           # few groups are: words, of which only the first ones matter
     Py_ssize_t blocks
     Py_ssize_t slices
     Py_ssize_t rounds

@@ -14,10 +14,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_level_t, fs_prefetch
+from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport (
-    any_t, canonical, describe_keys, is_loner, is_plain, keys_t, load_words)
-from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+    any_t, canonical, describe_keys, is_loner, is_plain, keys_t, load_words, prefetch_keys)
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
@@ -63,8 +62,6 @@ cdef class Tables:
         task.most = most
         task.expected = min(expected, most)
         task.counted = counts
-        task.few_told_apart = (task.keys.is_word and task.place_bits == 0 and loners is None and
-                               not (task.keys.rule.lonely or inverse or counts))
         task.blocks = blocks_of(size)
         task.slices = min(task.blocks, max(1, threads))
         task.rounds = slice_count(task.blocks // task.slices, 1, 8 * max(8, task.keys.width))
@@ -138,29 +135,12 @@ cdef void fill_slice(void *context, Py_ssize_t k) noexcept nogil:
             part.status = table_start_direct(&part.table, task.place_bits)
         else:
             part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
-    while start < stop and part.status == 0:
-        if part.table.length <= FEW_WORDS and task.few_told_apart:
-            if part.table.length:
-                start += 64 * blocks_of_few(task, &part.table, start, stop)
-            fill(task, part, start, min(stop, start + BATCH))
-            start += BATCH
-        else:
-            fill(task, part, start, stop)
-            start = stop
+    if part.status == 0:
+        fill(task, part, start, stop)
 
 
 cdef inline Py_ssize_t start_block(const tables_task *task, Py_ssize_t k) noexcept nogil:
     return round_start(task.blocks, task.slices, task.rounds, k)
-
-
-cdef inline Py_ssize_t blocks_of_few(const tables_task *task, const table_t *table,
-                                     Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """How many blocks have only keys of the groups of the table, which are FEW_WORDS or less."""
-    cdef uint64_t[FEW_WORDS] few
-    cdef Py_ssize_t g
-    for g in range(FEW_WORDS):
-        few[g] = table.groups[g if g < table.length else 0].word
-    return known_blocks(level, &task.keys, few, start, stop)
 
 
 cdef void fill(tables_task *task, part_t *part, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
@@ -190,7 +170,7 @@ cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
     cdef Py_ssize_t n, heads, i, j, k, lates, group
     while start < stop:
         n = heads = min(stop - start, BATCH)
-        prefetch_next(&task.keys, start + n)
+        prefetch_keys(&task.keys, start + n, BATCH)
         load_words(&task.keys, start, n, words)
         in_runs = seems_in_runs(words, n)
         if in_runs:
@@ -241,14 +221,6 @@ cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t n, uint16_t *starts) 
         last = word
     starts[heads] = <uint16_t>n
     return heads
-
-
-cdef inline void prefetch_next(const keys_t *keys, Py_ssize_t start) noexcept nogil:
-    """Ask for the batch that starts there: its loads come all at once, too few words ahead of what
-    waits for them. (1e6 int64 of 1e3 groups, inverse and counts, on one thread: 2.7 -> 2.0 ms.)"""
-    cdef Py_ssize_t at
-    for at in range(0, BATCH * keys.width, 64):
-        fs_prefetch(keys.data + start * keys.width + at)
 
 
 cdef inline void note_batch(const tables_task *task, table_t *table, Py_ssize_t start,

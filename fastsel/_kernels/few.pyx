@@ -8,8 +8,7 @@ from libc.string cimport memcpy, memset
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
 from fastsel._kernels.distinct cimport fill_slice, part_t, tables_task
 from fastsel._kernels.flagset cimport flag_blocks, flags_t
-from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t, load_words
-from fastsel._kernels.known cimport FEW_WORDS, known_blocks
+from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ordered cimport FALLS, RISES, direction_of, ordered_task, turns
 from fastsel._kernels.places cimport bits_of_places
@@ -17,8 +16,7 @@ from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport round_start
 from fastsel._kernels.table cimport NO_MEMORY, TOO_MANY, table_free, table_t
-from fastsel._kernels.wordset cimport (
-    ADDED, MOST_GROWN, add_words, mark_loners, set_free, set_start, set_t)
+from fastsel._kernels.wordset cimport MOST_GROWN, add_keys, set_free, set_start, set_t
 
 cnp.import_array()
 
@@ -31,6 +29,9 @@ cdef enum:
     # takes 4 us, as long as so many keys that are hashed; to clear flags, less.
     MANY_PAIRS = 1 << 12
     MANY_FLAGGED = 1 << 10
+    # Of more than `most` bytes that are in no order: 1e5 int32 of 1e3 groups take 65 us so, and 80
+    # on two threads; to find that there are more takes 4 us.
+    MOST_WORDS = 1 << 10
     MANY_ORDERED = 1 << 10  # keys, from which on it pays to see whether they are in order
 
 ctypedef struct few_t:
@@ -53,7 +54,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
     that are not contiguous, items that equal no other and are to be counted, keys that the table
     does not take, more than most_distinct groups for each 256 of the first few keys, and more than
     `most` bytes. Where neither inverse nor counts are wanted, most_of_few bytes may be in order, of
-    no more than FEW_WORDS words, or bytes.
+    no more than MOST_WORDS words, or bytes.
     """
     cdef few_t few
     cdef bint noted = inverse or counts
@@ -67,7 +68,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
     few.most_distinct = most_distinct
     few.most_words = few.keys.size
     if cnp.PyArray_NBYTES(a) > most and few.keys.width > 1:
-        few.most_words = FEW_WORDS
+        few.most_words = MOST_WORDS
     if few.keys.rule.lonely and few.keys.width <= 2:
         noted = True        # flags have no place for items that equal no other
     if noted and cnp.PyArray_NBYTES(a) > most:
@@ -140,37 +141,17 @@ cdef inline Py_ssize_t check(const few_t *few, Py_ssize_t start, Py_ssize_t stop
 
 
 cdef Py_ssize_t by_words(few_t *few) noexcept:
-    """The same. As long as no more than FEW_WORDS were met, whole blocks are compared with these.
-    """
+    """The same."""
     cdef set_t set
-    cdef Py_ssize_t start = 0, status = set_start(&set, few.keys.width, 0, 0, MOST_GROWN)
+    cdef Py_ssize_t start = 0, stop, status = set_start(&set, few.keys.width, 0, 0, MOST_GROWN)
     while start < few.keys.size and status == 0:
-        status = next_words(few, &set, &start)
+        stop = add_keys(&set, &few.keys, level, start, few.keys.size, few.bits + (start >> 6),
+                        &status)
+        if status == 0:
+            status = check(few, start, stop, set.length)
+        start = stop
     set_free(&set)
     return status
-
-
-cdef Py_ssize_t next_words(few_t *few, set_t *set, Py_ssize_t *start_) noexcept:
-    cdef const keys_t *keys = &few.keys
-    cdef uint64_t[ADDED] words
-    cdef uint8_t[ADDED] is_new
-    cdef Py_ssize_t start = start_[0], n = ADDED, skipped, status
-    if set.length <= FEW_WORDS and not keys.rule.lonely:
-        n = 64
-        if set.length:
-            skipped = known_blocks(level, keys, set.few, start, keys.size)
-            memset(few.bits + (start >> 6), 0, skipped * sizeof(uint64_t))
-            start += skipped * 64
-    n = min(n, keys.size - start)
-    load_words(keys, start, n, words)
-    status = add_words(set, keys, level, words, n, is_new)
-    if status:
-        return status
-    mark_loners(keys, words, n, is_new)
-    memset(is_new + n, 0, -n & 63)
-    level.pack[0](<const char *>is_new, 0xff, few.bits + (start >> 6), blocks_of(n))
-    start_[0] = start + n
-    return check(few, start, start + n, set.length)
 
 
 cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, int direction):

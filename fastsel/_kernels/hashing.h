@@ -27,6 +27,13 @@ static inline uint64_t fs_fold(uint64_t a, uint64_t b)
 #endif
 }
 
+/* Slot of a word among those met lately. */
+enum { FS_RECENT_BITS = 12 };
+static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
+{
+    return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
+}
+
 /* Hash of size bytes. */
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {

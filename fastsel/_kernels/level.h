@@ -47,6 +47,10 @@ typedef struct {
     /* known[log2 width - 1]: in how many blocks, from the first one on, no item differs from all of
        four. Items are aligned. */
     ptrdiff_t (*known[3])(const char *items, ptrdiff_t blocks, const uint64_t *known);
+    /* strange[width is 8]: which items are not those that lie at their fs_recent_slot, as bits.
+       Returns how many. */
+    ptrdiff_t (*strange[2])(const char *items, ptrdiff_t blocks, const void *recent,
+                            uint32_t factor, uint64_t *bits);
     /* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
     ptrdiff_t (*met)(const char *bytes, ptrdiff_t blocks, const uint8_t *met);
     /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */

@@ -440,6 +440,7 @@ static const fs_level_t AT(fs_level) = {
     AT(row_offsets),
     AT(slots),
     {AT(known_u16), AT(known_u32), AT(known_u64)},
+    {AT(strange_u32), AT(strange_u64)},
     AT(met),
     {AT(turns_u32), AT(turns_u64)},
     {AT(within_u32), AT(within_u64)},

@@ -79,6 +79,71 @@ FS_KNOWN(32)
 FS_KNOWN(64)
 #undef FS_KNOWN
 
+/* Which items are not those that lie at their slots, as bits; returns how many. */
+#if FS_LEVEL_NUMBER == 4
+static ptrdiff_t AT(strange_u32)(const char *items, ptrdiff_t blocks, const void *recent,
+                                 uint32_t factor, uint64_t *bits)
+{
+    ptrdiff_t count = 0;
+    __m512i factors = _mm512_set1_epi32((int)factor);
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 256) {
+        uint64_t word = 0;
+        for (int k = 0; k < 4; k++) {
+            __m512i v = _mm512_loadu_si512(items + 64 * k);
+            __m512i slots = _mm512_srli_epi32(_mm512_mullo_epi32(v, factors), 32 - FS_RECENT_BITS);
+            __mmask16 differs = _mm512_cmpneq_epi32_mask(
+                v, _mm512_i32gather_epi32(slots, recent, 4));
+            word |= (uint64_t)differs << (16 * k);
+        }
+        bits[block] = word;
+        count += fs_popcount(word);
+    }
+    return count;
+}
+
+static ptrdiff_t AT(strange_u64)(const char *items, ptrdiff_t blocks, const void *recent,
+                                 uint32_t factor, uint64_t *bits)
+{
+    ptrdiff_t count = 0;
+    __m512i factors = _mm512_set1_epi64((long long)factor);
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 512) {
+        uint64_t word = 0;
+        for (int k = 0; k < 8; k++) {
+            __m512i v = _mm512_loadu_si512(items + 64 * k);
+            __m512i slots = _mm512_xor_si512(v, _mm512_srli_epi64(v, 32));
+            slots = _mm512_slli_epi64(_mm512_mul_epu32(slots, factors), 32);
+            slots = _mm512_srli_epi64(slots, 64 - FS_RECENT_BITS);
+            __mmask8 differs = _mm512_cmpneq_epi64_mask(
+                v, _mm512_i64gather_epi64(slots, recent, 8));
+            word |= (uint64_t)differs << (8 * k);
+        }
+        bits[block] = word;
+        count += fs_popcount(word);
+    }
+    return count;
+}
+#else
+#define FS_STRANGE(width) \
+    static ptrdiff_t AT(strange_u##width)(const char *items, ptrdiff_t blocks, const void *recent, \
+                                          uint32_t factor, uint64_t *bits) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        const uint##width##_t *met = (const uint##width##_t *)recent; \
+        ptrdiff_t count = 0; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            uint64_t word = 0; \
+            for (int j = 0; j < 64; j++) \
+                word |= (uint64_t)(v[j] != met[fs_recent_slot(v[j], factor)]) << j; \
+            bits[block] = word; \
+            count += fs_popcount(word); \
+        } \
+        return count; \
+    }
+FS_STRANGE(32)
+FS_STRANGE(64)
+#undef FS_STRANGE
+#endif
+
 /* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
 static ptrdiff_t AT(met)(const char *bytes, ptrdiff_t blocks, const uint8_t *met)
 {
