@@ -16,7 +16,7 @@ from libc.string cimport memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t
 from fastsel._kernels.keys cimport (
-    any_t, canonical, describe_keys, is_loner, is_plain, keys_t, load_words, prefetch_keys)
+    any_t, canonical, describe_keys, is_loner, is_plain, load_words, prefetch_keys)
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ranks cimport rank, rank_blocks, ranks_t
 from fastsel._kernels.results cimport new_result
