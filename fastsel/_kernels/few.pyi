@@ -15,6 +15,7 @@ def firsts_of_few(
     inverse: bool,
     counts: bool,
     most_distinct: int,
+    most_words: int,
 ) -> (
     tuple[
         NDArray[Any],

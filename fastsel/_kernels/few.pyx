@@ -45,16 +45,16 @@ ctypedef struct few_t:
 
 def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_places,
                   tuple rule not None, tuple order, tuple seeds not None, bint index, bint inverse,
-                  bint counts, Py_ssize_t most_distinct):
+                  bint counts, Py_ssize_t most_distinct, Py_ssize_t most_words):
     """(values, index, inverse, counts, direction) in order of first occurrence, None for what is
     not wanted; direction as in ordered.pyx, or 0.
 
-    rule is that of the words that a's items are, order that of words of 4 or 8 bytes, if they have
-    one (see ordered.pyx). None for what this does not serve: other classes than ndarray, layouts
-    that are not contiguous, items that equal no other and are to be counted, keys that the table
-    does not take, more than most_distinct groups for each 256 of the first few keys, and more than
-    `most` bytes. Where neither inverse nor counts are wanted, most_of_few bytes may be in order, of
-    no more than MOST_WORDS words, or bytes.
+    rule is that of the words that a's items are, order that of words of 4 or 8 bytes, if they
+    have one (see ordered.pyx). None for what this does not serve: other classes than ndarray,
+    layouts that are not contiguous, items that equal no other and are to be counted, keys that
+    the table does not take, more than most_distinct groups for each 256 of the first few keys,
+    more than most_words, and more than `most` bytes. Where neither inverse nor counts are wanted,
+    most_of_few bytes may be in order, of no more than MOST_WORDS words, or bytes.
     """
     cdef few_t few
     cdef bint noted = inverse or counts
@@ -66,14 +66,14 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
         return None
     describe_keys(&few.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
     few.most_distinct = most_distinct
-    few.most_words = few.keys.size
+    few.most_words = most_words
     if cnp.PyArray_NBYTES(a) > most and few.keys.width > 1:
-        few.most_words = MOST_WORDS
+        few.most_words = min(most_words, MOST_WORDS)
     if few.keys.rule.lonely and few.keys.width <= 2:
         noted = True        # flags have no place for items that equal no other
     if noted and cnp.PyArray_NBYTES(a) > most:
         return None
-    find_places(&few, noted, most_places)
+    find_places(&few, noted, most_places, most)
     few.bits = <uint64_t *>take(blocks_of(few.keys.size) * sizeof(uint64_t))
     if few.bits == NULL:
         raise MemoryError()
@@ -93,12 +93,13 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
         give(few.bits)
 
 
-cdef void find_places(few_t *few, bint noted, Py_ssize_t most_places) noexcept:
+cdef void find_places(few_t *few, bint noted, Py_ssize_t most_places,
+                      Py_ssize_t most) noexcept:
     cdef Py_ssize_t width = few.keys.width, size = few.keys.size
     few.base, few.place_bits = 0, 0
     if width == 1 or width == 2 and size >= (MANY_PAIRS if noted else MANY_FLAGGED):
         few.place_bits = <int>(8 * width)
-    elif width > 2 and is_plain(&few.keys.rule) and few.most_words == size:
+    elif width > 2 and is_plain(&few.keys.rule) and size * width <= most:
         few.place_bits = bits_of_places(
             few.keys.data, size, width, min(most_places, size // 2), &few.base)
 

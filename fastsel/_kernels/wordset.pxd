@@ -130,7 +130,7 @@ cdef inline Py_ssize_t add_batch(set_t *set, const keys_t *keys, const fs_level_
     load_words(keys, start, n, words)
     status = add_words(set, keys, level, words, n, is_new)
     mark_loners(keys, words, n, is_new)
-    if status == 0 and asks and set.news <= n // 2:
+    if status == 0 and asks and set.news <= n // 2 and set.length > FEW_WORDS:
         status = note_recent(set, keys, start, n, words)
     set.strange_batches += keys.width >= 4
     if set.strange_batches == PATIENCE + REST:
