@@ -403,7 +403,7 @@ def _arranged(values, index, finish, wanted, sorted, direction):
 
 
 def _in_order(output, order):
-    """An output in the order of the values; order is indices, or a slice."""
+    """An output in the order of the values; order is indices, or, not for objects, a slice."""
     if output.dtype.kind == "O":
         return texts.moved_into_order(output, order)
     return np.ascontiguousarray(output[order])

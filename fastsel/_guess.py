@@ -23,6 +23,8 @@ def groups_of(keys, seeds):
     # In runs there are no more groups than runs, of which a sample meets these, and twice the
     # deviation of that number.
     runs = ratio * (turns + 2 * math.sqrt(turns) + 4)
+    if keys.rule[3]:  # what is alike need not be equal
+        runs = keys.size
     job = distinct.Tables(
         *(sample, drawn, keys.rule, None, seeds, None, drawn, drawn, False, True, 1)
     )

@@ -208,7 +208,7 @@ import fastsel
 array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (size + (20 << 20), -1))
+resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20), -1))  # two stacks, and 8 MB
 threading.stack_size(64 << 20)
 try:
     threading.Thread(target=int).start()

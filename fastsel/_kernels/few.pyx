@@ -82,7 +82,9 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
             seen = see_order(&few, order)
             if seen != RISES | FALLS:
                 found = at_bits(&few, a, index or noted, direction_of(&few.keys, seen))
-                return with_runs(few.keys.size, found, inverse, counts) if noted else found
+                if noted:
+                    found = with_runs(few.keys.size, found, index, inverse, counts)
+                return found
         if noted:
             return by_table(&few, a, index, inverse, counts)
         status = by_flags(&few) if few.place_bits else by_words(&few)
@@ -169,11 +171,11 @@ cdef tuple at_bits(const few_t *few, cnp.ndarray a, bint index, int direction):
     return values, places, None, None, direction
 
 
-cdef tuple with_runs(cnp.npy_intp size, tuple found, bint inverse, bint counts):
-    """The same with the numbers and lengths of the runs that start at the index."""
-    cdef cnp.ndarray index = found[1], numbers = None, lengths = None
-    cdef cnp.npy_intp groups = cnp.PyArray_SIZE(index)
-    cdef const Py_ssize_t *starts = <const Py_ssize_t *>cnp.PyArray_DATA(index)
+cdef tuple with_runs(cnp.npy_intp size, tuple found, bint index, bint inverse, bint counts):
+    """The same with the numbers and lengths of the runs that start at the index it has."""
+    cdef cnp.ndarray places = found[1], numbers = None, lengths = None
+    cdef cnp.npy_intp groups = cnp.PyArray_SIZE(places)
+    cdef const Py_ssize_t *starts = <const Py_ssize_t *>cnp.PyArray_DATA(places)
     cdef Py_ssize_t *out
     cdef Py_ssize_t g, i, stop
     if inverse:
@@ -188,7 +190,7 @@ cdef tuple with_runs(cnp.npy_intp size, tuple found, bint inverse, bint counts):
         out = <Py_ssize_t *>cnp.PyArray_DATA(lengths)
         for g in range(groups):
             out[g] = (starts[g + 1] if g + 1 < groups else size) - starts[g]
-    return found[0], index, numbers, lengths, found[4]
+    return found[0], places if index else None, numbers, lengths, found[4]
 
 
 cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, bint counts):

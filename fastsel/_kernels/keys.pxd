@@ -8,8 +8,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-cdef extern from "bits.h" nogil:
-    void fs_prefetch(const char *p) noexcept
+from fastsel._kernels.blocks cimport fs_prefetch
 
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)

@@ -18,15 +18,12 @@ cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width,
         fs_prefetch(keys + place_of(j + DRAWN_AHEAD, size) * width)
         at = place_of(j, size)
         key = keys + at * width
-        if at == size - 1:
-            turns += 1
-            memcpy(out + j * width, key, width)
-        elif width == 8:
-            turns += load_word(key, 8) != load_word(key + 8, 8)
+        if width == 8:
             memcpy(out + j * 8, key, 8)
+            turns += at == size - 1 or load_word(key, 8) != load_word(key + 8, 8)
         else:
-            turns += memcmp(key, key + width, width) != 0
             memcpy(out + j * width, key, width)
+            turns += at == size - 1 or memcmp(key, key + width, width) != 0
     return turns
 
 

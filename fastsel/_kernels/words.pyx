@@ -114,7 +114,8 @@ cdef void slice_of_words(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t start = start_block(task, k) * 64
     cdef Py_ssize_t stop = min(start_block(task, k + task.shares) * 64, task.keys.size)
     if k < task.shares:
-        part.status = set_start(&part.words, task.keys.width, 0, task.expected, MOST_GROWN)
+        part.status = set_start(&part.words, task.keys.width, 0, task.expected,
+                                min(MOST_GROWN, 4 * task.keys.width * task.most))
     while start < stop and part.status == 0:
         start = add_keys(&part.words, &task.keys, level, start, stop, part.bits + (start >> 6),
                          &part.status)
@@ -133,11 +134,11 @@ cdef Py_ssize_t join_slices(words_task *task) noexcept nogil:
     cdef uint64_t[ADDED] words
     cdef intptr_t[ADDED] places
     cdef uint8_t[ADDED] is_new
-    cdef Py_ssize_t block = start_block(task, min(1, task.shares - 1)), stop, n, k, status = 0
+    cdef Py_ssize_t block = start_block(task, min(1, task.shares - 1)), stop, n, k, status
     bits[0] |= 1
     if task.shares == 1:
         return 0
-    while block < task.blocks and status == 0:
+    while block < task.blocks:
         stop = min(block + ADDED_BLOCKS, task.blocks)
         n = level.count(bits + block, stop - block)
         if n:
@@ -145,12 +146,14 @@ cdef Py_ssize_t join_slices(words_task *task) noexcept nogil:
             for k in range(n):
                 words[k] = key_at(&task.keys, places[k])
             status = add_words(&task.parts[0].words, &task.keys, level, words, n, is_new)
+            if status:
+                return status
             mark_loners(&task.keys, words, n, is_new)
             for k in range(n):
                 if not is_new[k]:
                     bits[places[k] >> 6] &= ~(<uint64_t>1 << (places[k] & 63))
         block = stop
-    return status
+    return 0
 
 
 # ---- shares of the hashes ---------------------------------------------------------------

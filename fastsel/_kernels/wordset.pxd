@@ -108,8 +108,9 @@ cdef inline Py_ssize_t add_keys(set_t *set, const keys_t *keys, const fs_level_t
     if n == 0:
         return start
     status[0] = add_batch(set, keys, level, start, n, is_new)
-    memset(is_new + n, 0, -n & 63)
-    level.pack[0](<const char *>is_new, 0xff, bits, blocks_of(n))
+    if status[0] == 0:
+        memset(is_new + n, 0, -n & 63)
+        level.pack[0](<const char *>is_new, 0xff, bits, blocks_of(n))
     return start + n
 
 
@@ -129,13 +130,15 @@ cdef inline Py_ssize_t add_batch(set_t *set, const keys_t *keys, const fs_level_
             return add_strangers(set, keys, level, start, n, strangers, strange, is_new)
     load_words(keys, start, n, words)
     status = add_words(set, keys, level, words, n, is_new)
+    if status:
+        return status
     mark_loners(keys, words, n, is_new)
-    if status == 0 and asks and set.news <= n // 2 and set.length > FEW_WORDS:
-        status = note_recent(set, keys, start, n, words)
+    if asks and set.news <= n // 2 and set.length > FEW_WORDS:
+        note_recent(set, keys, start, n, words)
     set.strange_batches += keys.width >= 4
     if set.strange_batches == PATIENCE + REST:
         set.strange_batches = 0
-    return status
+    return 0
 
 
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
@@ -187,27 +190,28 @@ cdef inline Py_ssize_t add_strangers(set_t *set, const keys_t *keys, const fs_le
         words[k] = canonical(&keys.rule, word)
         remember(set, keys, word, words[k])
     status = add_words(set, keys, level, words, strange, is_new_stranger)
+    if status:
+        return status
     mark_loners(keys, words, strange, is_new_stranger)
     for k in range(strange):
         is_new[places[k]] = is_new_stranger[k]
-    return status
+    return 0
 
 
-cdef inline Py_ssize_t note_recent(set_t *set, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
-                                   const uint64_t *words) noexcept nogil:
-    """Keys that have been added as these words were met lately; 0 or a status."""
+cdef inline void note_recent(set_t *set, const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
+                             const uint64_t *words) noexcept nogil:
+    """Keys that have been added as these words were met lately, if there is memory for that."""
     cdef uint64_t word
     cdef Py_ssize_t j
     if set.recent == NULL:
         set.recent = <char *>take_zeros(keys.width << FS_RECENT_BITS)
         if set.recent == NULL:
-            return NO_MEMORY
+            return
         remember_at(set, keys, 0, 1)   # where 0 would be, but has not been, nor will be 1
     for j in range(n):
         word = load_word(keys.data + (start + j) * keys.width, keys.width)
         if canonical(&keys.rule, word) == words[j]:     # no other thread has changed it
             remember(set, keys, word, words[j])
-    return 0
 
 
 cdef inline void remember(set_t *set, const keys_t *keys, uint64_t word,
