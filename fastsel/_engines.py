@@ -316,9 +316,7 @@ def _engines(keys, noted, expected):
     if not suits_words or expected > WORDS_GROUPS:
         del engines["words"]
     few = 0 < expected <= keys.size // KEYS_PER_TABLE_GROUP
-    lonely = keys.rule[
-        3
-    ]  # there may be many, which all go through the set of the first slice
+    lonely = keys.rule[3]  # there may be many, which all go through the set of the first slice
     if not suits_words or not few or expected > SLICED_GROUPS or lonely:
         del engines["slices"]
     if expected > TABLE_GROUPS or (suits_words and not few):
