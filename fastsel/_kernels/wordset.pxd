@@ -157,7 +157,7 @@ cdef inline Py_ssize_t find_strangers(const set_t *set, const keys_t *keys,
         strangers[n >> 6] = (<uint64_t>1 << rest) - 1
     strange = rest + level.strange[keys.width == 8](
         data, n >> 6, set.recent, recent_factor(keys), strangers)
-    if strange <= n // 2 or keys.rule.lonely:
+    if strange <= n // 4 or keys.rule.lonely:
         return strange
     for block in range(n >> 6):
         if keys.width == 8:
