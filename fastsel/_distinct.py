@@ -27,8 +27,9 @@ PLACED_ITEMS = 1 << 17
 # one call: 100 int64 of 100 groups take 1.8 us and by an engine 9.7, 1e4 of 1e3 18 and 27, with all
 # outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
 # engines). If they are to be sorted, it gives up where more than MOST_DISTINCT of the first 256 are
-# distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on, values
-# alone from 1.4e3 on, int32 from 500 on, and up to FEW_ITEMS at any number (with fast sorts).
+# distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on. Values
+# alone are sorted at once from fewer groups on, which small.unique sees, and up to FEW_ITEMS at any
+# number (with fast sorts).
 FEW_BYTES = 1 << 17
 
 # Values and index of more bytes than these, but not of more than so many, come from the same call
@@ -38,7 +39,6 @@ FEW_BYTES = 1 << 17
 MOST_FEW_BYTES = 1 << 20
 
 MOST_DISTINCT = 248
-MOST_DISTINCT_VALUES = {1: 256, 2: 256, 4: 200, 8: 232}  # by the width of an item
 
 # And where the groups are of uneven size, which the first 256 do not show, it gives up at one group
 # for so many items: 1e4 int32 of 700 values take 18 us so, and sorted as they are 18, int64 of
@@ -128,9 +128,9 @@ def unique(
     collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
     needs too many probes gives way to sorting; of objects, Python's own hashes decide.
     Extra memory, for items of 4 or 8 bytes, is up to 2.7 times `ar`, or 24 MB if that is more; at
-    most 24 MB are kept for the next call. Strided arrays and rows are copied once more, and short
-    rows and strings padded to 4 or 8 bytes. The result is the same for every number of threads and
-    every seed.
+    most 24 MB are kept for the next call, and the last two blocks of 32 to 128 MB, which the system
+    may take. Strided arrays and rows are copied once more, and short rows and strings padded to 4
+    or 8 bytes. The result is the same for every number of threads and every seed.
     Order is NumPy's: NaN and NaT last.
     Objects other than all-str or all-bytes arrays, StringDType, structured dtypes and subclasses
     go to NumPy.
@@ -149,12 +149,12 @@ def unique(
     array([], dtype=float64)
     """
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
-    if plainest and (values := small.unique(ar, FEW_ITEMS, PLACED_ITEMS)) is not None:
+    if plainest and (values := small.unique(ar, SORTED_ITEMS, PLACED_ITEMS, FEW_ITEMS)) is not None:
         return values
     wanted = Wanted(return_index, return_inverse, return_counts)
     if axis is None and (found := _of_few(ar, wanted, equal_nan, sorted)) is not None:
         return _outputs(found, wanted, ar.shape)
-    if plainest and (values := small.unique(ar, SORTED_ITEMS, 0)) is not None:
+    if plainest and (values := small.unique(ar, SORTED_ITEMS, 0, SORTED_ITEMS)) is not None:
         return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
@@ -318,7 +318,8 @@ def _of_few(ar, wanted, equal_nan, sorted):
         return None
     most_distinct, most_words = 256, ar.size
     if sorted and ar.size > _engines.SORTED_KEYS:
-        most_distinct = MOST_DISTINCT if any(wanted) else MOST_DISTINCT_VALUES[ar.itemsize]
+        if any(wanted) or ar.itemsize > 2:
+            most_distinct = MOST_DISTINCT
         if _ascending.SORT_SPEED and not any(wanted):
             most_words = ar.size // MOST_WORDS_SHARE[ar.itemsize]
     found = few.firsts_of_few(

@@ -114,6 +114,26 @@ def test_argsort_of_rows(dtype, width):
     assert np.array_equal(_ascending.argsort(values, False)[0], expected)
 
 
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
+@pytest.mark.parametrize("span", [2, 50, 2**62], ids="span{}".format)
+def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
+    """Of each number of rows, some alike in the first columns, some in all but the last, some in
+    all: packed into words, word by word, and all words at once."""
+    generator = np.random.default_rng(width)
+    for size in (2, 300, 3000):
+        words = generator.integers(-span // 2, span // 2, (size, width))
+        values = words.astype(dtype)
+        alike = generator.integers(0, width + 1, size)
+        for column in range(width):
+            values[:, column] = np.where(alike > column, values[0, column], values[:, column])
+        if values.dtype.kind == "f":
+            values[generator.random(values.shape) < 0.1] = np.nan
+            values[generator.random(values.shape) < 0.1] = -0.0
+        expected = np.lexsort(values.T[::-1])
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
 SHAPES_OF_NUMBERS = {
     "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
     "narrow": lambda n, r: r.integers(0, 1000, n),

@@ -1,16 +1,18 @@
-"""Memory of large results: kept for the next one, and NumPy's rules hold all the same."""
+"""Memory of large results, and of calls that work with much: kept for the next one, and NumPy's
+rules hold all the same."""
 
 import ctypes
 import gc
 import mmap
 import os
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import fastsel
-from fastsel._kernels import results
+from fastsel._kernels import results, scratch
 
 
 def takes_pages_back():
@@ -198,6 +200,31 @@ def test_a_handler_of_the_user_is_left_alone():
     finally:
         set_handler(before)
     assert name == "userslt_allocator"
+
+
+@KEPT
+def test_large_working_memory_serves_the_next_call():
+    a = np.random.default_rng(1).permutation(5_000_000) * 1_000_003
+    fastsel.unique(a[:100])
+    scratch.drop()
+    tracemalloc.start()
+    try:
+        kept = []
+        for _ in range(2):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            result = fastsel.unique(a, sorted=False)
+            kept.append(tracemalloc.get_traced_memory()[0] - before - result.nbytes)
+            taken = tracemalloc.get_traced_memory()[1] - before - result.nbytes
+            del result
+        held = tracemalloc.get_traced_memory()[0]
+        scratch.drop()
+        freed = held - tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert kept[0] > a.nbytes
+    assert taken < a.nbytes // 4
+    assert freed > a.nbytes
 
 
 def test_threads_take_and_give_results():

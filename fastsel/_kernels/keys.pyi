@@ -3,6 +3,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+def ordered_numbers(
+    items: NDArray[Any],
+    rule: tuple[int, int, int, bool],
+    order: tuple[int, int, int],
+    threads: int,
+) -> NDArray[np.uint64]: ...
 def canonical_keys(
     items: NDArray[Any],
     keys: int,

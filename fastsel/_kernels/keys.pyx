@@ -1,4 +1,5 @@
-"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded.
+"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded; and items ->
+numbers of the same order.
 
 A key is made of parts: the halves of a complex number, the items of a row. Each part follows the
 one rule of its dtype.
@@ -8,6 +9,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of
+from fastsel._kernels.numbers cimport number_of
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
@@ -33,6 +35,43 @@ ctypedef struct canonical_task:
     Py_ssize_t slices
     char *out
     uint64_t *loners              # bitmask of the keys with a nan part, or NULL
+
+ctypedef struct numbers_task:
+    const char *items
+    Py_ssize_t stride
+    Py_ssize_t width
+    Py_ssize_t size
+    Py_ssize_t slices
+    rule_t rule
+    uint64_t[3] order
+    uint64_t *out
+
+
+def ordered_numbers(cnp.ndarray items not None, tuple rule not None, tuple order not None,
+                    int threads):
+    """The items of a 1-d array, of 4 or 8 bytes, as unsigned numbers of 8 bytes that are ordered
+    as they are; rule and order as for other kernels."""
+    cdef numbers_task task
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
+    out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
+    task.items, task.out = <const char *>cnp.PyArray_DATA(items), <uint64_t *>cnp.PyArray_DATA(out)
+    task.stride, task.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
+    task.size, task.slices = size, slice_count(size, threads, 2 * sizeof(uint64_t))
+    task.rule.care, task.rule.limit, task.rule.nan, task.rule.lonely = rule
+    task.order = order
+    with nogil:
+        for_slices(numbers_slice, &task, task.slices, threads)
+    return out
+
+
+cdef void numbers_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef const numbers_task *task = <const numbers_task *>context
+    cdef Py_ssize_t i
+    cdef uint64_t word
+    for i in range(slice_start(task.size, task.slices, k),
+                   slice_start(task.size, task.slices, k + 1)):
+        word = load_word(task.items + i * task.stride, task.width)
+        task.out[i] = number_of(task.order, canonical(&task.rule, word))
 
 
 def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,

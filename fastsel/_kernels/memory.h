@@ -1,5 +1,5 @@
-/* What scratch.pyx and results.pyx need of compiler and system: an atomic exchange, huge pages, and
-   pages that are lent to the system. */
+/* What kept.pxd, scratch.pyx and results.pyx need of compiler and system: an atomic exchange, huge
+   pages, and pages that are lent to the system. */
 #ifndef FASTSEL_MEMORY_H
 #define FASTSEL_MEMORY_H
 
@@ -54,16 +54,16 @@ static inline int fs_offer(void *memory, size_t size)
 }
 
 /* AddressSanitizer sees the end of a block, and its use after it was given back, only if each is
-   malloc's own. Results are kept only where the system can take them. */
+   malloc's own. Large blocks are kept only where the system can take them. */
 #if defined(__SANITIZE_ADDRESS__)
 #define FS_KEPT_BLOCKS 0
-#define FS_KEPT_RESULTS 0
+#define FS_KEPT_LARGE 0
 #elif defined(MADV_FREE)
 #define FS_KEPT_BLOCKS 4
-#define FS_KEPT_RESULTS 2
+#define FS_KEPT_LARGE 2
 #else
 #define FS_KEPT_BLOCKS 4
-#define FS_KEPT_RESULTS 0
+#define FS_KEPT_LARGE 0
 #endif
 
 #endif

@@ -1,13 +1,8 @@
 """Memory of large results: what one array gives back serves the next one.
 
-The system clears each page of fresh memory, after a fault for it, which takes longer than to write
-it: nonzero of 1e7 bool, half of them True, took 4.4 ms, and takes 2.7 (`compare.py --op nonzero
---size 1e7 --peers numpy`, and with MOST = 0). So arrays of LEAST to MOST bytes get their memory by
-a handler of our own (NEP 49), which NumPy calls again when the array is gone; the last two blocks
-are kept, and the system takes their pages when it is short of memory (MADV_FREE). To tell it so is
-a call of its own: masks of 1e6 float64, whose results malloc keeps, took 0.12 ms, and 0.33 with
-LEAST = 1 << 22. Where the system has no such call, and where the user has chosen a handler, all is
-NumPy's.
+Arrays of LEAST_KEPT to MOST_KEPT bytes get their memory by a handler of our own (NEP 49), which
+NumPy calls again when the array is gone; the last two blocks are kept (kept.pxd). Where the system
+cannot take them back, and where the user has chosen a handler, all is NumPy's.
 """
 cimport numpy as cnp
 from cpython.pycapsule cimport PyCapsule_New
@@ -16,14 +11,13 @@ from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
+from fastsel._kernels.kept cimport (
+    FS_KEPT_LARGE, LEAST_KEPT, MOST_KEPT, data_t, find_kept, fits, header_of, header_t,
+    keep_or_release, release_all)
 from fastsel._kernels.strided cimport MAX_DIMS
 
 cdef extern from "memory.h" nogil:
-    enum:
-        FS_KEPT_RESULTS
-    void *fs_exchange(void **slot, void *value)
     void fs_want_huge_pages(void *memory, size_t size)
-    int fs_offer(void *memory, size_t size)
 
 cdef extern from "Python.h":
     int PyGC_Disable()
@@ -47,16 +41,9 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    LEAST = 1 << 25       # bytes; below, glibc's malloc keeps memory, without a call to the system
-    MOST = 1 << 27
     ALIGNMENT = 64        # of the data: a cache line
 
-ctypedef struct header_t:  # stands before the data
-    void *start           # what malloc returned
-    size_t room           # bytes of data
-
-ctypedef void *data_t
-cdef data_t[FS_KEPT_RESULTS + 1] kept
+cdef data_t[FS_KEPT_LARGE + 1] kept
 cdef PyDataMem_Handler handler
 memset(&handler, 0, sizeof(handler))
 strcpy(handler.name, b"fastsel")
@@ -84,8 +71,7 @@ def empty(tuple shape not None, cnp.dtype dtype not None):
 
 cpdef void drop() noexcept nogil:
     """Give all that is kept back to the system."""
-    for k in range(FS_KEPT_RESULTS):
-        release(fs_exchange(&kept[k], NULL))
+    release_all(kept, release)
 
 
 cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum):
@@ -107,7 +93,7 @@ cdef cnp.ndarray array_of(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     cdef int axis, collects
     for axis in range(ndim):
         nbytes *= shape[axis]
-    if FS_KEPT_RESULTS and LEAST <= nbytes <= MOST:
+    if FS_KEPT_LARGE and LEAST_KEPT <= nbytes <= MOST_KEPT:
         chosen = PyDataMem_GetHandler()
         if <PyObject *>chosen == PyDataMem_DefaultHandler:
             collects = PyGC_Disable()     # which would run code of others, with this handler
@@ -121,31 +107,14 @@ cdef cnp.ndarray array_of(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     return numpy_array(ndim, shape, dtype)
 
 
-cdef inline header_t *header_of(void *data) noexcept nogil:
-    return <header_t *>data - 1
-
-
-cdef inline bint fits(void *data, size_t size) noexcept nogil:
-    """Neither too small nor, by more than an eighth, too large."""
-    return size <= header_of(data).room <= size + size // 8
-
-
 cdef void release(void *data) noexcept nogil:
     if data != NULL:
         free(header_of(data).start)
 
 
 cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
-    """A block that is kept, if one fits, or a new one."""
-    cdef void *data
-    cdef int k
-    for k in range(FS_KEPT_RESULTS):
-        data = fs_exchange(&kept[k], NULL)
-        if data != NULL and fits(data, size):
-            return data
-        if data != NULL:
-            release(fs_exchange(&kept[k], data))
-    return fresh(size)
+    cdef void *data = find_kept(kept, size, release)
+    return fresh(size) if data == NULL else data
 
 
 cdef void *fresh(size_t size) noexcept nogil:
@@ -186,12 +155,4 @@ cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
 
 
 cdef void data_free(void *ctx, void *data, size_t size) noexcept nogil:
-    """Keep the block, if the system can take it back; the oldest one goes."""
-    cdef size_t room = header_of(data).room
-    cdef int k
-    if LEAST <= room <= MOST and fs_offer(data, room):
-        for k in range(FS_KEPT_RESULTS):
-            data = fs_exchange(&kept[k], data)
-            if data == NULL:
-                return
-    release(data)
+    keep_or_release(kept, data, release)

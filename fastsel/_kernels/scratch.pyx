@@ -3,26 +3,29 @@
 A block from the system is a page fault for every 4096 bytes, and malloc gives what is free at the
 top of the heap back to it: unique of 10 000 integers took 160 us in a process that does nothing
 else, 130 of them in page faults. So a few blocks of each size are kept, 24 MB in all, until memory
-runs out.
+runs out; and the last two large ones, which the system may take (kept.pxd).
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
 from fastsel._kernels cimport results
+from fastsel._kernels.kept cimport (
+    FS_KEPT_LARGE, data_t, find_kept, fs_exchange, header_of, header_t, is_large, keep_or_release,
+    release_all)
 
 cdef extern from "memory.h" nogil:
     enum:
         FS_KEPT_BLOCKS
-    void *fs_exchange(void **slot, void *value)
     void fs_want_huge_pages(void *memory, size_t size)
 
 cdef enum:
-    HEADER = 64               # a cache line, in which the block's class stands
-    LEAST_BITS = 12           # log2 of the sizes that are kept
+    HEADER = 64               # a cache line, at whose end the block's header stands
+    LEAST_BITS = 12           # log2 of the sizes that are kept in any case
     MOST_BITS = 22
     HUGE = 1 << 22            # from here on huge pages pay
 
-cdef block_t[(MOST_BITS + 1) * FS_KEPT_BLOCKS + 1] kept
+cdef data_t[(MOST_BITS + 1) * FS_KEPT_BLOCKS + 1] kept
+cdef data_t[FS_KEPT_LARGE + 1] kept_large
 
 
 cdef inline int kept_blocks(int bits) noexcept nogil:
@@ -30,30 +33,48 @@ cdef inline int kept_blocks(int bits) noexcept nogil:
     return FS_KEPT_BLOCKS if bits < MOST_BITS else FS_KEPT_BLOCKS // 2
 
 
-cdef void *take(size_t size) noexcept nogil:
-    cdef int bits = LEAST_BITS, k
-    cdef char *block
+cdef inline int bits_of(size_t size) noexcept nogil:
+    """log2 of the least size that is kept and has room for this; MOST_BITS + 1 if there is none."""
+    cdef int bits = LEAST_BITS
     while bits <= MOST_BITS and (<size_t>1 << bits) < size:
         bits += 1
+    return bits
+
+
+cdef void *take(size_t size) noexcept nogil:
+    cdef int bits = bits_of(size), k
+    cdef void *block = NULL
     if bits <= MOST_BITS and FS_KEPT_BLOCKS:
         size = <size_t>1 << bits
         for k in range(kept_blocks(bits)):
-            block = <char *>fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], NULL)
+            block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], NULL)
             if block != NULL:
-                return block + HEADER
+                return block
+    elif is_large(size):
+        block = find_kept(kept_large, size, release)
+    return fresh(size) if block == NULL else block
+
+
+cdef void *fresh(size_t size) noexcept nogil:
+    cdef char *start
     if size + HEADER < size:
         return NULL
-    block = <char *>PyMem_RawMalloc(size + HEADER)
-    if block == NULL:
+    start = <char *>PyMem_RawMalloc(size + HEADER)
+    if start == NULL:
         drop()
         results.drop()
-        block = <char *>PyMem_RawMalloc(size + HEADER)
-    if block == NULL:
+        start = <char *>PyMem_RawMalloc(size + HEADER)
+    if start == NULL:
         return NULL
     if size >= HUGE:
-        fs_want_huge_pages(block, size)
-    (<int *>block)[0] = bits
-    return block + HEADER
+        fs_want_huge_pages(start, size)
+    header_of(start + HEADER)[0] = header_t(start, size)
+    return start + HEADER
+
+
+cdef void release(void *block) noexcept nogil:
+    if block != NULL:
+        PyMem_RawFree(header_of(block).start)
 
 
 cdef void *take_zeros(size_t size) noexcept nogil:
@@ -67,21 +88,23 @@ cdef void give(void *block) noexcept nogil:
     cdef int bits, k
     if block == NULL:
         return
-    block = <char *>block - HEADER
-    bits = (<int *>block)[0]
-    if bits <= MOST_BITS:
-        for k in range(kept_blocks(bits)):
-            block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], block)
-            if block == NULL:
-                return
-    PyMem_RawFree(block)
+    bits = bits_of(header_of(block).room)
+    if bits > MOST_BITS:
+        keep_or_release(kept_large, block, release)
+        return
+    for k in range(kept_blocks(bits)):
+        block = fs_exchange(&kept[bits * FS_KEPT_BLOCKS + k], block)
+        if block == NULL:
+            return
+    release(block)
 
 
 cpdef void drop() noexcept nogil:
     """Give all that is kept back to the system."""
     cdef int k
     for k in range((MOST_BITS + 1) * FS_KEPT_BLOCKS):
-        PyMem_RawFree(fs_exchange(&kept[k], NULL))
+        release(fs_exchange(&kept[k], NULL))
+    release_all(kept_large, release)
 
 
 cdef class Scratch:

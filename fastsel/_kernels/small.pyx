@@ -8,7 +8,7 @@ and each item and each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.changes cimport note_changes
@@ -29,6 +29,12 @@ cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
     MOST_BLOCKS = MOST // 64
     MOST_NARROW = 1000     # items of 1 or 2 bytes that are sorted
+    # Of so many items more than these must be distinct, of 4 bytes and of 8, for all to be sorted
+    # at once: 1e4 int64 of 1.4e3 groups are hashed, and their distinct ones sorted, as fast, 1e4
+    # int32 of 500 (`compare.py --op unique_sorted --size 1e4 --groups 500 1400`).
+    LOOKED_AT = 256
+    MOST_SHORT = 200
+    MOST_LONG = 232
     PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
     PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
     MOST_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
@@ -253,9 +259,10 @@ def gather_nd(data, indices, Py_ssize_t most):
     return out
 
 
-def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed):
-    """numpy.unique(a) of integers, and of floats without zero (which has two forms) and NaN; of few
-    bytes, if they are of 1 or 2: tables are faster."""
+def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_unseen):
+    """numpy.unique(a) of integers, and of floats without NaN; of few bytes, if they are of 1 or 2:
+    tables are faster. More than most_unseen items are not sorted if the first few of them say that
+    another way may be faster."""
     cdef Py_ssize_t itemsize, blocks
     cdef cnp.npy_intp count
     cdef cnp.ndarray ordered
@@ -268,26 +275,51 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed):
         return None
     if cnp.PyArray_ITEMSIZE(a) <= 2 and cnp.PyArray_SIZE(a) > MOST_NARROW:
         return None
-    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
-        if has_zero_or_nan(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 52):
-            return None
-    elif cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
-        if has_zero_or_nan(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 23):
-            return None
-    elif not cnp.PyArray_ISINTEGER(a):
+    if not cnp.PyArray_ISINTEGER(a) and not is_float(a):
+        return None
+    if cnp.PyArray_SIZE(a) > most_unseen and not calls_for_sort(a):
         return None
     count, itemsize = cnp.PyArray_SIZE(a), cnp.PyArray_ITEMSIZE(a)
     blocks = blocks_of(count)
     items = <char *>take(blocks * (64 * itemsize + sizeof(uint64_t)))
     if items == NULL:
         raise MemoryError()
-    memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
     try:
+        if not is_float(a):
+            memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
+        elif not copy_floats(a, items):
+            return None
         ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
         cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
-        return distinct_of(ordered, a, <uint64_t *>(items + blocks * 64 * itemsize))
+        out = distinct_of(ordered, a, <uint64_t *>(items + blocks * 64 * itemsize))
+        if is_float(a):
+            put_first_zero(a, out)
+        return out
     finally:
         give(items)
+
+
+cdef bint calls_for_sort(cnp.ndarray a) except -1:
+    """Are the first items distinct, or nearly so, and in no order?"""
+    cdef uint64_t[LOOKED_AT] items
+    cdef uint64_t[LOOKED_AT] bits
+    cdef const char *data = <const char *>cnp.PyArray_DATA(a)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a)
+    cdef cnp.npy_intp count = LOOKED_AT
+    cdef bint rise, fall
+    memcpy(items, data, count * width)
+    ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
+    cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
+    count = note_distinct(ordered, bits)
+    rise = are_ends(<const char *>items, width, data, data + (LOOKED_AT - 1) * width)
+    fall = are_ends(<const char *>items, width, data + (LOOKED_AT - 1) * width, data)
+    return count > (MOST_LONG if width == 8 else MOST_SHORT) and not rise and not fall
+
+
+cdef inline bint are_ends(const char *ordered, Py_ssize_t width, const char *low,
+                          const char *high) noexcept:
+    return (memcmp(ordered, low, width) == 0
+            and memcmp(ordered + (LOOKED_AT - 1) * width, high, width) == 0)
 
 
 cdef by_places(cnp.ndarray a):
@@ -338,10 +370,20 @@ cdef void write_found(const uint8_t *found, wide_t value, wide_t *out, Py_ssize_
 cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits):
     """The distinct ones of sorted items, of which the last block is filled up; a new array with the
     dtype of a."""
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
+    cdef cnp.npy_intp count = note_distinct(ordered, bits)
+    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
+    level.keep[log2_width(width)](
+        bits, blocks_of(size), <const char *>cnp.PyArray_DATA(ordered),
+        <char *>cnp.PyArray_DATA(out), count)
+    return out
+
+
+cdef Py_ssize_t note_distinct(cnp.ndarray ordered, uint64_t *bits) noexcept:
+    """The bits of sorted items that differ from the one before; returns how many they are."""
     cdef char *items = <char *>cnp.PyArray_DATA(ordered)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
     cdef uint64_t all_bits = <uint64_t>-1
-    cdef cnp.npy_intp count
     if width == 8:
         note_changes(level, <uint64_t *>items, size, all_bits, bits)
     elif width == 4:
@@ -350,19 +392,54 @@ cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits):
         note_changes(level, <uint16_t *>items, size, all_bits, bits)
     else:
         note_changes(level, <uint8_t *>items, size, all_bits, bits)
-    count = level.count(bits, blocks_of(size))
-    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
-    level.keep[log2_width(width)](
-        bits, blocks_of(size), items, <char *>cnp.PyArray_DATA(out), count)
-    return out
+    return level.count(bits, blocks_of(size))
 
 
-cdef bint has_zero_or_nan(const wide_t *words, Py_ssize_t size, int mantissa_bits) noexcept nogil:
+cdef inline bint is_float(cnp.ndarray a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT
+
+
+cdef bint copy_floats(cnp.ndarray a, char *items) noexcept:
+    """The items of a, each zero without its sign; False if there are NaN."""
+    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
+        return copy_words(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 52,
+                          <uint64_t *>items)
+    return copy_words(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 23,
+                      <uint32_t *>items)
+
+
+cdef bint copy_words(const wide_t *words, Py_ssize_t size, int mantissa_bits,
+                     wide_t *out) noexcept:
     """The sign is the bit that less than zero borrows, and more than infinity carries, into."""
     cdef wide_t magnitudes = <wide_t>-1 >> 1, gap = (<wide_t>1 << mantissa_bits) - 1
-    cdef wide_t beyond = 0, magnitude
+    cdef wide_t beyond = 0, word, magnitude
     cdef Py_ssize_t j
     for j in range(size):
-        magnitude = words[j] & magnitudes
-        beyond |= (magnitude - 1) | (magnitude + gap)
-    return beyond > magnitudes
+        word = words[j]
+        magnitude = word & magnitudes
+        beyond |= magnitude + gap
+        out[j] = word & (magnitudes | ~(magnitude - 1))
+    return beyond <= magnitudes
+
+
+cdef void put_first_zero(cnp.ndarray a, cnp.ndarray out) noexcept:
+    """Zero gets the sign that it has where it occurs first."""
+    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
+        put_sign(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
+                 <uint64_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
+    else:
+        put_sign(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
+                 <uint32_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
+
+
+cdef void put_sign(const wide_t *words, Py_ssize_t size, wide_t *out, Py_ssize_t groups) noexcept:
+    cdef wide_t magnitudes = <wide_t>-1 >> 1
+    cdef Py_ssize_t zero = 0, i = 0
+    while zero < groups and out[zero] > magnitudes:     # less than zero
+        zero += 1
+    if zero == groups or out[zero] != 0:
+        return
+    while i < size and words[i] & magnitudes:
+        i += 1
+    if i < size:      # unless another thread has changed them
+        out[zero] = words[i]
