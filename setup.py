@@ -20,7 +20,7 @@ from setuptools.command.build_ext import build_ext
 KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "levels", "bitmask", "indices", "items", "gather", "small"),
-    *("keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
+    *("smallsort", "keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
     *("texts", "ascending", "ranges", "sample"),
 )
 # What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.

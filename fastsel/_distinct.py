@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import few, indices, items, results, small, texts
+from fastsel._kernels import few, indices, items, results, smallsort, texts
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
 # fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
@@ -28,8 +28,8 @@ PLACED_ITEMS = 1 << 17
 # outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
 # engines). If they are to be sorted, it gives up where more than MOST_DISTINCT of the first 256 are
 # distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on. Values
-# alone are sorted at once from fewer groups on, which small.unique sees, and up to FEW_ITEMS at any
-# number (with fast sorts).
+# alone are sorted at once from fewer groups on, which smallsort.unique sees, and up to FEW_ITEMS at
+# any number (with fast sorts).
 FEW_BYTES = 1 << 17
 
 # Values and index of more bytes than these, but not of more than so many, come from the same call
@@ -44,6 +44,11 @@ MOST_DISTINCT = 248
 # for so many items: 1e4 int32 of 700 values take 18 us so, and sorted as they are 18, int64 of
 # 1.2e3 30 (`compare.py --op unique_sorted --size 1e4 --distribution zipf`, with 1 here).
 MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 8}
+
+# From so many items on, up to SORTED_ITEMS, what is hardly ever repeated is sorted for the order
+# of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37 (`compare.py --op
+# unique_first --size 1e3 1e4 --groups n`; more than SORTED_ITEMS here to hash them).
+FIRSTS_ITEMS = 1 << 9 if _ascending.SORT_SPEED else SORTED_ITEMS + 1
 
 FEW_ITEMS = 1 << 13 if _ascending.SORT_SPEED else TINY_ITEMS
 
@@ -149,12 +154,15 @@ def unique(
     array([], dtype=float64)
     """
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
-    if plainest and (values := small.unique(ar, SORTED_ITEMS, PLACED_ITEMS, FEW_ITEMS)) is not None:
+    if (
+        plainest
+        and (values := smallsort.unique(ar, SORTED_ITEMS, PLACED_ITEMS, FEW_ITEMS)) is not None
+    ):
         return values
     wanted = Wanted(return_index, return_inverse, return_counts)
     if axis is None and (found := _of_few(ar, wanted, equal_nan, sorted)) is not None:
         return _outputs(found, wanted, ar.shape)
-    if plainest and (values := small.unique(ar, SORTED_ITEMS, 0, SORTED_ITEMS)) is not None:
+    if plainest and (values := smallsort.unique(ar, SORTED_ITEMS, 0, SORTED_ITEMS)) is not None:
         return values
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
@@ -316,6 +324,11 @@ def _of_few(ar, wanted, equal_nan, sorted):
     rule = _gate.word_rule(ar.dtype, bool(equal_nan))
     if rule is None:
         return None
+    if not sorted and not (wanted.inverse or wanted.counts):
+        factor = _engines.SEEDS[1] >> 32 | 0x80000001
+        found = smallsort.firsts(ar, FIRSTS_ITEMS, SORTED_ITEMS, wanted.index, factor)
+        if found is not None:
+            return Found(*found, None, None)
     most_distinct, most_words = 256, ar.size
     if sorted and ar.size > _engines.SORTED_KEYS:
         if any(wanted) or ar.itemsize > 2:

@@ -38,6 +38,8 @@ TESTS = {
     "indices.pyx": [*SELECTION, "sparse"],
     "items.pyx": ["compress", "compress_rules", "selection", "gather", "bounds"],
     "small.pyx": ["small", *GATHER, "gate"],
+    "plain.pxd": ["small", *GATHER, "gate"],
+    "smallsort.pyx": ["small", "distinct_places", "distinct_firsts", *DISTINCT],
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "distinct.pyx": ["small", *DISTINCT, "distinct_firsts"],

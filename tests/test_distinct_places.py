@@ -5,7 +5,7 @@ import pytest
 from arrays import assert_same
 
 import fastsel
-from fastsel._kernels import sample, small
+from fastsel._kernels import sample, smallsort
 from fastsel._kernels.distinct import Tables
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
@@ -82,13 +82,13 @@ def test_values_by_place(dtype, width):
         for size in (2048, 5000):
             words = rng.integers(first, first + width - 1, size, dtype, endpoint=True)
             words[[0, -1]] = first, first + width - 1
-            values = small.unique(words, 0, size, 0)
+            values = smallsort.unique(words, 0, size, 0)
             assert (values is None) == (width > 4032)  # a little room beside what a sample shows
             assert_same(fastsel.unique(words), np.unique(words))
             if values is not None:
                 assert_same(values, np.unique(words))
     wrapped = np.tile(np.array([limits.min, limits.max], dtype), 1500)
-    assert small.unique(wrapped, 0, 5000, 0) is None
+    assert smallsort.unique(wrapped, 0, 5000, 0) is None
     assert_same(fastsel.unique(wrapped), np.unique(wrapped))
 
 

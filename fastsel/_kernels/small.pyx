@@ -7,16 +7,14 @@ that are not plain numbers, large results. All is done under the GIL; the bitmas
 and each item and each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdint cimport intptr_t, uint64_t
+from libc.string cimport memcpy, memset
 
-from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t, fs_popcount, log2_width
-from fastsel._kernels.changes cimport note_changes
+from fastsel._kernels.blocks cimport fs_ctz, fs_level_t, fs_popcount, log2_width
 from fastsel._kernels.chunks cimport copy_run_chunks
 from fastsel._kernels.levels cimport fs_level
-from fastsel._kernels.places cimport place_bits, wide_t
+from fastsel._kernels.plain cimport is_plain
 from fastsel._kernels.results cimport numpy_array
-from fastsel._kernels.scratch cimport give, take
 
 cnp.import_array()
 
@@ -28,15 +26,6 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     MOST = 1 << 14         # items, whatever the caller says
     MOST_BLOCKS = MOST // 64
-    MOST_NARROW = 1000     # items of 1 or 2 bytes that are sorted
-    # Of so many items more than these must be distinct, of 4 bytes and of 8, for all to be sorted
-    # at once: 1e4 int64 of 1.4e3 groups are hashed, and their distinct ones sorted, as fast, 1e4
-    # int32 of 500 (`compare.py --op unique_sorted --size 1e4 --groups 500 1400`).
-    LOOKED_AT = 256
-    MOST_SHORT = 200
-    MOST_LONG = 232
-    PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
-    PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
     MOST_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
     MOST_PLACES = 1 << 11  # whose offsets are listed
     BLOCK_ROWS = 128       # of indices
@@ -48,15 +37,6 @@ cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 cdef inline bint is_small(a, Py_ssize_t most) noexcept:
     """Plain, and of few items?"""
     return is_plain(a) and cnp.PyArray_SIZE(a) <= min(most, MOST)
-
-
-cdef inline bint is_plain(a) noexcept:
-    """An aligned, C-contiguous ndarray of numbers in native byte order?"""
-    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISALIGNED(a):
-        return False
-    if not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_ISNOTSWAPPED(a):
-        return False
-    return cnp.PyArray_TYPE(a) <= cnp.NPY_CLONGDOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
 
 
 cdef inline uint64_t care_of(cnp.ndarray a) noexcept:
@@ -257,189 +237,3 @@ def gather_nd(data, indices, Py_ssize_t most):
         index += n * depth * index_width
         target += n * width
     return out
-
-
-def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_unseen):
-    """numpy.unique(a) of integers, and of floats without NaN; of few bytes, if they are of 1 or 2:
-    tables are faster. More than most_unseen items are not sorted if the first few of them say that
-    another way may be faster."""
-    cdef Py_ssize_t itemsize, blocks
-    cdef cnp.npy_intp count
-    cdef cnp.ndarray ordered
-    cdef char *items
-    if not is_plain(a) or cnp.PyArray_SIZE(a) == 0:
-        return None
-    if PLACED <= cnp.PyArray_SIZE(a) <= most_placed and (out := by_places(a)) is not None:
-        return out
-    if cnp.PyArray_SIZE(a) > most_sorted:
-        return None
-    if cnp.PyArray_ITEMSIZE(a) <= 2 and cnp.PyArray_SIZE(a) > MOST_NARROW:
-        return None
-    if not cnp.PyArray_ISINTEGER(a) and not is_float(a):
-        return None
-    if cnp.PyArray_SIZE(a) > most_unseen and not calls_for_sort(a):
-        return None
-    count, itemsize = cnp.PyArray_SIZE(a), cnp.PyArray_ITEMSIZE(a)
-    blocks = blocks_of(count)
-    items = <char *>take(blocks * (64 * itemsize + sizeof(uint64_t)))
-    if items == NULL:
-        raise MemoryError()
-    try:
-        if not is_float(a):
-            memcpy(items, cnp.PyArray_DATA(a), count * itemsize)
-        elif not copy_floats(a, items):
-            return None
-        ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
-        cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
-        out = distinct_of(ordered, a, <uint64_t *>(items + blocks * 64 * itemsize))
-        if is_float(a):
-            put_first_zero(a, out)
-        return out
-    finally:
-        give(items)
-
-
-cdef bint calls_for_sort(cnp.ndarray a) except -1:
-    """Are the first items distinct, or nearly so, and in no order?"""
-    cdef uint64_t[LOOKED_AT] items
-    cdef uint64_t[LOOKED_AT] bits
-    cdef const char *data = <const char *>cnp.PyArray_DATA(a)
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a)
-    cdef cnp.npy_intp count = LOOKED_AT
-    cdef bint rise, fall
-    memcpy(items, data, count * width)
-    ordered = cnp.PyArray_SimpleNewFromData(1, &count, cnp.PyArray_TYPE(a), items)
-    cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
-    count = note_distinct(ordered, bits)
-    rise = are_ends(<const char *>items, width, data, data + (LOOKED_AT - 1) * width)
-    fall = are_ends(<const char *>items, width, data + (LOOKED_AT - 1) * width, data)
-    return count > (MOST_LONG if width == 8 else MOST_SHORT) and not rise and not fall
-
-
-cdef inline bint are_ends(const char *ordered, Py_ssize_t width, const char *low,
-                          const char *high) noexcept:
-    return (memcmp(ordered, low, width) == 0
-            and memcmp(ordered + (LOOKED_AT - 1) * width, high, width) == 0)
-
-
-cdef by_places(cnp.ndarray a):
-    """The distinct ones of integers of a narrow range, which need no sort; None for others."""
-    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 4:
-        return in_places(<const uint32_t *>cnp.PyArray_DATA(a), a)
-    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 8:
-        return in_places(<const uint64_t *>cnp.PyArray_DATA(a), a)
-    return None
-
-
-cdef in_places(const wide_t *data, cnp.ndarray a):
-    cdef uint8_t[PLACES] found
-    cdef wide_t base, here, beyond = 0
-    cdef Py_ssize_t i
-    cdef cnp.npy_intp count = 0
-    cdef int bits = place_bits(data, cnp.PyArray_SIZE(a), PLACES, &base)
-    cdef wide_t mask = (<wide_t>1 << bits) - 1
-    cdef wide_t lowest = <wide_t>cnp.PyArray_ISSIGNED(a) << (8 * sizeof(wide_t) - 1)
-    if bits == 0:
-        return None
-    if base + mask - lowest < base - lowest:     # not ascending: there is room on one side only
-        base = lowest if lowest - base <= mask // 2 else lowest - 1 - mask
-    memset(found, 0, mask + 1)
-    for i in range(cnp.PyArray_SIZE(a)):
-        here = data[i] - base
-        beyond |= here
-        found[here & mask] = 1
-    if beyond > mask:
-        return None
-    for i in range(<Py_ssize_t>mask + 1):
-        count += found[i]
-    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
-    write_found(found, base, <wide_t *>cnp.PyArray_DATA(out), count)
-    return out
-
-
-cdef void write_found(const uint8_t *found, wide_t value, wide_t *out, Py_ssize_t count) noexcept:
-    """Those of the values from this one on that are found, `count` in all."""
-    cdef Py_ssize_t n = 0, i = 0
-    while n < count:
-        out[n] = value
-        n += found[i]
-        value += 1
-        i += 1
-
-
-cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits):
-    """The distinct ones of sorted items, of which the last block is filled up; a new array with the
-    dtype of a."""
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
-    cdef cnp.npy_intp count = note_distinct(ordered, bits)
-    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
-    level.keep[log2_width(width)](
-        bits, blocks_of(size), <const char *>cnp.PyArray_DATA(ordered),
-        <char *>cnp.PyArray_DATA(out), count)
-    return out
-
-
-cdef Py_ssize_t note_distinct(cnp.ndarray ordered, uint64_t *bits) noexcept:
-    """The bits of sorted items that differ from the one before; returns how many they are."""
-    cdef char *items = <char *>cnp.PyArray_DATA(ordered)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
-    cdef uint64_t all_bits = <uint64_t>-1
-    if width == 8:
-        note_changes(level, <uint64_t *>items, size, all_bits, bits)
-    elif width == 4:
-        note_changes(level, <uint32_t *>items, size, all_bits, bits)
-    elif width == 2:
-        note_changes(level, <uint16_t *>items, size, all_bits, bits)
-    else:
-        note_changes(level, <uint8_t *>items, size, all_bits, bits)
-    return level.count(bits, blocks_of(size))
-
-
-cdef inline bint is_float(cnp.ndarray a) noexcept:
-    return cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT
-
-
-cdef bint copy_floats(cnp.ndarray a, char *items) noexcept:
-    """The items of a, each zero without its sign; False if there are NaN."""
-    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
-        return copy_words(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 52,
-                          <uint64_t *>items)
-    return copy_words(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), 23,
-                      <uint32_t *>items)
-
-
-cdef bint copy_words(const wide_t *words, Py_ssize_t size, int mantissa_bits,
-                     wide_t *out) noexcept:
-    """The sign is the bit that less than zero borrows, and more than infinity carries, into."""
-    cdef wide_t magnitudes = <wide_t>-1 >> 1, gap = (<wide_t>1 << mantissa_bits) - 1
-    cdef wide_t beyond = 0, word, magnitude
-    cdef Py_ssize_t j
-    for j in range(size):
-        word = words[j]
-        magnitude = word & magnitudes
-        beyond |= magnitude + gap
-        out[j] = word & (magnitudes | ~(magnitude - 1))
-    return beyond <= magnitudes
-
-
-cdef void put_first_zero(cnp.ndarray a, cnp.ndarray out) noexcept:
-    """Zero gets the sign that it has where it occurs first."""
-    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
-        put_sign(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
-                 <uint64_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
-    else:
-        put_sign(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
-                 <uint32_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
-
-
-cdef void put_sign(const wide_t *words, Py_ssize_t size, wide_t *out, Py_ssize_t groups) noexcept:
-    cdef wide_t magnitudes = <wide_t>-1 >> 1
-    cdef Py_ssize_t zero = 0, i = 0
-    while zero < groups and out[zero] > magnitudes:     # less than zero
-        zero += 1
-    if zero == groups or out[zero] != 0:
-        return
-    while i < size and words[i] & magnitudes:
-        i += 1
-    if i < size:      # unless another thread has changed them
-        out[zero] = words[i]

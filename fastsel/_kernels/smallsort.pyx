@@ -1,0 +1,344 @@
+"""unique of small arrays of integers, or floats without NaN, in one call under the GIL, mostly by
+NumPy's sort: distinct items in ascending order, and, where hardly any is repeated, in order of
+first occurrence.
+
+Both functions return None for what they do not serve, such as other classes than ndarray, layouts
+that are not contiguous, other dtypes, and NaN.
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t, log2_width
+from fastsel._kernels.changes cimport note_changes
+from fastsel._kernels.levels cimport fs_level
+from fastsel._kernels.places cimport place_bits, wide_t
+from fastsel._kernels.plain cimport is_plain
+from fastsel._kernels.results cimport numpy_array
+from fastsel._kernels.scratch cimport give, take
+
+cdef extern from "hashing.h" nogil:
+    enum:
+        FS_RECENT_BITS
+    uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    MOST_NARROW = 1000     # items of 1 or 2 bytes that are sorted
+    MANY = 1 << 11         # from so many items on the first ones are looked at
+    # Of so many these must be distinct, of 4 bytes and of 8, for all to be sorted at once: 1e4
+    # int64 of 1.4e3 groups are hashed, and their distinct ones sorted, as fast, 1e4 int32 of 500
+    # (`compare.py --op unique_sorted --size 1e4 --groups 500 1400`).
+    LOOKED_AT = 256
+    LEAST_SHORT = 201
+    LEAST_LONG = 233
+    # In order of first occurrence: all of so many, and of all but so many repeated.
+    ALL_DISTINCT = 512
+    MOST_REPEATED = 64
+    TRIES = 8              # until each of these has a slot: a third fail where there are most
+    ANOTHER = 0x9E3779B1   # factor: of Knuth's multiplicative hash
+    PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
+    PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
+
+
+def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_unseen):
+    """numpy.unique(a); of few items, if they are of 1 or 2 bytes: tables are faster. Many items are
+    not sorted if the first of them are in order, or NaN; nor more than most_unseen, if several of
+    these are the same."""
+    cdef Py_ssize_t width, least
+    cdef char *items
+    if not is_plain(a) or cnp.PyArray_SIZE(a) == 0:
+        return None
+    if PLACED <= cnp.PyArray_SIZE(a) <= most_placed and (out := by_places(a)) is not None:
+        return out
+    width, least = cnp.PyArray_ITEMSIZE(a), 0
+    if not is_sorted_here(a) or cnp.PyArray_SIZE(a) > (most_sorted if width > 2 else MOST_NARROW):
+        return None
+    if cnp.PyArray_SIZE(a) > most_unseen:
+        least = LEAST_LONG if width == 8 else LEAST_SHORT
+    if cnp.PyArray_SIZE(a) >= MANY and not calls_for_sort(a, LOOKED_AT, least):
+        return None
+    items = room_for(a)
+    try:
+        ordered = sorted_items(a, cnp.PyArray_SIZE(a), items)
+        if is_float(a) and not settle_floats(ordered):
+            return None
+        out = distinct_of(ordered, a, bits_beside(a, items))
+        if is_float(a):
+            put_first_zero(a, out)
+        return out
+    finally:
+        give(items)
+
+
+def firsts(a, Py_ssize_t least, Py_ssize_t most, bint index, uint32_t factor):
+    """(values, index) in order of first occurrence, or None: of `least` to `most` items of 4 or 8
+    bytes, of which few are repeated. The index is None if it is not wanted; factor is odd, and
+    large."""
+    cdef uint64_t *bits
+    cdef Py_ssize_t blocks
+    cdef cnp.npy_intp count
+    cdef char *items
+    if not is_plain(a) or not max(least, ALL_DISTINCT) <= cnp.PyArray_SIZE(a) <= most:
+        return None
+    if not is_sorted_here(a) or cnp.PyArray_ITEMSIZE(a) < 4 or (
+            not calls_for_sort(a, ALL_DISTINCT, ALL_DISTINCT)):
+        return None
+    items, blocks = room_for(a), blocks_of(cnp.PyArray_SIZE(a))
+    bits = bits_beside(a, items)
+    try:
+        ordered = sorted_items(a, cnp.PyArray_SIZE(a), items)
+        if is_float(a) and not settle_floats(ordered):
+            return None
+        count = note_distinct(ordered, bits)
+        if cnp.PyArray_SIZE(a) - count > MOST_REPEATED:
+            return None
+        if cnp.PyArray_SIZE(a) > count:
+            if not clear_repeated(ordered, a, bits, factor):
+                return None
+            count = level.count(bits, blocks)
+        values = kept_items(a, <const char *>cnp.PyArray_DATA(a), bits, count)
+        if not index:
+            return values, None
+        places = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
+        level.write(bits, blocks, 0, False, <intptr_t *>cnp.PyArray_DATA(places), count)
+        return values, places
+    finally:
+        give(items)
+
+
+cdef inline bint is_sorted_here(cnp.ndarray a) noexcept:
+    return cnp.PyArray_ISINTEGER(a) or is_float(a)
+
+
+cdef bint calls_for_sort(cnp.ndarray a, cnp.npy_intp looked_at, Py_ssize_t least) except -1:
+    """Are so many of the first items distinct, none of them NaN, and these in no order?"""
+    cdef uint64_t[ALL_DISTINCT] items, bits
+    cdef const char *data = <const char *>cnp.PyArray_DATA(a)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), last = (looked_at - 1) * width
+    cdef const char *lowest = <const char *>items
+    cdef const char *highest = lowest + last
+    ordered = sorted_items(a, looked_at, <char *>items)
+    if is_float(a) and not settle_floats(ordered):
+        return False
+    if note_distinct(ordered, bits) < least:
+        return False
+    return (memcmp(lowest, data, width) or memcmp(highest, data + last, width)) and (
+        memcmp(lowest, data + last, width) != 0 or memcmp(highest, data, width) != 0)
+
+
+cdef char *room_for(cnp.ndarray a) except NULL:
+    """For its items, in whole blocks, and their bits."""
+    cdef Py_ssize_t blocks = blocks_of(cnp.PyArray_SIZE(a))
+    cdef char *items = <char *>take(blocks * (64 * cnp.PyArray_ITEMSIZE(a) + sizeof(uint64_t)))
+    if items == NULL:
+        raise MemoryError()
+    return items
+
+
+cdef inline uint64_t *bits_beside(cnp.ndarray a, char *items) noexcept:
+    return <uint64_t *>(items + blocks_of(cnp.PyArray_SIZE(a)) * 64 * cnp.PyArray_ITEMSIZE(a))
+
+
+cdef cnp.ndarray sorted_items(cnp.ndarray a, cnp.npy_intp size, char *items):
+    """So many of the first items of a, sorted."""
+    memcpy(items, cnp.PyArray_DATA(a), size * cnp.PyArray_ITEMSIZE(a))
+    ordered = cnp.PyArray_SimpleNewFromData(1, &size, cnp.PyArray_TYPE(a), items)
+    cnp.PyArray_Sort(ordered, 0, cnp.NPY_QUICKSORT)
+    return ordered
+
+
+cdef bint clear_repeated(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits,
+                         uint32_t factor) except -1:
+    """From the bits of sorted items that differ from the one before to those of a's items that are
+    the first of their kind; False if that takes more than a look at each of them."""
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), size = cnp.PyArray_SIZE(a)
+    cdef void *data = cnp.PyArray_DATA(a)
+    cdef void *in_order = cnp.PyArray_DATA(ordered)
+    cdef void *slots = take(width << FS_RECENT_BITS)
+    cdef int left = TRIES
+    cdef bint done = False
+    if slots == NULL:
+        raise MemoryError()
+    while left and not done:
+        memset(slots, 0, width << FS_RECENT_BITS)
+        if width == 8:
+            done = find_repeated(<const uint64_t *>in_order, <const uint64_t *>data, size, bits,
+                                 <uint64_t *>slots, factor)
+        else:
+            done = find_repeated(<const uint32_t *>in_order, <const uint32_t *>data, size, bits,
+                                 <uint32_t *>slots, factor)
+        factor = factor * ANOTHER | <uint32_t>0x80000001
+        left -= 1
+    give(slots)
+    return done
+
+
+cdef bint find_repeated(const wide_t *ordered, const wide_t *items, Py_ssize_t size,
+                        uint64_t *bits, wide_t *slots, uint32_t factor) noexcept:
+    """The same. Those that are repeated get a slot each, and what lies in its slot is looked at."""
+    cdef uint8_t[1 << FS_RECENT_BITS] met
+    cdef Py_ssize_t j, whole = size >> 6, block
+    cdef uint64_t repeated
+    cdef uint32_t slot
+    for block in range(blocks_of(size)):
+        repeated = ~bits[block]        # the last item fills up its block, and is repeated there
+        while repeated:
+            j = min(block * 64 + fs_ctz(repeated), size - 1)
+            slot = fs_recent_slot(ordered[j], factor)
+            if ordered[j] == 0 or (slots[slot] != 0 and slots[slot] != ordered[j]):
+                return False
+            slots[slot] = ordered[j]
+            repeated &= repeated - 1
+    if slots[0] == 0:
+        slots[0] = 1      # where 0 would be, but is not, nor can 1 be
+    level.strange[sizeof(wide_t) == 8](<const char *>items, whole, slots, factor, bits)
+    if size & 63:
+        bits[whole] = 0
+    for j in range(whole * 64, size):
+        bits[whole] |= <uint64_t>(slots[fs_recent_slot(items[j], factor)] != items[j]) << (j & 63)
+    memset(met, 0, sizeof(met))
+    for block in range((size + 63) >> 6):
+        repeated = ~bits[block]
+        if block == whole:
+            repeated &= (<uint64_t>1 << (size & 63)) - 1
+        while repeated:
+            j = fs_ctz(repeated)
+            slot = fs_recent_slot(items[block * 64 + j], factor)
+            bits[block] |= <uint64_t>(not met[slot]) << j
+            met[slot] = True
+            repeated &= repeated - 1
+    bits[0] |= 1          # even if another thread has changed them
+    return True
+
+
+cdef by_places(cnp.ndarray a):
+    """The distinct ones of integers of a narrow range, which need no sort; None for others."""
+    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 4:
+        return in_places(<const uint32_t *>cnp.PyArray_DATA(a), a)
+    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 8:
+        return in_places(<const uint64_t *>cnp.PyArray_DATA(a), a)
+    return None
+
+
+cdef in_places(const wide_t *data, cnp.ndarray a):
+    cdef uint8_t[PLACES] found
+    cdef wide_t base, here, beyond = 0
+    cdef Py_ssize_t i
+    cdef cnp.npy_intp count = 0
+    cdef int bits = place_bits(data, cnp.PyArray_SIZE(a), PLACES, &base)
+    cdef wide_t mask = (<wide_t>1 << bits) - 1
+    cdef wide_t lowest = <wide_t>cnp.PyArray_ISSIGNED(a) << (8 * sizeof(wide_t) - 1)
+    if bits == 0:
+        return None
+    if base + mask - lowest < base - lowest:     # not ascending: there is room on one side only
+        base = lowest if lowest - base <= mask // 2 else lowest - 1 - mask
+    memset(found, 0, mask + 1)
+    for i in range(cnp.PyArray_SIZE(a)):
+        here = data[i] - base
+        beyond |= here
+        found[here & mask] = 1
+    if beyond > mask:
+        return None
+    for i in range(<Py_ssize_t>mask + 1):
+        count += found[i]
+    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
+    write_found(found, base, <wide_t *>cnp.PyArray_DATA(out), count)
+    return out
+
+
+cdef void write_found(const uint8_t *found, wide_t value, wide_t *out, Py_ssize_t count) noexcept:
+    """Those of the values from this one on that are found, `count` in all."""
+    cdef Py_ssize_t n = 0, i = 0
+    while n < count:
+        out[n] = value
+        n += found[i]
+        value += 1
+        i += 1
+
+
+cdef distinct_of(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits):
+    """The distinct ones of sorted items, of which the last block is filled up; a new array with the
+    dtype of a."""
+    cdef Py_ssize_t count = note_distinct(ordered, bits)
+    return kept_items(a, <const char *>cnp.PyArray_DATA(ordered), bits, count)
+
+
+cdef cnp.ndarray kept_items(cnp.ndarray a, const char *items, const uint64_t *bits,
+                            cnp.npy_intp count):
+    """A new array with the dtype of a: `count` of as many items, those whose bits are set."""
+    out = numpy_array(1, &count, <cnp.dtype>cnp.PyArray_DESCR(a))
+    level.keep[log2_width(cnp.PyArray_ITEMSIZE(a))](
+        bits, blocks_of(cnp.PyArray_SIZE(a)), items, <char *>cnp.PyArray_DATA(out), count)
+    return out
+
+
+cdef Py_ssize_t note_distinct(cnp.ndarray ordered, uint64_t *bits) noexcept:
+    """The bits of sorted items that differ from the one before; returns how many they are."""
+    cdef char *items = <char *>cnp.PyArray_DATA(ordered)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(ordered), width = cnp.PyArray_ITEMSIZE(ordered)
+    cdef uint64_t all_bits = <uint64_t>-1
+    if width == 8:
+        note_changes(level, <uint64_t *>items, size, all_bits, bits)
+    elif width == 4:
+        note_changes(level, <uint32_t *>items, size, all_bits, bits)
+    elif width == 2:
+        note_changes(level, <uint16_t *>items, size, all_bits, bits)
+    else:
+        note_changes(level, <uint8_t *>items, size, all_bits, bits)
+    return level.count(bits, blocks_of(size))
+
+
+cdef inline bint is_float(cnp.ndarray a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT
+
+
+cdef bint settle_floats(cnp.ndarray ordered) noexcept:
+    """Take the signs of zeros away; False if there are NaN. They come last."""
+    if cnp.PyArray_TYPE(ordered) == cnp.NPY_DOUBLE:
+        return settle(<uint64_t *>cnp.PyArray_DATA(ordered), cnp.PyArray_SIZE(ordered), 52)
+    return settle(<uint32_t *>cnp.PyArray_DATA(ordered), cnp.PyArray_SIZE(ordered), 23)
+
+
+cdef bint settle(wide_t *words, Py_ssize_t size, int mantissa_bits) noexcept:
+    cdef wide_t magnitudes = <wide_t>-1 >> 1
+    cdef wide_t infinity = magnitudes >> mantissa_bits << mantissa_bits
+    cdef Py_ssize_t start = 0, stop = size, middle
+    if words[size - 1] & magnitudes > infinity:
+        return False
+    while start < stop:         # the numbers less than zero come before start
+        middle = (start + stop) // 2
+        if words[middle] > magnitudes + 1:
+            start = middle + 1
+        else:
+            stop = middle
+    while start < size and words[start] & magnitudes == 0:
+        words[start] = 0
+        start += 1
+    return True
+
+
+cdef void put_first_zero(cnp.ndarray a, cnp.ndarray out) noexcept:
+    """Zero gets the sign that it has where it occurs first."""
+    if cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE:
+        put_sign(<const uint64_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
+                 <uint64_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
+    else:
+        put_sign(<const uint32_t *>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a),
+                 <uint32_t *>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out))
+
+
+cdef void put_sign(const wide_t *words, Py_ssize_t size, wide_t *out, Py_ssize_t groups) noexcept:
+    cdef wide_t magnitudes = <wide_t>-1 >> 1
+    cdef Py_ssize_t zero = 0, i = 0
+    while zero < groups and out[zero] > magnitudes:     # less than zero
+        zero += 1
+    if zero == groups or out[zero] != 0:
+        return
+    while i < size and words[i] & magnitudes:
+        i += 1
+    if i < size:      # unless another thread has changed them
+        out[zero] = words[i]
