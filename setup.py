@@ -20,8 +20,8 @@ from setuptools.command.build_ext import build_ext
 KERNELS = "fastsel/_kernels"
 NAMES = (
     *("scratch", "results", "slices", "levels", "bitmask", "indices", "items", "gather", "small"),
-    *("smallsort", "keys", "few", "flags", "words", "distinct", "partitions", "ordered", "objects"),
-    *("texts", "ascending", "ranges", "sample"),
+    *("smallsort", "pairs", "few", "keys", "flags", "words", "distinct", "partitions", "ordered"),
+    *("objects", "texts", "ascending", "ranges", "sample"),
 )
 # What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.
 CYTHON_CODE = "fastsel._kernels._cyutility"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import few, indices, items, results, smallsort, texts
+from fastsel._kernels import few, indices, items, pairs, results, smallsort, texts
 
 # Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
 # fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
@@ -49,6 +49,21 @@ MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 8}
 # of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37 (`compare.py --op
 # unique_first --size 1e3 1e4 --groups n`; more than SORTED_ITEMS here to hash them).
 FIRSTS_ITEMS = 1 << 9 if _ascending.SORT_SPEED else SORTED_ITEMS + 1
+
+# Up to so many items, all outputs in ascending order come from a sort of items beside their
+# positions: 1e3 int64 of 1e3 groups take 11 us so, and hashed 25, of 25 10 and 10, 3e3 of 25 29 and
+# 18. (Where that takes no bits from them, half of it; where the index alone is wanted, hashing is
+# faster.)
+PAIRED_ITEMS = 1 << 11 if _ascending.SORT_SPEED else 1 << 7
+PAIRED_ALONE = {1: 0, 2: PAIRED_ITEMS, 4: PAIRED_ITEMS, 8: PAIRED_ITEMS // 4}
+
+# And up to so many items, by their width, where more than one in PAIRED_SHARE is distinct: 1e4
+# int32 of 6e4 values take 59 us so, and by an engine 78, 3e4 275 and 225, 3e4 int16 109 and 800
+# (`compare.py --op unique_all --size 1e3 3e3 1e4 3e4`, with 0 for both).
+MOST_PAIRED = {1: 0, 2: 1 << 16, 4: 1 << 14, 8: 0}
+if not _ascending.SORT_SPEED:
+    MOST_PAIRED = dict.fromkeys(MOST_PAIRED, 0)
+PAIRED_SHARE = 8
 
 FEW_ITEMS = 1 << 13 if _ascending.SORT_SPEED else TINY_ITEMS
 
@@ -324,22 +339,34 @@ def _of_few(ar, wanted, equal_nan, sorted):
     rule = _gate.word_rule(ar.dtype, bool(equal_nan))
     if rule is None:
         return None
-    if not sorted and not (wanted.inverse or wanted.counts):
-        factor = _engines.SEEDS[1] >> 32 | 0x80000001
-        found = smallsort.firsts(ar, FIRSTS_ITEMS, SORTED_ITEMS, wanted.index, factor)
+    order = _gate.number_rule(ar.dtype)
+    noted, size, width = wanted.inverse or wanted.counts, ar.size, ar.itemsize
+    in_pairs = sorted and (noted or wanted.index)
+    if in_pairs and size <= (PAIRED_ITEMS if noted else PAIRED_ALONE[width]):
+        found = pairs.unique(ar, rule, order, *wanted)
+        if found is not None:
+            return Found(*found)
+    elif not (sorted or noted) and FIRSTS_ITEMS <= size <= SORTED_ITEMS:
+        found = smallsort.firsts(ar, wanted.index, _engines.SEEDS[1] >> 32 | 0x80000001)
         if found is not None:
             return Found(*found, None, None)
-    most_distinct, most_words = 256, ar.size
-    if sorted and ar.size > _engines.SORTED_KEYS:
-        if any(wanted) or ar.itemsize > 2:
+    most_distinct, most_words = 256, size
+    if sorted and size > _engines.SORTED_KEYS:
+        if in_pairs or width > 2:
             most_distinct = MOST_DISTINCT
-        if _ascending.SORT_SPEED and not any(wanted):
-            most_words = ar.size // MOST_WORDS_SHARE[ar.itemsize]
+        if _ascending.SORT_SPEED and not in_pairs:
+            most_words = size // MOST_WORDS_SHARE[width]
+        elif size <= MOST_PAIRED[width]:
+            most_words = size // PAIRED_SHARE
     found = few.firsts_of_few(
-        *(ar, FEW_BYTES, MOST_FEW_BYTES, _engines.FEW_PLACES, rule, _gate.order_rule(ar.dtype)),
+        *(ar, FEW_BYTES, MOST_FEW_BYTES, _engines.FEW_PLACES, rule, order if width >= 4 else None),
         *(_engines.SEEDS, *wanted, most_distinct, most_words),
     )
-    return found and _ordered(found[:4], wanted, sorted, found[4])
+    if found is not None:
+        return _ordered(found[:4], wanted, sorted, found[4])
+    if in_pairs and size <= MOST_PAIRED[width]:
+        found = pairs.unique(ar, rule, order, *wanted)
+    return found and Found(*found)
 
 
 def _rows(array, axis):
@@ -360,7 +387,12 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if len(rows) == 0:
         return None
     if rows.dtype.kind in "OT":
-        found = _objects.of_strings(rows, wanted.inverse, equal_nan) if rows.ndim == 1 else None
+        if rows.ndim > 1:
+            return None
+        found = _objects.in_order(rows, wanted.inverse)
+        if found is not None:
+            return _ordered(found[:4], wanted, sorted, found[4])
+        found = _objects.of_strings(rows, wanted.inverse, equal_nan)
         return found and _ordered(found, wanted, sorted)
     keys = _engines.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
     if keys is None:
@@ -417,8 +449,8 @@ def _arranged(values, index, finish, wanted, sorted, direction):
 
 
 def _in_order(output, order):
-    """An output in the order of the values; order is indices, or, not for objects, a slice."""
-    if output.dtype.kind == "O":
+    """An output in the order of the values; order is indices or a slice."""
+    if output.dtype.kind == "O" and not isinstance(order, slice):
         return texts.moved_into_order(output, order)
     return np.ascontiguousarray(output[order])
 

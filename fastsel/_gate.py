@@ -227,15 +227,19 @@ def word_rule(dtype, equal_nan):
 
 @functools.lru_cache(maxsize=256)
 def order_rule(dtype):
-    """How keys of 4 or 8 bytes that are a number each are ordered; None for other dtypes.
+    """The number_rule of keys of 4 or 8 bytes, which most kernels sort; None for other dtypes."""
+    return number_rule(dtype) if dtype.itemsize in (4, 8) else None
+
+
+def number_rule(dtype):
+    """How keys that are a word and a number each are ordered; None for other dtypes.
 
     (sign, negative, less): a key becomes an unsigned number of the same order if sign is flipped,
     in keys that had it negative is flipped too, and less is subtracted. NaN and NaT come last.
     """
-    size = dtype.itemsize
-    if size not in (4, 8) or dtype.kind not in "iufmM" or not dtype.isnative:
+    if dtype.itemsize > 8 or dtype.kind not in "iufmM" or not dtype.isnative:
         return None
-    sign = 1 << (8 * size - 1)
+    sign = 1 << (8 * dtype.itemsize - 1)
     if dtype.kind == "u":
         return 0, 0, 0
     if dtype.kind == "f":

@@ -5,7 +5,20 @@ import math
 import numpy as np
 
 from fastsel import _engines
+from fastsel._kernels import texts
 from fastsel._kernels.objects import first_objects
+
+
+def in_order(flat, inverse):
+    """(values, index, inverse, counts, direction) of a 1-d array of str, or bytes, that ascend (1)
+    or descend (-1) already; None for others."""
+    runs = texts.runs_of(flat) if flat.dtype.kind == "O" else None
+    if runs is None:
+        return None
+    starts, direction = runs
+    counts = np.diff(starts, append=len(flat))
+    numbers = np.repeat(np.arange(len(starts)), counts) if inverse else None
+    return flat[starts], starts, numbers, counts, direction
 
 
 def of_strings(flat, inverse, equal_nan):

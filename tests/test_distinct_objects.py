@@ -11,7 +11,7 @@ import reference
 from arrays import assert_same, outcome
 
 import fastsel
-from fastsel._kernels.texts import columns_of
+from fastsel._kernels.texts import columns_of, runs_of
 
 
 def objects(*items):
@@ -463,3 +463,44 @@ def test_texts_of_one_hash_are_told_apart(letters):
 def test_bytes_equal_no_str_of_the_same_hash():
     objects = np.array([with_hash_1(text) for text in ("abc", b"abc", "abc", b"abc")], object)
     assert fastsel.unique(objects, sorted=False).tolist() == ["abc", b"abc"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a"],
+        ["a", "a"],
+        ["", "", "a", "aa", "ab", "b", "b"],
+        ["a", "\xe9", "\u0142", "\U0001f600"],
+        ["\u0142", "\u0142a", "\u0143"],
+        [str(number) for number in sorted(map(str, range(300)))],
+    ],
+    ids=["one", "alike", "ascii", "widths", "wide", "many"],
+)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_texts_in_order(texts, encoded):
+    """Up and down, and all but one of them."""
+    items = [text.encode() for text in texts] if encoded else texts
+    items = sorted(items)
+    stray = items[0][:0]
+    for array in (objects(*items), objects(*items[::-1]), objects(*items, stray)):
+        expected = np.unique(array, True, True, True)
+        assert_same(fastsel.unique(array, True, True, True), expected)
+        for flags in ((True, False, False), (False, False, True)):
+            assert_same(fastsel.unique(array, *flags)[1], np.unique(array, *flags)[1])
+        values, index = fastsel.unique(array, return_index=True, sorted=False)
+        assert_same(values, array[np.sort(expected[1])])
+        assert_same(index, np.sort(expected[1]))
+    assert runs_of(objects(*items))[1] == 1
+
+
+def test_which_texts_are_in_order():
+    assert runs_of(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
+    assert runs_of(objects(b"c", b"b"))[1] == -1
+    assert runs_of(objects("a", "c", "b")) is None
+    assert runs_of(objects("b", "a", "b")) is None
+    assert runs_of(objects("a", b"b")) is None
+    assert runs_of(objects(b"a", "b")) is None
+    assert runs_of(objects("a", 1)) is None
+    assert runs_of(objects(1, 2)) is None
+    assert runs_of(np.empty(3, object)) is None

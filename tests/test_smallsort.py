@@ -20,7 +20,7 @@ def shuffled(dtype, size, seed=0):
 
 
 def firsts(a, index=True):
-    return smallsort.firsts(a, 0, 1 << 15, index, FACTOR)
+    return smallsort.firsts(a, index, FACTOR)
 
 
 def expected(a):
@@ -101,7 +101,6 @@ def test_what_is_in_order_is_left_to_others(dtype):
     "a",
     [
         shuffled("i8", 511),
-        shuffled("i8", (1 << 15) + 1),
         shuffled("i8", 2000)[::2],
         shuffled("i8", 2000).astype(">i8"),
         shuffled("i8", 2000).astype("i2"),
@@ -110,7 +109,7 @@ def test_what_is_in_order_is_left_to_others(dtype):
         np.resize(shuffled("i8", 511), 2000),
         shuffled("i8", 2000).tolist(),
     ],
-    ids=["few", "many", "strided", "swapped", "narrow", "complex", "times", "repeated", "list"],
+    ids=["few", "strided", "swapped", "narrow", "complex", "times", "repeated", "list"],
 )
 def test_what_is_not_served(a):
     assert firsts(a) is None
@@ -122,7 +121,7 @@ def test_every_factor_gives_the_same():
     a[-64:] = a[:64]
     served = 0
     for factor in np.random.default_rng(0).integers(1 << 30, 1 << 31, 200) * 2 + 1:
-        found = smallsort.firsts(a, 0, 1 << 15, True, int(factor))
+        found = smallsort.firsts(a, True, int(factor))
         if found is not None:
             assert_same(found[1], np.arange(3936))
             served += 1

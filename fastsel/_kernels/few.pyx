@@ -212,7 +212,7 @@ cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, b
     try:
         for k in range(task.rounds):
             fill_slice(&task, k)
-            if k == 0 and check(few, 0, looked_at, part.table.length):
+            if check(few, looked_at * min(k, 1), looked_at, part.table.length):
                 return None
         if part.status == NO_MEMORY:
             raise MemoryError()

@@ -13,7 +13,7 @@ from cpython.object cimport (
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.unicode cimport (
     PyUnicode_CheckExact, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND)
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
 from fastsel._kernels.blocks cimport fs_prefetch
@@ -230,7 +230,7 @@ def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not
 
 cdef inline void describe_text(text_t *text, PyObject *item) noexcept:
     cdef const char *letters
-    cdef Py_ssize_t size, letter
+    cdef Py_ssize_t size, letter, middle, last
     cdef uint32_t head = 0, tail = 0
     if PyUnicode_CheckExact(<object>item):
         letters = <const char *>PyUnicode_DATA(<object>item)
@@ -251,8 +251,10 @@ cdef inline void describe_text(text_t *text, PyObject *item) noexcept:
         memcpy(&head, letters, 4)
         memcpy(&tail, letters + size - 4, 4)
         text.head, text.tail = head, tail
-    else:
-        memcpy(&head, letters, size)
+    else:           # of 0 bytes the first is the NUL behind them
+        middle, last = size >> 1, size - (size > 0)
+        head = <uint8_t>letters[0]
+        head |= <uint32_t><uint8_t>letters[middle] << 8 | <uint32_t><uint8_t>letters[last] << 16
         text.head, text.tail = head, 0
 
 

@@ -74,15 +74,14 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_un
         give(items)
 
 
-def firsts(a, Py_ssize_t least, Py_ssize_t most, bint index, uint32_t factor):
-    """(values, index) in order of first occurrence, or None: of `least` to `most` items of 4 or 8
-    bytes, of which few are repeated. The index is None if it is not wanted; factor is odd, and
-    large."""
+def firsts(a, bint index, uint32_t factor):
+    """(values, index) in order of first occurrence, or None: of items of 4 or 8 bytes, of which few
+    are repeated. The index is None if it is not wanted; factor is odd, and large."""
     cdef uint64_t *bits
     cdef Py_ssize_t blocks
     cdef cnp.npy_intp count
     cdef char *items
-    if not is_plain(a) or not max(least, ALL_DISTINCT) <= cnp.PyArray_SIZE(a) <= most:
+    if not is_plain(a) or cnp.PyArray_SIZE(a) < ALL_DISTINCT:
         return None
     if not is_sorted_here(a) or cnp.PyArray_ITEMSIZE(a) < 4 or (
             not calls_for_sort(a, ALL_DISTINCT, ALL_DISTINCT)):

@@ -1,13 +1,16 @@
-"""str and bytes objects in ascending order: their letters as words that are ordered as they are.
+"""str and bytes objects in ascending order: whether they are, and their letters as words that are
+ordered as they are.
 
 Nothing here runs code of the objects or changes a reference count: the array that holds them must
-be the caller's alone.
+be the caller's alone, except for runs_of, which looks at them under the GIL.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp
 
+from fastsel._kernels.blocks cimport fs_prefetch
 from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 
@@ -19,6 +22,7 @@ cdef extern from "Python.h" nogil:
     bint PyBytes_CheckExact(PyObject *text)
     Py_ssize_t PyBytes_GET_SIZE(PyObject *text)
     const char *PyBytes_AS_STRING(PyObject *text)
+    int PyUnicode_Compare(PyObject *text, PyObject *other)
 
 cnp.import_array()
 
@@ -26,6 +30,7 @@ cdef enum:
     WORD = 8                # bytes
     TEXT_BYTES = 128        # about what is read of one
     LOOKED_AFTER = 1 << 16  # texts, for signals
+    AHEAD = 16              # texts, of which the head is asked for
 
 ctypedef struct text_t:
     const void *letters
@@ -45,6 +50,59 @@ ctypedef struct columns_task:
     int width               # bytes of a letter of the columns
     uint64_t *words         # [column][text]
     bint *has_nul           # per slice
+
+
+def runs_of(cnp.ndarray texts not None):
+    """(starts, direction) of n > 0 objects that are all str or all bytes and in order: where those
+    differ that come one after the other, and 1 if they ascend, -1 if they descend. None for others.
+    """
+    cdef PyObject **items = <PyObject **>cnp.PyArray_DATA(texts)
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(texts)
+    cdef cnp.ndarray starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(starts)
+    cdef Py_ssize_t i, runs = 1
+    cdef bint are_bytes = items[0] != NULL and PyBytes_CheckExact(items[0])
+    cdef int turn, direction = 0
+    out[0] = 0
+    if not is_text(items[0], are_bytes):
+        return None
+    for i in range(1, size):
+        if i % LOOKED_AFTER == 0:
+            PyErr_CheckSignals()
+            if not is_text(items[i - 1], are_bytes):    # a handler may have put others there
+                return None
+        if i + AHEAD < size:
+            fs_prefetch(<const char *>items[i + AHEAD])
+        if not is_text(items[i], are_bytes):
+            return None
+        turn = compare(items[i - 1], items[i], are_bytes)
+        if turn:
+            if turn == -direction:
+                return None
+            direction = turn
+            out[runs] = i
+            runs += 1
+    return starts[:runs].copy(), direction or 1
+
+
+cdef inline bint is_text(PyObject *item, bint is_bytes) noexcept:
+    if item == NULL:
+        return False
+    return PyBytes_CheckExact(item) if is_bytes else PyUnicode_CheckExact(item)
+
+
+cdef inline int compare(PyObject *text, PyObject *next, bint are_bytes) noexcept:
+    """1 if the next text is more, 0 if it is the same, -1 if it is less."""
+    cdef text_t a = text_of(text), b = text_of(next)
+    cdef int order = 0
+    if text == next:
+        return 0
+    if not are_bytes and (a.width > 1 or b.width > 1):
+        return -PyUnicode_Compare(text, next)
+    order = memcmp(b.letters, a.letters, min(a.length, b.length))
+    if order == 0:
+        order = (b.length > a.length) - (b.length < a.length)
+    return (order > 0) - (order < 0)
 
 
 def columns_of(cnp.ndarray texts not None, Py_ssize_t most, int threads):
