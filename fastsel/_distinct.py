@@ -1,71 +1,20 @@
-"""unique and its array-API kin: signature, docstring, and how the outputs are put together.
+"""unique and its array-API kin: signature, docstring, and the roads that arrays take.
 
-The engines (_engines) find the first occurrences; here they become values, index, inverse and
-counts, in order of first occurrence or sorted.
+Small arrays (_small) need one call of a kernel. The engines (_engines) find the first occurrences
+in others, of which _outputs makes values, index, inverse and counts.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from fastsel import _ascending, _engines, _gate, _numpy, _objects, _threads
-from fastsel._kernels import few, indices, items, pairs, results, smallsort, texts
+from fastsel import _ascending, _engines, _gate, _numpy, _objects, _small, _threads
+from fastsel._kernels import indices, items, results
+from fastsel._outputs import Found, Wanted, arranged, ordered, outputs
 
-# Up to so many integers NumPy has sorted them before an engine has started, and where its sorts are
-# fast up to so many numbers, before an engine has ended: 1e4 distinct int64 take 29 us, and by an
-# engine 77 (`compare.py --op unique_sorted --size 1e4 --groups n`; 0 here and as FEW_BYTES for the
-# engine).
+# Up to so many items that no kernel of small arrays takes, such as those of other byte orders,
+# NumPy is done before an engine has started.
 TINY_ITEMS = 1000
-SORTED_ITEMS = 1 << 15 if _ascending.SORT_SPEED else TINY_ITEMS
-
-# Up to so many integers of a narrow range, one table under the GIL is done before an engine has
-# started: 1e5 int64 of 1e3 values in 40 us and 64 (`compare.py --op unique_sorted --size 1e5
-# --distribution narrow`).
-PLACED_ITEMS = 1 << 17
-
-# Up to so many bytes, which one thread serves, all outputs in order of first occurrence come from
-# one call: 100 int64 of 100 groups take 1.8 us and by an engine 9.7, 1e4 of 1e3 18 and 27, with all
-# outputs sorted 48 and 72 (`compare.py --op unique_first unique_all --size 100 1e4`; 0 here for the
-# engines). If they are to be sorted, it gives up where more than MOST_DISTINCT of the first 256 are
-# distinct: to sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on. Values
-# alone are sorted at once from fewer groups on, which smallsort.unique sees, and up to FEW_ITEMS at
-# any number (with fast sorts).
-FEW_BYTES = 1 << 17
-
-# Values and index of more bytes than these, but not of more than so many, come from the same call
-# if the items are in order, bytes, or of few words: 1e5 int32 of 2 groups take 20 us so, by an
-# engine 62, and 1e6 uint8 69 and 380 (`compare.py --op unique_first --size 1e5 1e6 --dtype uint8
-# int32 --groups 2 25`; FEW_BYTES here for the engines).
-MOST_FEW_BYTES = 1 << 20
-
-MOST_DISTINCT = 248
-
-# And where the groups are of uneven size, which the first 256 do not show, it gives up at one group
-# for so many items: 1e4 int32 of 700 values take 18 us so, and sorted as they are 18, int64 of
-# 1.2e3 30 (`compare.py --op unique_sorted --size 1e4 --distribution zipf`, with 1 here).
-MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 8}
-
-# From so many items on, up to SORTED_ITEMS, what is hardly ever repeated is sorted for the order
-# of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37 (`compare.py --op
-# unique_first --size 1e3 1e4 --groups n`; more than SORTED_ITEMS here to hash them).
-FIRSTS_ITEMS = 1 << 9 if _ascending.SORT_SPEED else SORTED_ITEMS + 1
-
-# Up to so many items, all outputs in ascending order come from a sort of items beside their
-# positions: 1e3 int64 of 1e3 groups take 11 us so, and hashed 25, of 25 10 and 10, 3e3 of 25 29 and
-# 18. (Where that takes no bits from them, half of it; where the index alone is wanted, hashing is
-# faster.)
-PAIRED_ITEMS = 1 << 11 if _ascending.SORT_SPEED else 1 << 7
-PAIRED_ALONE = {1: 0, 2: PAIRED_ITEMS, 4: PAIRED_ITEMS, 8: PAIRED_ITEMS // 4}
-
-# And up to so many items, by their width, where more than one in PAIRED_SHARE is distinct: 1e4
-# int32 of 6e4 values take 59 us so, and by an engine 78, 3e4 275 and 225, 3e4 int16 109 and 800
-# (`compare.py --op unique_all --size 1e3 3e3 1e4 3e4`, with 0 for both).
-MOST_PAIRED = {1: 0, 2: 1 << 16, 4: 1 << 14, 8: 0}
-if not _ascending.SORT_SPEED:
-    MOST_PAIRED = dict.fromkeys(MOST_PAIRED, 0)
-PAIRED_SHARE = 8
-
-FEW_ITEMS = 1 << 13 if _ascending.SORT_SPEED else TINY_ITEMS
 
 
 class UniqueAllResult(NamedTuple):
@@ -89,14 +38,6 @@ class UniqueInverseResult(NamedTuple):
 
     values: np.ndarray
     inverse_indices: np.ndarray
-
-
-class Wanted(NamedTuple):
-    """The outputs beside the values."""
-
-    index: bool
-    inverse: bool
-    counts: bool
 
 
 def unique(
@@ -169,16 +110,11 @@ def unique(
     array([], dtype=float64)
     """
     plainest = sorted and axis is None and not (return_index or return_inverse or return_counts)
-    if (
-        plainest
-        and (values := smallsort.unique(ar, SORTED_ITEMS, PLACED_ITEMS, FEW_ITEMS)) is not None
-    ):
+    if plainest and (values := _small.sorted_values(ar)) is not None:
         return values
     wanted = Wanted(return_index, return_inverse, return_counts)
-    if axis is None and (found := _of_few(ar, wanted, equal_nan, sorted)) is not None:
-        return _outputs(found, wanted, ar.shape)
-    if plainest and (values := smallsort.unique(ar, SORTED_ITEMS, 0, SORTED_ITEMS)) is not None:
-        return values
+    if axis is None and (found := _small.find_outputs(ar, wanted, equal_nan, sorted)) is not None:
+        return outputs(found, wanted, ar.shape)
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in "iu":
         return _numpy.unique(ar, *wanted, axis)
@@ -193,7 +129,7 @@ def unique(
         return _by_numpy(array, wanted, axis, equal_nan, sorted)
     if axis is not None:
         found = found._replace(values=np.moveaxis(found.values, 0, axis))
-    return _outputs(found, wanted, array.shape if axis is None else (len(rows),))
+    return outputs(found, wanted, array.shape if axis is None else (len(rows),))
 
 
 def unique_all(x, /):
@@ -311,64 +247,6 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
-class Found(NamedTuple):
-    """All four outputs, None where not wanted; the inverse is flat."""
-
-    values: np.ndarray
-    index: np.ndarray | None
-    inverse: np.ndarray | None
-    counts: np.ndarray | None
-
-
-def _outputs(found, wanted, inverse_shape):
-    """What the caller gets of them."""
-    extras = []
-    if wanted.index:
-        extras.append(found.index)
-    if wanted.inverse:
-        extras.append(found.inverse.reshape(inverse_shape))
-    if wanted.counts:
-        extras.append(found.counts)
-    return (found.values, *extras) if extras else found.values
-
-
-def _of_few(ar, wanted, equal_nan, sorted):
-    """All outputs for a small array; None for others."""
-    if type(ar) is not np.ndarray or _engines.FORCE_ENGINE is not None:
-        return None
-    rule = _gate.word_rule(ar.dtype, bool(equal_nan))
-    if rule is None:
-        return None
-    order = _gate.number_rule(ar.dtype)
-    noted, size, width = wanted.inverse or wanted.counts, ar.size, ar.itemsize
-    in_pairs = sorted and (noted or wanted.index)
-    if in_pairs and size <= (PAIRED_ITEMS if noted else PAIRED_ALONE[width]):
-        found = pairs.unique(ar, rule, order, *wanted)
-        if found is not None:
-            return Found(*found)
-    elif not (sorted or noted) and FIRSTS_ITEMS <= size <= SORTED_ITEMS:
-        found = smallsort.firsts(ar, wanted.index, _engines.SEEDS[1] >> 32 | 0x80000001)
-        if found is not None:
-            return Found(*found, None, None)
-    most_distinct, most_words = 256, size
-    if sorted and size > _engines.SORTED_KEYS:
-        if in_pairs or width > 2:
-            most_distinct = MOST_DISTINCT
-        if _ascending.SORT_SPEED and not in_pairs:
-            most_words = size // MOST_WORDS_SHARE[width]
-        elif size <= MOST_PAIRED[width]:
-            most_words = size // PAIRED_SHARE
-    found = few.firsts_of_few(
-        *(ar, FEW_BYTES, MOST_FEW_BYTES, _engines.FEW_PLACES, rule, order if width >= 4 else None),
-        *(_engines.SEEDS, *wanted, most_distinct, most_words),
-    )
-    if found is not None:
-        return _ordered(found[:4], wanted, sorted, found[4])
-    if in_pairs and size <= MOST_PAIRED[width]:
-        found = pairs.unique(ar, rule, order, *wanted)
-    return found and Found(*found)
-
-
 def _rows(array, axis):
     """What is compared, along axis 0: the items, flat, or the slices; None if NumPy has to see it.
 
@@ -391,9 +269,9 @@ def _of_rows(rows, wanted, equal_nan, sorted):
             return None
         found = _objects.in_order(rows, wanted.inverse)
         if found is not None:
-            return _ordered(found[:4], wanted, sorted, found[4])
+            return ordered(found[:4], wanted, sorted, found[4])
         found = _objects.of_strings(rows, wanted.inverse, equal_nan)
-        return found and _ordered(found, wanted, sorted)
+        return found and ordered(found, wanted, sorted)
     keys = _engines.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
     if keys is None:
         return None
@@ -413,46 +291,10 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if firsts is None:
         firsts = _engines.first_occurrences(keys, wanted.inverse, wanted.counts, expected)
     values, index = _gathered(rows, firsts, wanted.index)
-    found = _arranged(values, index, firsts.finish, wanted, sorted, firsts.direction)
+    found = arranged(values, index, firsts.finish, wanted, sorted, firsts.direction)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         found = _with_smallest_nan(found, rows)
     return found
-
-
-def _ordered(found, wanted, sorted, direction=0):
-    """All outputs, of those in order of first occurrence."""
-    values, index, inverse, counts = found
-    finish = _engines.finished(inverse, counts)
-    return _arranged(values, index, finish, wanted, sorted, direction)
-
-
-def _arranged(values, index, finish, wanted, sorted, direction):
-    """The same from values and index in order of first occurrence, what Firsts finish with, and
-    whether the values ascend (1) or descend (-1)."""
-    order = places = inverse = counts = None
-    if sorted and direction < 0:
-        order = slice(None, None, -1)
-        places = np.arange(len(values) - 1, -1, -1) if wanted.inverse else None
-    elif sorted and direction == 0:
-        ascending = None if any(wanted) else _ascending.sort(values)
-        if ascending is not None:
-            values = ascending
-        else:
-            order, places = _ascending.argsort(values, wanted.inverse)
-    if wanted.inverse or wanted.counts:
-        inverse, counts = finish(places)
-    if order is not None:
-        values = _in_order(values, order)
-        index = _in_order(index, order) if wanted.index else None
-        counts = _in_order(counts, order) if wanted.counts else None
-    return Found(values, index, inverse, counts)
-
-
-def _in_order(output, order):
-    """An output in the order of the values; order is indices or a slice."""
-    if output.dtype.kind == "O" and not isinstance(order, slice):
-        return texts.moved_into_order(output, order)
-    return np.ascontiguousarray(output[order])
 
 
 def _gathered(rows, firsts, with_index):
@@ -508,7 +350,7 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
         found = _objects.first_occurrences(rows, wanted.inverse, equal_nan)
         if found is None:
             raise
-        return _outputs(Found(*found), wanted, np.shape(ar))
+        return outputs(Found(*found), wanted, np.shape(ar))
     values, index, *extras = found
     if not sorted:
         order = np.argsort(index)
@@ -518,8 +360,8 @@ def _by_numpy(ar, wanted, axis, equal_nan, sorted):
             extras[0] = np.asarray(_ascending.places(order)[extras[0]])  # of a 0-d array, 0-d
         if wanted.counts:
             extras[-1] = extras[-1][order]
-    outputs = [index, *extras] if wanted.index else extras
-    return (values, *outputs) if outputs else values
+    extras = [index, *extras] if wanted.index else extras
+    return (values, *extras) if extras else values
 
 
 def _add_advice(error, rows, axis):

@@ -29,17 +29,22 @@ from fastsel._kernels.words import first_of_few_words, first_words
 TABLE_GROUPS = 1 << 17
 LEAST_GROUPS = 1 << 16
 
-# Where only the first occurrences are wanted, words of so few groups are put into a set for each
-# slice of the keys, most of them without being looked up. By slices and by tables, on two threads,
-# 1e6 int64 of 25 groups take 0.28 and 0.56 ms, of 1e3 0.6 and 0.8, of 1e4 1.2 and 1.0, 1e7 of 1e3
-# 6.4 and 7.9 (FORCE_ENGINE; `compare.py --op unique_first`).
+# Where only the first occurrences are wanted, words are put into a set for each slice of the keys,
+# most of them without being looked up, if there are so many keys for each group and thread: the
+# sets are joined on one thread. Between SLICED_GROUPS and CROWDED_GROUPS the words met lately are
+# too many for that, and a table is as fast where CROWDED_KEYS keys are in a group. By slices, by
+# tables and by shares of the hashes (WORDS_GROUPS), on two threads, 1e5 int32 of 1e3 groups take
+# 57, 100 and 170 us, of 1e4 166, 231 and 209; 1e6 int64 of 3e3 1.0, .7 and 1.7 ms, of 6e4 2.5, 3.0
+# and 2.6; 1e7 of 1e5 18, 20 and 26. (FORCE_ENGINE; `compare.py --op unique_first`.)
+KEYS_PER_SLICED_GROUP = 4
 SLICED_GROUPS = 1 << 11
+CROWDED_GROUPS = 1 << 14
+CROWDED_KEYS = 128
 
-# Where only the first occurrences are wanted, words that have fewer keys per group than this are
-# put into sets, up to so many groups, for which 8 MB are taken. By tables and by sets, on two
-# threads, 1e5 int64 of 1e3 groups take 0.13 and 0.22 ms, of 1e4 0.39 and 0.29, of 1e5 1.6 and 0.5;
-# 1e6 of 3e4 2.6 and 3.4, of 1e5 6.7 and 3.8. By partitions and by sets 1e7 of 3e5 take 46 and 31
-# ms, of 1e6 50 and 54, 1e6 of 1e6 5.4 and 16. (FORCE_ENGINE; `compare.py --op unique_first`.)
+# Where there are more groups, up to so many, for which 8 MB are taken, there is a set for each
+# share of the hashes. By partitions and by sets 1e7 of 3e5 take 46 and 31 ms, of 1e6 50 and 54, 1e6
+# of 1e6 5.4 and 16. (FORCE_ENGINE; `compare.py --op unique_first`.) Where slices do not serve them,
+# words that have more keys per group than this go into tables.
 KEYS_PER_TABLE_GROUP = 32
 WORDS_GROUPS = (1 << 19) - 512
 
@@ -291,14 +296,14 @@ def first_occurrences(keys, inverse, counts, expected=None):
     threads = _threads.for_bytes(keys.data.nbytes)
     if expected is None:
         expected = expected_groups(keys)
-    for engine in _engines(keys, inverse or counts, expected):
+    for engine in _engines(keys, inverse or counts, expected, threads):
         firsts = engine(keys, inverse, counts, threads, expected)
         if firsts is not None:
             return firsts
     raise AssertionError("sorting serves all keys")
 
 
-def _engines(keys, noted, expected):
+def _engines(keys, noted, expected, threads):
     """The engines to try, in turn."""
     engines = {
         "ranges": _by_ranges,
@@ -315,13 +320,20 @@ def _engines(keys, noted, expected):
         del engines["ranges"]
     if not suits_words or expected > WORDS_GROUPS:
         del engines["words"]
-    few = 0 < expected <= keys.size // KEYS_PER_TABLE_GROUP
-    lonely = keys.rule[3]  # there may be many, which all go through the set of the first slice
-    if not suits_words or not few or expected > SLICED_GROUPS or lonely:
+    suits_slices = suits_words and _suits_slices(keys, expected, threads)
+    if not suits_slices:
         del engines["slices"]
-    if expected > TABLE_GROUPS or (suits_words and not few):
+    many = suits_words and expected > keys.size // KEYS_PER_TABLE_GROUP
+    if expected > TABLE_GROUPS or suits_slices or many:
         del engines["tables"]
     return engines.values()
+
+
+def _suits_slices(keys, expected, threads):
+    few = 0 < expected <= keys.size // (KEYS_PER_SLICED_GROUP * threads)
+    crowded = SLICED_GROUPS < expected <= min(CROWDED_GROUPS, keys.size // CROWDED_KEYS)
+    lonely = keys.rule[3]  # there may be many, which all go through the set of the first slice
+    return few and expected < TABLE_GROUPS and not crowded and not lonely
 
 
 def _are_words(keys):

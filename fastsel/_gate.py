@@ -231,6 +231,7 @@ def order_rule(dtype):
     return number_rule(dtype) if dtype.itemsize in (4, 8) else None
 
 
+@functools.lru_cache(maxsize=256)
 def number_rule(dtype):
     """How keys that are a word and a number each are ordered; None for other dtypes.
 

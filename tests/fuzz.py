@@ -21,7 +21,7 @@ import reference
 from arrays import DTYPES, LAYOUTS, assert_same, assert_same_outcome, has_layout, outcome
 
 import fastsel
-from fastsel import _ascending, _distinct, _engines, _gather, _selection, _threads
+from fastsel import _ascending, _distinct, _engines, _gather, _selection, _small, _threads
 
 # Their items are any bytes.
 RAW_DTYPES = [
@@ -78,14 +78,14 @@ class Reader:
         """Whether small arrays reach the kernels, in how many slices, by which engine and seed."""
         _selection.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
         _selection.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _selection.TINY_ITEMS
-        _distinct.SORTED_ITEMS = _distinct.PLACED_ITEMS = _selection.TINY_ITEMS
-        _distinct.FEW_ITEMS = _selection.TINY_ITEMS
-        _distinct.FEW_BYTES = 8 * _selection.TINY_ITEMS
-        _distinct.MOST_FEW_BYTES = 16 * _selection.TINY_ITEMS
+        _small.MOST_BYTES = self.choice([0, 1000, 1 << 20])
+        _small.FEW_BYTES = 8 * _selection.TINY_ITEMS
+        _small.PAIRED_ITEMS = self.choice([0, 1000])
+        _small.MOST_PAIRED = dict.fromkeys(_small.MOST_PAIRED, self.choice([0, 1000]))
         _ascending.SORT_SPEED = self.choice([0, 1, 2])
         _threads.MIN_SLICE_BYTES = self.choice([1, 64, 1 << 16])
         _engines.FORCE_ENGINE = self.choice(
-            [None, "places", "ranges", "slices", "words", "tables", "partitions", "sort"]
+            [*[None] * 7, "places", "ranges", "slices", "words", "tables", "partitions", "sort"]
         )
         _engines.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
         return fastsel.threads(self.integer(1, 7))
@@ -145,6 +145,9 @@ def unique(reader):
     for ours, theirs in zip(found, expected, strict=True):
         assert_same(ours, theirs)
     assert_same(fastsel.unique(array, axis=axis, **rules), found[0])
+    for k, name in enumerate(["index", "inverse", "counts"], 1):
+        alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
+        assert_same(alone[1], found[k])
 
 
 def gather(reader):

@@ -6,7 +6,7 @@ import reference
 from arrays import assert_same, value_bytes
 
 import fastsel
-from fastsel import _distinct, _engines
+from fastsel import _engines, _small
 from fastsel._kernels import sample
 from fastsel._kernels.flags import first_flags, sorted_words
 
@@ -183,8 +183,8 @@ def test_no_more_places_than_allowed(monkeypatch):
 @pytest.mark.parametrize("groups", [1, 2, 4, 5])
 def test_few_words_in_one_call(dtype, groups):
     """Of more bytes than other small arrays have; a word more comes at the end, or not at all."""
-    limit = _distinct.MOST_FEW_BYTES // np.dtype(dtype).itemsize
-    for size in (_distinct.FEW_BYTES // np.dtype(dtype).itemsize + 1, limit, limit + 1):
+    limit = _small.MOST_BYTES // np.dtype(dtype).itemsize
+    for size in (_small.FEW_BYTES // np.dtype(dtype).itemsize + 1, limit, limit + 1):
         items = np.arange(size) % groups
         for late in (items, np.append(items[:-1], 77)):
             array = late.astype(dtype)

@@ -91,10 +91,9 @@ def test_slice_count_agnosticism(name, forced_kernels, monkeypatch):
 SEED_SCRIPT = """
 import hashlib
 import numpy as np
-import arrays, fastsel, fastsel._distinct, fastsel._threads
+import arrays, fastsel, fastsel._distinct, fastsel._small, fastsel._threads
 fastsel._threads.MIN_SLICE_BYTES = 1
-fastsel._distinct.TINY_ITEMS = fastsel._distinct.SORTED_ITEMS = 0
-fastsel._distinct.PLACED_ITEMS = 0
+fastsel._distinct.TINY_ITEMS = fastsel._small.MOST_BYTES = 0
 digest = hashlib.sha256()
 engines = (None, "places", "ranges", "slices", "words", "tables", "partitions")
 for fastsel._engines.FORCE_ENGINE in engines:

@@ -6,7 +6,7 @@ import fuzz
 import numpy as np
 import pytest
 
-from fastsel import _ascending, _distinct, _engines, _gather, _selection, _threads
+from fastsel import _ascending, _distinct, _engines, _gather, _selection, _small, _threads
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -14,7 +14,7 @@ CORPUS = Path(__file__).with_name("corpus")
 @pytest.fixture(autouse=True)
 def _settings_as_before(monkeypatch):
     """Whatever the fuzzer sets: constants of these modules."""
-    for module in (_ascending, _distinct, _engines, _gather, _selection, _threads):
+    for module in (_ascending, _distinct, _engines, _gather, _selection, _small, _threads):
         for name, value in vars(module).items():
             if name.isupper():
                 monkeypatch.setattr(module, name, value)

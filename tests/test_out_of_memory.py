@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 34
+CALLS = 38
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -21,12 +21,14 @@ pytestmark = [
 SWEEP = """
 import ctypes, gc, sys
 import numpy as np
-import fastsel, fastsel._distinct, fastsel._engines, fastsel._selection, fastsel._threads
+import fastsel, fastsel._distinct, fastsel._engines, fastsel._selection, fastsel._small
+import fastsel._threads
 from fastsel._kernels import results, scratch
 
 fastsel._threads.MIN_SLICE_BYTES = 1
 fastsel._selection.TINY_ITEMS = fastsel._distinct.TINY_ITEMS = 0
-fastsel._distinct.SORTED_ITEMS = fastsel._distinct.PLACED_ITEMS = fastsel._distinct.FEW_ITEMS = 0
+fastsel._small.SORTED_ITEMS = fastsel._small.PLACED_ITEMS = fastsel._small.FEW_ITEMS = 0
+fastsel._small.MOST_FIRSTS = {}
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
@@ -51,6 +53,12 @@ def forced(engine, function, *arguments, **keywords):
         return function(*arguments, **keywords)
     return call
 
+def kernel(name, *arguments):
+    function = getattr(getattr(fastsel._small, name.split(".")[0]), name.split(".")[1])
+    return lambda: tuple(output for output in function(*arguments) if output is not None)
+
+RULES = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0)
+few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
 ALL = dict(return_index=True, return_inverse=True, return_counts=True)
 calls = {
     "nonzero": lambda: fastsel.nonzero(array),
@@ -70,6 +78,10 @@ calls = {
     "unique_first": lambda: fastsel.unique(many[:9000], sorted=False),
     "unique_flags": lambda: fastsel.unique(many, sorted=False),
     "unique_few_words": lambda: fastsel.unique(many % 4, sorted=False),
+    "unique_pairs": kernel("pairs.unique", few_repeated, *RULES, True, True, True),
+    "unique_repeated": kernel("smallsort.firsts", few_repeated, True, 0xC2B2AE3500000001),
+    "unique_small_sort": lambda: fastsel._small.smallsort.unique(many[:3000], 4000, 0, 4000),
+    "unique_texts_in_order": lambda: fastsel.unique(np.sort(texts), **ALL),
     "unique_words": forced("words", fastsel.unique, many, sorted=False),
     "unique_ranges": forced("ranges", fastsel.unique, many),
     "unique_ranges_first": forced("ranges", fastsel.unique, many, **ALL, sorted=False),

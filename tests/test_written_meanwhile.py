@@ -148,6 +148,16 @@ def test_small_array_written_meanwhile(name, dtype):
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
+@pytest.mark.parametrize("size", [1000, 5000])
+def test_small_distinct_array_written_meanwhile(dtype, size):
+    """Sorted, with positions or without; some are repeated after the first few."""
+    array = np.random.default_rng(1).permutation(size).astype(dtype)
+    array *= 2 ** (50 if array.itemsize == 8 else 10)
+    array[-20:] = array[:20]
+    while_writing(writer_of(array), lambda: check_unique(array), SECONDS)
+
+
 @pytest.mark.parametrize("engine", ["places", "ranges", "words", "tables", "partitions", "sort"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_keys_written_meanwhile(dtype, engine, forced_kernels, monkeypatch):

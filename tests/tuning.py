@@ -6,10 +6,6 @@ TUNING = (
     ("fastsel._selection.TINY_ITEMS", 0),
     ("fastsel._selection.SMALL_ITEMS", 0),
     ("fastsel._distinct.TINY_ITEMS", 0),
-    ("fastsel._distinct.SORTED_ITEMS", 0),
-    ("fastsel._distinct.FEW_ITEMS", 0),
-    ("fastsel._distinct.PLACED_ITEMS", 0),
-    ("fastsel._distinct.FEW_BYTES", 0),
-    ("fastsel._distinct.MOST_FEW_BYTES", 0),
+    ("fastsel._small.MOST_BYTES", 0),
     ("fastsel._gather.SMALL_ITEMS", 0),
 )

@@ -212,7 +212,8 @@ cdef tuple by_table(const few_t *few, cnp.ndarray a, bint index, bint inverse, b
     try:
         for k in range(task.rounds):
             fill_slice(&task, k)
-            if check(few, looked_at * min(k, 1), looked_at, part.table.length):
+            # That so many of the first are distinct is asked once.
+            if check(few, 0 if k == 0 else looked_at, looked_at, part.table.length):
                 return None
         if part.status == NO_MEMORY:
             raise MemoryError()

@@ -29,6 +29,11 @@ static inline uint64_t fs_fold(uint64_t a, uint64_t b)
 
 /* Slot of a word among those met lately. */
 enum { FS_RECENT_BITS = 12 };
+static inline uint32_t fs_recent_factor(uint64_t factor)
+{
+    return (uint32_t)(factor >> 32) | UINT32_C(0x80000001);
+}
+
 static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 {
     return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);

@@ -1,11 +1,11 @@
 """Large blocks of memory that are kept for whom they fit next, and lent to the system meanwhile.
 
 The system clears each page of fresh memory, after a fault for it, which takes longer than to write
-it: nonzero of 1e7 bool, half of them True, took 4.4 ms, and takes 2.7; 1e6 distinct texts took 250
-and take XX (`compare.py --op nonzero --size 1e7 --peers numpy`, `--op unique_first --dtype object
---groups n`, and both with MOST_KEPT = 0). The system takes the pages when it is short of memory
-(MADV_FREE). To tell it so is a call of its own: masks of 1e6 float64, whose results malloc keeps,
-took 0.12 ms, and 0.33 with LEAST_KEPT = 1 << 22.
+it: nonzero of 1e7 bool, half of them True, took 4.4 ms, and takes 2.7, first occurrences of 1e6
+distinct texts 250 ms and 51 (`compare.py --op nonzero --size 1e7 --peers numpy` and `--op
+unique_first --dtype object --size 1e6 --groups n`, and with MOST_KEPT = 0). The system takes the
+pages when it is short of memory (MADV_FREE). To tell it so is a call of its own: masks of 1e6
+float64, whose results malloc keeps, took 0.12 ms, and 0.33 with LEAST_KEPT = 1 << 22.
 """
 
 cdef extern from "memory.h" nogil:

@@ -24,7 +24,8 @@ typedef struct {
        the room may be written, so a later call has to write what this one does not. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t room);
-    /* keep[log2 width]: items has 64 * blocks items. The room, as above. */
+    /* keep[log2 width]: items has 64 * blocks items; the last block may have fewer, if the room is
+       just what is kept: then those that are not there are not read. The room, as above. */
     void (*keep[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
                     ptrdiff_t room);
     /* out has room for 64 positions; returns how many bits are set. */

@@ -37,7 +37,7 @@ def unique(a, tuple rule not None, tuple order, bint index, bint inverse, bint c
 
     rule and order are those of the words that a's items are; order may be None. None for what this
     does not serve: other classes than ndarray, layouts that are not contiguous, no items, items
-    without an order, of 1 byte, and such as differ in few of their bits.
+    without an order, items of 1 byte, and of 8 of which many differ in lost bits alone.
     """
     cdef pairs_t task
     cdef cnp.npy_intp size

@@ -20,34 +20,50 @@ from fastsel._kernels.scratch cimport give, take
 cdef extern from "hashing.h" nogil:
     enum:
         FS_RECENT_BITS
+    uint32_t fs_recent_factor(uint64_t factor)
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
+
+cdef extern from "sorts.h" nogil:
+    int fs_numpy_sorts_short()
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
+cdef bint sorts_short = fs_numpy_sorts_short()
 
 cdef enum:
-    MOST_NARROW = 1000     # items of 1 or 2 bytes that are sorted
+    MOST_NARROW = 1000     # items of 1 byte, or of 2 if NumPy's sort of these is not vectorised
     MANY = 1 << 11         # from so many items on the first ones are looked at
     # Of so many these must be distinct, of 4 bytes and of 8, for all to be sorted at once: 1e4
-    # int64 of 1.4e3 groups are hashed, and their distinct ones sorted, as fast, 1e4 int32 of 500
-    # (`compare.py --op unique_sorted --size 1e4 --groups 500 1400`).
+    # int64 of 1.4e3 groups are hashed, and their distinct ones sorted, as fast, 1e4 int32 of 500.
+    # Of more than MOST_UNSEEN items of 2 bytes, too, up to MOST_PAIRS: 1e4 distinct int16 take 12
+    # us so, and by flags 22, of 25 groups 10 and 8, 3e4 of 1e3 37 and 18 (`compare.py --op
+    # unique_sorted --size 1e4 3e4 --groups 25 500 1400 n`).
     LOOKED_AT = 256
     LEAST_SHORT = 201
     LEAST_LONG = 233
-    # In order of first occurrence: all of so many, and of all but so many repeated.
+    MOST_UNSEEN = 1 << 12
+    MOST_PAIRS = 1 << 14
+    # In order of first occurrence: all of so many, of more than MANY_MORE items all of
+    # MOST_LOOKED_AT, and of all but so many repeated.
     ALL_DISTINCT = 512
-    MOST_REPEATED = 64
-    TRIES = 8              # until each of these has a slot: a third fail where there are most
+    MANY_MORE = 1 << 14
+    MOST_LOOKED_AT = 2048
+    LOOKED_BLOCKS = MOST_LOOKED_AT // 64
+    MOST_REPEATED = 96
+    TRIES = 8              # until each of these has a slot: two thirds fail where there are most
     ANOTHER = 0x9E3779B1   # factor: of Knuth's multiplicative hash
     PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
     PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
 
 
 def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_unseen):
-    """numpy.unique(a); of few items, if they are of 1 or 2 bytes: tables are faster. Many items are
-    not sorted if the first of them are in order, or NaN; nor more than most_unseen, if several of
-    these are the same."""
+    """numpy.unique(a), or None.
+
+    Up to most_placed integers of a narrow range need no sort. Up to most_sorted are sorted (fewer
+    of 1 or 2 bytes, for which tables are faster), unless the first of them are in order or NaN;
+    and of more than most_unseen unless several of the first are the same.
+    """
     cdef Py_ssize_t width, least
     cdef char *items
     if not is_plain(a) or cnp.PyArray_SIZE(a) == 0:
@@ -55,7 +71,10 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_un
     if PLACED <= cnp.PyArray_SIZE(a) <= most_placed and (out := by_places(a)) is not None:
         return out
     width, least = cnp.PyArray_ITEMSIZE(a), 0
-    if not is_sorted_here(a) or cnp.PyArray_SIZE(a) > (most_sorted if width > 2 else MOST_NARROW):
+    if width <= 2:
+        most_sorted = min(most_sorted, MOST_PAIRS if width == 2 and sorts_short else MOST_NARROW)
+        most_unseen = min(most_unseen, MOST_UNSEEN)
+    if not is_sorted_here(a) or cnp.PyArray_SIZE(a) > most_sorted:
         return None
     if cnp.PyArray_SIZE(a) > most_unseen:
         least = LEAST_LONG if width == 8 else LEAST_SHORT
@@ -74,17 +93,18 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_un
         give(items)
 
 
-def firsts(a, bint index, uint32_t factor):
+def firsts(a, bint index, uint64_t factor):
     """(values, index) in order of first occurrence, or None: of items of 4 or 8 bytes, of which few
-    are repeated. The index is None if it is not wanted; factor is odd, and large."""
+    are repeated. The index is None if it is not wanted; factor is that of the hash."""
     cdef uint64_t *bits
-    cdef Py_ssize_t blocks
+    cdef Py_ssize_t blocks, looked_at
     cdef cnp.npy_intp count
     cdef char *items
     if not is_plain(a) or cnp.PyArray_SIZE(a) < ALL_DISTINCT:
         return None
+    looked_at = MOST_LOOKED_AT if cnp.PyArray_SIZE(a) > MANY_MORE else ALL_DISTINCT
     if not is_sorted_here(a) or cnp.PyArray_ITEMSIZE(a) < 4 or (
-            not calls_for_sort(a, ALL_DISTINCT, ALL_DISTINCT)):
+            not calls_for_sort(a, looked_at, looked_at)):
         return None
     items, blocks = room_for(a), blocks_of(cnp.PyArray_SIZE(a))
     bits = bits_beside(a, items)
@@ -96,7 +116,7 @@ def firsts(a, bint index, uint32_t factor):
         if cnp.PyArray_SIZE(a) - count > MOST_REPEATED:
             return None
         if cnp.PyArray_SIZE(a) > count:
-            if not clear_repeated(ordered, a, bits, factor):
+            if not clear_repeated(ordered, a, bits, fs_recent_factor(factor)):
                 return None
             count = level.count(bits, blocks)
         values = kept_items(a, <const char *>cnp.PyArray_DATA(a), bits, count)
@@ -115,11 +135,17 @@ cdef inline bint is_sorted_here(cnp.ndarray a) noexcept:
 
 cdef bint calls_for_sort(cnp.ndarray a, cnp.npy_intp looked_at, Py_ssize_t least) except -1:
     """Are so many of the first items distinct, none of them NaN, and these in no order?"""
-    cdef uint64_t[ALL_DISTINCT] items, bits
+    cdef uint64_t[MOST_LOOKED_AT] items
+    cdef uint64_t[LOOKED_BLOCKS] bits
     cdef const char *data = <const char *>cnp.PyArray_DATA(a)
     cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), last = (looked_at - 1) * width
     cdef const char *lowest = <const char *>items
     cdef const char *highest = lowest + last
+    cdef Py_ssize_t j
+    if least == looked_at:
+        for j in range(1, 64):      # most arrays of few groups need no more
+            if memcmp(data, data + j * width, width) == 0:
+                return False
     ordered = sorted_items(a, looked_at, <char *>items)
     if is_float(a) and not settle_floats(ordered):
         return False
@@ -170,7 +196,7 @@ cdef bint clear_repeated(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits,
         else:
             done = find_repeated(<const uint32_t *>in_order, <const uint32_t *>data, size, bits,
                                  <uint32_t *>slots, factor)
-        factor = factor * ANOTHER | <uint32_t>0x80000001
+        factor = fs_recent_factor(<uint64_t>(factor * <uint32_t>ANOTHER) << 32)
         left -= 1
     give(slots)
     return done
@@ -200,7 +226,7 @@ cdef bint find_repeated(const wide_t *ordered, const wide_t *items, Py_ssize_t s
     for j in range(whole * 64, size):
         bits[whole] |= <uint64_t>(slots[fs_recent_slot(items[j], factor)] != items[j]) << (j & 63)
     memset(met, 0, sizeof(met))
-    for block in range((size + 63) >> 6):
+    for block in range(blocks_of(size)):
         repeated = ~bits[block]
         if block == whole:
             repeated &= (<uint64_t>1 << (size & 63)) - 1
@@ -331,13 +357,14 @@ cdef void put_first_zero(cnp.ndarray a, cnp.ndarray out) noexcept:
 
 
 cdef void put_sign(const wide_t *words, Py_ssize_t size, wide_t *out, Py_ssize_t groups) noexcept:
-    cdef wide_t magnitudes = <wide_t>-1 >> 1
+    cdef wide_t magnitudes = <wide_t>-1 >> 1, word = 1
     cdef Py_ssize_t zero = 0, i = 0
     while zero < groups and out[zero] > magnitudes:     # less than zero
         zero += 1
     if zero == groups or out[zero] != 0:
         return
-    while i < size and words[i] & magnitudes:
+    while i < size and word & magnitudes:
+        word = words[i]
         i += 1
-    if i < size:      # unless another thread has changed them
-        out[zero] = words[i]
+    if word & magnitudes == 0:      # unless another thread has changed them
+        out[zero] = word

@@ -25,6 +25,7 @@ from fastsel._kernels.table cimport FLOODED, NO_MEMORY, PROBES_FREE, PROBES_PER_
 cdef extern from "hashing.h" nogil:
     enum:
         FS_RECENT_BITS
+    uint32_t fs_recent_factor(uint64_t factor)
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 
 cdef enum:
@@ -142,7 +143,7 @@ cdef inline Py_ssize_t add_batch(set_t *set, const keys_t *keys, const fs_level_
 
 
 cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
-    return <uint32_t>(keys.factor >> 32) | <uint32_t>0x80000001
+    return fs_recent_factor(keys.factor)
 
 
 cdef inline Py_ssize_t find_strangers(const set_t *set, const keys_t *keys,
