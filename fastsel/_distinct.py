@@ -267,6 +267,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
+        rows = np.require(rows, requirements="CA")  # with an axis it may have come in any strides
         found = _objects.in_order(rows, wanted.inverse)
         if found is not None:
             return ordered(found[:4], wanted, sorted, found[4])

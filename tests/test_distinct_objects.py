@@ -504,3 +504,24 @@ def test_which_texts_are_in_order():
     assert runs_of(objects("a", 1)) is None
     assert runs_of(objects(1, 2)) is None
     assert runs_of(np.empty(3, object)) is None
+
+
+@pytest.mark.parametrize("text", [str, lambda number: b"%d" % number, lambda number: number])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_objects_in_any_strides_along_an_axis(text, axis):
+    texts = [text(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
+    record = np.zeros(len(texts), [("flag", "u1"), ("item", "O")])
+    record["item"] = texts
+    plain = objects(*texts)
+    for array in (
+        plain[::2],
+        plain[::-1],
+        np.sort(plain)[::-3],
+        record["item"],
+        record["item"][:1],
+    ):
+        expected = np.unique(array, True, True, True, axis)
+        assert_same(fastsel.unique(array, True, True, True, axis), expected)
+        assert fastsel.unique(array, axis=axis, sorted=False).tolist() == list(dict.fromkeys(array))
+    everywhere = np.broadcast_to(np.array(text(3), object), 300_000)
+    assert fastsel.unique(everywhere, axis=axis, return_counts=True)[1] == 300_000

@@ -199,6 +199,7 @@ def first_objects(cnp.ndarray items not None, bint only_strings, tuple seeds not
     cdef Py_ssize_t start = 0, n, batches = 0
     cdef Kinds kinds = Kinds(size, seeds)
     cdef cnp.ndarray labels = None
+    assert cnp.PyArray_IS_C_CONTIGUOUS(items)
     if inverse:
         labels = new_result(1, &size, cnp.NPY_INTP)
         out = <Py_ssize_t *>cnp.PyArray_DATA(labels)

@@ -63,6 +63,7 @@ def runs_of(cnp.ndarray texts not None):
     cdef Py_ssize_t i, runs = 1
     cdef bint are_bytes = items[0] != NULL and PyBytes_CheckExact(items[0])
     cdef int turn, direction = 0
+    assert cnp.PyArray_ISCARRAY_RO(texts)
     out[0] = 0
     if not is_text(items[0], are_bytes):
         return None
@@ -118,6 +119,7 @@ def columns_of(cnp.ndarray texts not None, Py_ssize_t most, int threads):
     cdef cnp.npy_intp[2] shape
     cdef bint are_bytes, has_nul = False
     cdef Scratch scratch = Scratch()
+    assert cnp.PyArray_ISCARRAY_RO(texts)
     task.texts = <PyObject **>cnp.PyArray_DATA(texts)
     task.size = cnp.PyArray_SIZE(texts)
     task.width = 1
