@@ -506,7 +506,7 @@ def test_which_texts_are_in_order():
     assert runs_of(np.empty(3, object)) is None
 
 
-@pytest.mark.parametrize("text", [str, lambda number: b"%d" % number, lambda number: number])
+@pytest.mark.parametrize("text", [str, lambda number: b"%d" % number])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_objects_in_any_strides_along_an_axis(text, axis):
     texts = [text(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
@@ -520,7 +520,7 @@ def test_objects_in_any_strides_along_an_axis(text, axis):
         record["item"],
         record["item"][:1],
     ):
-        expected = np.unique(array, True, True, True, axis)
+        expected = np.unique(array, True, True, True)
         assert_same(fastsel.unique(array, True, True, True, axis), expected)
         assert fastsel.unique(array, axis=axis, sorted=False).tolist() == list(dict.fromkeys(array))
     everywhere = np.broadcast_to(np.array(text(3), object), 300_000)
