@@ -254,9 +254,11 @@ def _columns(values):
     """The Columns of rows or strings, or None."""
     if values.ndim > 1:
         rows = values.reshape(len(values), -1)
-        if rows.dtype.kind in "biu":
+        if rows.dtype.kind in "bu" and rows.itemsize <= 2:
             return _columns_of_letters(rows)
-        return _columns_of_numbers(rows) if _gate.order_rule(rows.dtype) else None
+        # (NumPy orders the NaN of float16 in its own way.)
+        has_order = _gate.number_rule(rows.dtype) and rows.dtype.char != "e"
+        return _columns_of_numbers(rows) if has_order else None
     if values.dtype.kind == "U":
         letters = np.ascontiguousarray(values).view(np.uint32).reshape(len(values), -1)
         if letters.max() < 256:
@@ -269,25 +271,22 @@ def _columns(values):
 
 
 def _columns_of_numbers(rows):
-    rule, order = _gate.key_rule(rows.dtype).part_rule(False), _gate.order_rule(rows.dtype)
+    rule, order = _gate.key_rule(rows.dtype).part_rule(False), _gate.number_rule(rows.dtype)
     threads = _threads.for_bytes(len(rows) * COLUMN_BYTES)
     return Columns(rows.shape[1], lambda k: ordered_numbers(rows[:, k], rule, order, threads))
 
 
 def _columns_of_letters(letters):
-    """Integers: of 1 or 2 bytes as many as fit to a column, the first one on top."""
-    dtype = np.dtype(f"u{letters.itemsize}")
+    """Unsigned integers, or bool: of 1 or 2 bytes as many as fit to a column, the first on top."""
     width = COLUMN_BYTES // letters.itemsize if letters.itemsize <= 2 else 1
 
     def get(k):
         part = letters[:, k * width : (k + 1) * width]
         if letters.dtype.kind == "b":
             part = part.view(np.uint8) != 0  # NumPy's sorts tell the bytes of True apart
-        elif letters.dtype.kind == "i":
-            part = part.view(dtype) ^ dtype.type(1 << (8 * dtype.itemsize - 1))
         if width == 1:
             return part.ravel().astype(np.uint64)
-        column = np.zeros((len(letters), width), dtype.newbyteorder(">"))
+        column = np.zeros((len(letters), width), f">u{letters.itemsize}")
         column[:, width - part.shape[1] :] = part
         return column.view(">u8").ravel().astype(np.uint64)
 

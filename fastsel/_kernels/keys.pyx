@@ -49,7 +49,7 @@ ctypedef struct numbers_task:
 
 def ordered_numbers(cnp.ndarray items not None, tuple rule not None, tuple order not None,
                     int threads):
-    """The items of a 1-d array, of 4 or 8 bytes, as unsigned numbers of 8 bytes that are ordered
+    """The items of a 1-d array, of 1 to 8 bytes, as unsigned numbers of 8 bytes that are ordered
     as they are; rule and order as for other kernels."""
     cdef numbers_task task
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
