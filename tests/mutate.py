@@ -46,7 +46,7 @@ TESTS = {
     "distinct.pyx": ["small", *DISTINCT, "distinct_firsts"],
     "distinct.pxd": DISTINCT,
     "few.pyx": ["small", "distinct_firsts", "distinct_flags", *DISTINCT],
-    "changes.pxd": ["ranges", "small", "distinct_firsts"],
+    "changes.pxd": ["ranges", "small", "pairs", "distinct_firsts"],
     "known.pxd": ["distinct_firsts", "distinct_flags", "bounds"],
     "flags.pyx": ["distinct_flags", "distinct_places", "out_of_memory", "bounds"],
     "flagset.pxd": ["distinct_flags", "distinct_places", "bounds"],

@@ -1,4 +1,5 @@
-"""Which items differ from the one before: the first of each kind, of items that are sorted."""
+"""Which items differ from the one before: the first of each kind, of items that are sorted; and how
+many of each kind there are."""
 from libc.stdint cimport uint64_t
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
@@ -28,3 +29,12 @@ cdef inline uint64_t changes_in(const fs_level_t *level, const any_t *items, any
         changes[j] = items[j] ^ items[j - 1]
     level.pack[log2_width(sizeof(any_t))](<const char *>changes, care, &bits, 1)
     return bits
+
+
+cdef inline void write_lengths(const Py_ssize_t *starts, Py_ssize_t runs, Py_ssize_t size,
+                               Py_ssize_t *lengths) noexcept nogil:
+    """The lengths of runs that start there; the last one ends with `size` items."""
+    cdef Py_ssize_t run
+    for run in range(runs - 1):
+        lengths[run] = starts[run + 1] - starts[run]
+    lengths[runs - 1] = size - starts[runs - 1]

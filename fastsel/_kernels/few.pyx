@@ -6,6 +6,7 @@ from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of, fs_level_t, log2_width
+from fastsel._kernels.changes cimport write_lengths
 from fastsel._kernels.distinct cimport fill_slice, part_t, tables_task
 from fastsel._kernels.flagset cimport flag_blocks, flags_t
 from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t
@@ -187,9 +188,7 @@ cdef tuple with_runs(cnp.npy_intp size, tuple found, bint index, bint inverse, b
                 out[i] = g
     if counts:
         lengths = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
-        out = <Py_ssize_t *>cnp.PyArray_DATA(lengths)
-        for g in range(groups):
-            out[g] = (starts[g + 1] if g + 1 < groups else size) - starts[g]
+        write_lengths(starts, groups, size, <Py_ssize_t *>cnp.PyArray_DATA(lengths))
     return found[0], places if index else None, numbers, lengths, found[4]
 
 

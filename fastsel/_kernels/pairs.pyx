@@ -8,7 +8,7 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint16_t, uint32_t, uint64_t
 
 from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t
-from fastsel._kernels.changes cimport note_changes
+from fastsel._kernels.changes cimport note_changes, write_lengths
 from fastsel._kernels.keys cimport describe_keys, key_at, keys_t, load_words, wide_t
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.numbers cimport bit_length, number_of
@@ -180,9 +180,7 @@ cdef tuple outputs(const pairs_t *task, wide_t *pairs, cnp.ndarray a, bint index
                 out[pairs[j] & mask] = group
     if counts:
         lengths = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
-        out = <Py_ssize_t *>cnp.PyArray_DATA(lengths)
-        for group in range(groups):
-            out[group] = (starts[group + 1] if group + 1 < groups else size) - starts[group]
+        write_lengths(starts, groups, size, <Py_ssize_t *>cnp.PyArray_DATA(lengths))
     for group in range(groups):
         starts[group] = <Py_ssize_t>(pairs[starts[group]] & mask)
     copy_items(a, starts, groups, values)
