@@ -90,8 +90,9 @@ def unique(
     needs too many probes gives way to sorting; of objects, Python's own hashes decide.
     Extra memory, for items of 4 or 8 bytes, is up to 2.7 times `ar`, or 24 MB if that is more; at
     most 24 MB are kept for the next call, and the last two blocks of 32 to 128 MB, which the system
-    may take. Strided arrays and rows are copied once more, and short rows and strings padded to 4
-    or 8 bytes. The result is the same for every number of threads and every seed.
+    may take. Strided arrays and rows, and rows of floats with NaN or negative zero, are copied once
+    more, and short rows and strings padded to 4 or 8 bytes. The result is the same for every number
+    of threads and every seed.
     Order is NumPy's: NaN and NaT last.
     Objects other than all-str or all-bytes arrays, StringDType, structured dtypes and subclasses
     go to NumPy.

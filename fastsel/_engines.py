@@ -19,7 +19,7 @@ from fastsel import _ascending, _gate, _guess, _numpy, _threads
 from fastsel._kernels import bitmask, distinct, gather, indices, ordered, partitions, ranges, sample
 from fastsel._kernels.ascending import ascending
 from fastsel._kernels.flags import first_flags, sorted_words
-from fastsel._kernels.keys import canonical_keys
+from fastsel._kernels.keys import are_canonical, canonical_keys
 from fastsel._kernels.words import first_of_few_words, first_words
 
 # Beyond so many expected groups a table leaves the cache and partitions are faster: on one thread
@@ -161,9 +161,21 @@ def keys_of(rows, equal_nan):
     if word is not None:
         order = None if foreign else _gate.order_rule(rows.dtype)
         return Keys(_as_words(rows, width), len(rows), word, None, order, _letter(rows))
-    if rule.kind == _gate.RAW and (width > 8 or width in (1, 2, 4, 8)):
+    if (width > 8 or width in (1, 2, 4, 8)) and _lie_canonical(rows, rule, equal_nan):
         return Keys(_as_words(rows, width), len(rows), _RAW_RULE, None, None, _letter(rows))
     return _canonical(rows, rule, width, equal_nan)
+
+
+def _lie_canonical(rows, rule, equal_nan):
+    """Are the bytes of the rows their keys? Those of nearly all floats are, and to look takes a
+    sixth of what it takes to write them out: first occurrences of 1.25e5 rows of 8 float64 took 4.2
+    ms, and take 2.2 (`compare.py --op unique_rows_first --dtype float64 --size 1e6 --width 8`)."""
+    if rule.kind == _gate.RAW:
+        return True
+    if rule.kind == _gate.EXTENDED or not rows.flags.c_contiguous:
+        return False
+    threads = _threads.for_bytes(rows.nbytes)
+    return are_canonical(rows, rule.width, rule.part_rule(not equal_nan), threads)
 
 
 def _as_words(rows, width):

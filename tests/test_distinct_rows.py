@@ -274,6 +274,22 @@ def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, few_thre
         check_two_forms(array, 0)
 
 
+def test_one_item_that_is_not_canonical(few_threads):
+    """Rows of which no item is a negative zero or NaN (NaT, another byte than 1) need no copy."""
+    for dtype in ("f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[D]", "bool"):
+        odd = {"M": "NaT", "m": "NaT", "b": True}.get(np.dtype(dtype).kind, -0.0)
+        for count, width in ((3, 4), (300, 4), (1025, 4), (40_000, 4)):
+            plain = (np.arange(count * width) % 7).astype(dtype).reshape(count, width)
+            check_two_forms(plain, 0)
+            for at in (0, plain.size // 2, plain.size - 1):
+                for value in (odd, np.nan) if plain.dtype.kind in "fc" else (odd,):
+                    array = plain.copy()
+                    array.flat[at] = value
+                    if dtype == "bool":
+                        array.view(np.uint8).flat[at] = 255
+                    check_two_forms(array, 0)
+
+
 def test_bool_rows_compare_as_truth(few_threads):
     array = np.array([[2, 0], [1, 0], [0, 255], [0, 1], [128, 0]], np.uint8).view(bool)
     values, *extras = fastsel.unique(array, True, True, True, axis=0)

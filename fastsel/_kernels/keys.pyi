@@ -9,6 +9,9 @@ def ordered_numbers(
     order: tuple[int, int, int],
     threads: int,
 ) -> NDArray[np.uint64]: ...
+def are_canonical(
+    items: NDArray[Any], width: int, rule: tuple[int, int, int, bool], threads: int
+) -> bool: ...
 def canonical_keys(
     items: NDArray[Any],
     keys: int,

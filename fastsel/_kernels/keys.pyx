@@ -5,16 +5,20 @@ A key is made of parts: the halves of a complex number, the items of a row. Each
 one rule of its dtype.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._kernels.blocks cimport blocks_of
 from fastsel._kernels.numbers cimport number_of
+from fastsel._kernels.scratch cimport Scratch
 from fastsel._kernels.slices cimport for_slices, slice_count, slice_start
 from fastsel._kernels.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
 
 cnp.import_array()
+
+cdef enum:
+    WORDS_AT_ONCE = 1024  # looked at before it is asked whether one of them is not canonical
 
 ctypedef enum part_kind:
     RAW = 0       # bytes as they are
@@ -35,6 +39,14 @@ ctypedef struct canonical_task:
     Py_ssize_t slices
     char *out
     uint64_t *loners              # bitmask of the keys with a nan part, or NULL
+
+ctypedef struct looked_at_task:
+    const char *words
+    Py_ssize_t size
+    Py_ssize_t width
+    Py_ssize_t slices
+    rule_t rule
+    uint8_t *strange              # of each slice
 
 ctypedef struct numbers_task:
     const char *items
@@ -72,6 +84,66 @@ cdef void numbers_slice(void *context, Py_ssize_t k) noexcept nogil:
                    slice_start(task.size, task.slices, k + 1)):
         word = load_word(task.items + i * task.stride, task.width)
         task.out[i] = number_of(task.order, canonical(&task.rule, word))
+
+
+def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not None, int threads):
+    """Are all parts, of 1 to 8 bytes, of a C-contiguous array canonical as they lie there, and is
+    none nan if those are lonely?"""
+    cdef looked_at_task task
+    cdef Scratch scratch = Scratch()
+    cdef Py_ssize_t k
+    task.words, task.width = <const char *>cnp.PyArray_DATA(items), width
+    task.size = cnp.PyArray_NBYTES(items) // width
+    task.slices = slice_count(task.size, threads, width)
+    task.rule.care, task.rule.limit, task.rule.nan, task.rule.lonely = rule
+    task.strange = <uint8_t *>scratch.take(task.slices)
+    with nogil:
+        for_slices(looked_at_slice, &task, task.slices, threads)
+    for k in range(task.slices):
+        if task.strange[k]:
+            return False
+    return True
+
+
+cdef void looked_at_slice(void *context, Py_ssize_t k) noexcept nogil:
+    cdef const looked_at_task *task = <const looked_at_task *>context
+    cdef Py_ssize_t start = slice_start(task.size, task.slices, k)
+    cdef Py_ssize_t stop = slice_start(task.size, task.slices, k + 1), n
+    cdef const char *words
+    cdef bint strange = False
+    while start < stop and not strange:
+        words = task.words + start * task.width
+        n = min(stop - start, WORDS_AT_ONCE)
+        if task.width == 8:
+            strange = has_strange(&task.rule, words, n, <uint64_t>task.rule.nan)
+        elif task.width == 4:
+            strange = has_strange(&task.rule, words, n, <uint32_t>task.rule.nan)
+        elif task.width == 2:
+            strange = has_strange(&task.rule, words, n, <uint16_t>task.rule.nan)
+        else:
+            strange = has_strange(&task.rule, words, n, <uint8_t>task.rule.nan)
+        start += n
+    task.strange[k] = strange
+
+
+cdef inline bint has_strange(const rule_t *rule, const char *words, Py_ssize_t n,
+                             any_t nan) noexcept nogil:
+    """Is one of n words not canonical, or nan and lonely?"""
+    cdef any_t word, magnitude, care = <any_t>rule.care, limit = <any_t>rule.limit
+    cdef any_t gap = <any_t>(rule.care - rule.limit), beyond = 0
+    cdef bint alone = False
+    cdef Py_ssize_t j
+    if rule.care > rule.limit and rule.limit:       # floats: see load_numbers
+        for j in range(n):
+            memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
+            magnitude = word & care
+            beyond |= (<any_t>(magnitude - 1) & word) | <any_t>(magnitude + gap)
+        return (beyond & <any_t>(care + 1)) != 0
+    for j in range(n):
+        memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
+        beyond |= <any_t>((word if word <= limit else nan) ^ word)
+        alone |= word == nan
+    return beyond != 0 or (rule.lonely and alone)
 
 
 def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
@@ -127,43 +199,60 @@ cdef void canonical_slice(void *context, Py_ssize_t k) noexcept nogil:
 
 cdef bint write_items(const canonical_task *task, cursor_t *cursor, char *out) noexcept nogil:
     """The items of one key; returns whether a part is nan."""
-    cdef Py_ssize_t left = task.items_per_key, length, j
+    cdef Py_ssize_t left = task.items_per_key, length, together, j
     cdef Py_ssize_t stride = task.items.strides[task.items.ndim - 1]
     cdef const char *source
     cdef bint has_nan = False
     while left:
         length = run_length(cursor, &task.items, left)
         source = item(cursor, &task.items)
-        for j in range(length):
-            has_nan |= write_parts(task, source + j * stride, out)
-            out += task.itemsize
+        together = length if stride == task.itemsize else 1
+        for j in range(length // together):
+            has_nan |= write_parts(task, source + j * stride, together * task.itemsize, out)
+            out += together * task.itemsize
         advance(cursor, &task.items, length)
         left -= length
     return has_nan
 
 
-cdef inline bint write_parts(const canonical_task *task, const char *source,
+cdef inline bint write_parts(const canonical_task *task, const char *source, Py_ssize_t size,
                              char *out) noexcept nogil:
-    cdef Py_ssize_t part, at
+    """The parts of so many bytes that lie side by side; returns whether one of them is nan."""
+    cdef Py_ssize_t part
     cdef bint has_nan = False
     if task.kind == RAW:
-        memcpy(out, source, task.itemsize)
-        return False
-    for part in range(task.itemsize // task.width):
-        at = part * task.width
-        if task.kind == WORD:
-            has_nan |= write_word(&task.rule, source + at, out + at, task.width)
-        else:
-            has_nan |= write_extended(source + at, out + at, task.width)
+        memcpy(out, source, size)
+    elif task.kind == EXTENDED:
+        for part in range(size // task.width):
+            has_nan |= write_extended(source + part * task.width, out + part * task.width,
+                                      task.width)
+    elif task.width == 8:
+        has_nan = write_words(&task.rule, source, size // 8, out, <uint64_t>task.rule.nan)
+    elif task.width == 4:
+        has_nan = write_words(&task.rule, source, size // 4, out, <uint32_t>task.rule.nan)
+    elif task.width == 2:
+        has_nan = write_words(&task.rule, source, size // 2, out, <uint16_t>task.rule.nan)
+    else:
+        has_nan = write_words(&task.rule, source, size, out, <uint8_t>task.rule.nan)
     return has_nan
 
 
-cdef inline bint write_word(const rule_t *rule, const char *source, char *out,
-                            Py_ssize_t width) noexcept nogil:
-    cdef uint64_t word = load_word(source, width)
-    cdef uint64_t key = canonical(rule, word)
-    memcpy(out, &key, width)
-    return (word & rule.care) > rule.limit or (rule.lonely and word == rule.nan)
+cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
+                             any_t nan) noexcept nogil:
+    """The canonical form of n words; returns whether one of them is nan."""
+    cdef any_t word, magnitude, key, most = 0
+    cdef any_t care = <any_t>rule.care, limit = <any_t>rule.limit
+    cdef bint has_nan = False
+    cdef Py_ssize_t j
+    for j in range(n):
+        memcpy(&word, source + j * sizeof(any_t), sizeof(any_t))
+        magnitude = word & care
+        key = word if magnitude else 0
+        key = key if magnitude <= limit else nan
+        most = max(most, magnitude)
+        has_nan |= rule.lonely and word == nan
+        memcpy(out + j * sizeof(any_t), &key, sizeof(any_t))
+    return has_nan or most > limit
 
 
 cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width) noexcept nogil:
