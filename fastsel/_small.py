@@ -40,8 +40,8 @@ MOST_DISTINCT = 248
 MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 8}
 
 # From so many items on, up to so many by their dtype, what is hardly ever repeated is sorted for
-# the order of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37, 1e5 220 and
-# by an engine 270. (Of 1e5 random float32 some are repeated, which it finds out too late.)
+# the order of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37, of 9e3 groups
+# 33, 1e5 220 and by an engine 270. (1e5 random float32, of which some are repeated, take 300.)
 # (`compare.py --op unique_first --size 1e3 1e4 1e5 --groups n`, with {} to hash them.)
 FIRSTS_ITEMS = 1 << 9
 MOST_FIRSTS = dict.fromkeys("lLqQfd", 1 << 15) | dict.fromkeys("iI", 1 << 17)

@@ -44,12 +44,14 @@ def test_distinct_items_are_all_firsts(dtype, size):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [640, 700, 5000, 70_001])
-@pytest.mark.parametrize("repeated", [1, 2, 9, 64])
-def test_a_few_are_repeated(dtype, size, repeated):
+@pytest.mark.parametrize("repeated", [1, 2, 9, 64, 500, 2048])
+def test_some_are_repeated(dtype, size, repeated):
     """Anywhere behind the first few: the last item, the last block, one of them very often."""
     generator = np.random.default_rng(repeated)
     once = shuffled(dtype, size)
-    for where in (size - repeated, 512 if size < 16_384 else 2048):
+    looked_at = 512 if size < 16_384 else 2048
+    repeated = min(repeated, size - looked_at)
+    for where in (size - repeated, looked_at):
         a = once.copy()
         a[where : where + repeated] = once[generator.integers(0, where, repeated)]
         check(a)
@@ -60,9 +62,17 @@ def test_a_few_are_repeated(dtype, size, repeated):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_more_that_are_repeated_are_left_to_others(dtype):
     a = shuffled(dtype, 5000)
-    a[-97:] = a[:97]
+    a[-2049:] = a[:2049]
     assert firsts(a) is None
     assert_same(fastsel.unique(a, sorted=False), expected(a)[0])
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u8"])
+def test_zero_is_repeated_like_others(dtype):
+    a = shuffled(dtype, 3000)
+    for where in ([600], [600, 2999], [0, 600, 700, 2998]):
+        a[where] = 0
+        check(a)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -116,16 +126,58 @@ def test_what_is_not_served(a):
 
 
 def test_every_factor_gives_the_same():
-    """Whether or not those that are repeated get a slot each at the first try."""
+    """However many turns it takes until those that are repeated have had a slot each, if not too
+    many."""
     a = shuffled("u4", 4000)
-    a[-64:] = a[:64]
+    a[-1000:] = a[:1000]
     served = 0
     for factor in np.random.default_rng(0).integers(1 << 30, 1 << 31, 200) * 2 + 1:
         found = smallsort.firsts(a, True, int(factor) << 32)
         if found is not None:
-            assert_same(found[1], np.arange(3936))
+            assert_same(found[1], np.arange(3000))
             served += 1
     assert served > 190
+
+
+def test_repeated_words_of_one_slot_are_left_to_others():
+    """Made for a known factor: the slot is the top 12 bits of the word times that."""
+    factor = 0x9E3779B1
+    inverse = pow(factor, -1, 1 << 32)
+    words = np.array([k * inverse % (1 << 32) for k in range(4000)], "u4")
+    words[-7:] = words[:7]
+    assert smallsort.firsts(words, True, factor << 32) is None
+    words[-1] = 5
+    assert_same(smallsort.firsts(words, True, factor << 32)[1], expected(words)[1])
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
+def test_integers_of_a_narrow_range_are_left_to_others(dtype):
+    for size, reach in ((2048, 1), (5000, 2), (20_000, 3)):
+        a = np.random.default_rng(1).permutation(size * reach)[:size].astype(dtype)
+        assert firsts(a) is None
+        for low in (0, 5, np.iinfo(dtype).min, np.iinfo(dtype).max - size * reach):
+            moved = a + np.array(low, dtype)
+            moved[-3:] = moved[:3]
+            assert_same(fastsel.unique(moved, sorted=False), expected(moved)[0])
+    assert firsts(a[:2047]) is not None
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "f4", "f8", "M8[s]", "?"])
+def test_one_value(dtype):
+    for size in (2048, 5000, 100_000):
+        a = np.zeros(size, dtype)
+        for value in (0, 1):
+            a[:] = value
+            for in_order in (True, False):
+                assert_same(fastsel.unique(a, sorted=in_order), a[:1])
+            a[-1] = 1 - value
+            assert_same(fastsel.unique(a), np.array([0, 1]).astype(dtype))
+
+
+def test_items_of_two_bytes_that_are_in_order():
+    a = np.sort(shuffled("i4", 9000) >> 16).astype("i2")
+    for items in (a, a[::-1].copy()):
+        assert_same(smallsort.unique(items, 1 << 15, 0, 0), np.unique(a))
 
 
 def test_sorted_items_that_only_the_first_few_make_look_distinct():

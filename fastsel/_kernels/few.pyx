@@ -12,7 +12,7 @@ from fastsel._kernels.flagset cimport flag_blocks, flags_t
 from fastsel._kernels.keys cimport describe_keys, is_plain, keys_t
 from fastsel._kernels.levels cimport fs_level
 from fastsel._kernels.ordered cimport FALLS, RISES, direction_of, ordered_task, turns
-from fastsel._kernels.places cimport bits_of_places
+from fastsel._kernels.places cimport FLAGS_PER_KEY, bits_of_places
 from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take, take_zeros
 from fastsel._kernels.slices cimport round_start
@@ -99,12 +99,14 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
 cdef void find_places(few_t *few, bint noted, Py_ssize_t most_places,
                       Py_ssize_t most) noexcept:
     cdef Py_ssize_t width = few.keys.width, size = few.keys.size
+    most_places = min(most_places, size // 2)
+    if not noted:
+        most_places = max(most_places, FLAGS_PER_KEY * size)
     few.base, few.place_bits = 0, 0
     if width == 1 or width == 2 and size >= (MANY_PAIRS if noted else MANY_FLAGGED):
         few.place_bits = <int>(8 * width)
     elif width > 2 and is_plain(&few.keys.rule) and size * width <= most:
-        few.place_bits = bits_of_places(
-            few.keys.data, size, width, min(most_places, size // 2), &few.base)
+        few.place_bits = bits_of_places(few.keys.data, size, width, most_places, &few.base)
 
 
 cdef int see_order(few_t *few, tuple order) noexcept:

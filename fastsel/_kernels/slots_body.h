@@ -203,14 +203,22 @@ static ptrdiff_t AT(met)(const char *bytes, ptrdiff_t blocks, const uint8_t *met
         uint##width##_t n[65], changes[64]; \
         n[64] = (uint##width##_t)*last; \
         for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
-            uint##width##_t beyond = 0, rises = 0, falls = 0; \
+            uint##width##_t beyond = 0, rises = 0, falls = 0, other = 0; \
             n[0] = n[64]; \
+            /* In a long run all are the word before, as its number says. */ \
+            uint##width##_t word = (n[64] + less) ^ sign; \
+            word ^= negative & (uint##width##_t)(0 - (word >> (width - 1))); \
+            for (int j = 0; j < 64; j++) other |= (uint##width##_t)(v[j] ^ word); \
+            if (other == 0) { \
+                bits[block] = 0; \
+                continue; \
+            } \
             for (int j = 0; j < 64; j++) { \
                 uint##width##_t magnitude = v[j] & care; \
                 beyond |= (uint##width##_t)(magnitude - 1) & v[j]; \
                 beyond |= (uint##width##_t)(magnitude + gap); \
                 n[j + 1] = (v[j] ^ sign ^ \
-                            (negative & (uint##width##_t)-(v[j] >> (width - 1)))) - less; \
+                            (negative & (uint##width##_t)(0 - (v[j] >> (width - 1))))) - less; \
             } \
             if (beyond & above) { \
                 *last = n[0]; \

@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memcpy, memset
 from fastsel._kernels.blocks cimport blocks_of, fs_ctz, fs_level_t, log2_width
 from fastsel._kernels.changes cimport note_changes
 from fastsel._kernels.levels cimport fs_level
-from fastsel._kernels.places cimport place_bits, wide_t
+from fastsel._kernels.places cimport FLAGS_PER_KEY, bits_of_places, place_bits, wide_t
 from fastsel._kernels.plain cimport is_plain
 from fastsel._kernels.results cimport numpy_array
 from fastsel._kernels.scratch cimport give, take
@@ -22,6 +22,12 @@ cdef extern from "hashing.h" nogil:
         FS_RECENT_BITS
     uint32_t fs_recent_factor(uint64_t factor)
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
+
+# What a slot has: no word, one, or one that was met.
+cdef enum:
+    FREE
+    TAKEN
+    MET
 
 cdef extern from "sorts.h" nogil:
     int fs_numpy_sorts_short()
@@ -50,9 +56,8 @@ cdef enum:
     MANY_MORE = 1 << 14
     MOST_LOOKED_AT = 2048
     LOOKED_BLOCKS = MOST_LOOKED_AT // 64
-    MOST_REPEATED = 96
-    TRIES = 8              # until each of these has a slot: two thirds fail where there are most
-    ANOTHER = 0x9E3779B1   # factor: of Knuth's multiplicative hash
+    MOST_REPEATED = 2048
+    TURNS = 6              # until each of these has had a slot: the third one has some 20 to go
     PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
     PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
 
@@ -97,14 +102,14 @@ def firsts(a, bint index, uint64_t factor):
     """(values, index) in order of first occurrence, or None: of items of 4 or 8 bytes, of which few
     are repeated. The index is None if it is not wanted; factor is that of the hash."""
     cdef uint64_t *bits
-    cdef Py_ssize_t blocks, looked_at
+    cdef Py_ssize_t blocks, looked_at, repeated
     cdef cnp.npy_intp count
     cdef char *items
     if not is_plain(a) or cnp.PyArray_SIZE(a) < ALL_DISTINCT:
         return None
     looked_at = MOST_LOOKED_AT if cnp.PyArray_SIZE(a) > MANY_MORE else ALL_DISTINCT
     if not is_sorted_here(a) or cnp.PyArray_ITEMSIZE(a) < 4 or (
-            not calls_for_sort(a, looked_at, looked_at)):
+            not calls_for_sort(a, looked_at, looked_at)) or is_narrow(a):
         return None
     items, blocks = room_for(a), blocks_of(cnp.PyArray_SIZE(a))
     bits = bits_beside(a, items)
@@ -116,7 +121,8 @@ def firsts(a, bint index, uint64_t factor):
         if cnp.PyArray_SIZE(a) - count > MOST_REPEATED:
             return None
         if cnp.PyArray_SIZE(a) > count:
-            if not clear_repeated(ordered, a, bits, fs_recent_factor(factor)):
+            repeated = cnp.PyArray_SIZE(a) - count
+            if not clear_repeated(ordered, a, bits, repeated, fs_recent_factor(factor)):
                 return None
             count = level.count(bits, blocks)
         values = kept_items(a, <const char *>cnp.PyArray_DATA(a), bits, count)
@@ -129,12 +135,21 @@ def firsts(a, bint index, uint64_t factor):
         give(items)
 
 
+cdef inline bint is_narrow(cnp.ndarray a) noexcept:
+    """Do flags of a narrow range take less time than to sort many integers?"""
+    cdef uint64_t base
+    return cnp.PyArray_SIZE(a) >= MANY and cnp.PyArray_ISINTEGER(a) and bits_of_places(
+        cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a), cnp.PyArray_ITEMSIZE(a),
+        cnp.PyArray_SIZE(a) * FLAGS_PER_KEY, &base)
+
+
 cdef inline bint is_sorted_here(cnp.ndarray a) noexcept:
     return cnp.PyArray_ISINTEGER(a) or is_float(a)
 
 
 cdef bint calls_for_sort(cnp.ndarray a, cnp.npy_intp looked_at, Py_ssize_t least) except -1:
-    """Are so many of the first items distinct, none of them NaN, and these in no order?"""
+    """Are so many of the first items distinct, none of them NaN, and, unless they have 2 bytes,
+    which no other kernel takes faster then, in no order?"""
     cdef uint64_t[MOST_LOOKED_AT] items
     cdef uint64_t[LOOKED_BLOCKS] bits
     cdef const char *data = <const char *>cnp.PyArray_DATA(a)
@@ -151,6 +166,8 @@ cdef bint calls_for_sort(cnp.ndarray a, cnp.npy_intp looked_at, Py_ssize_t least
         return False
     if note_distinct(ordered, bits) < least:
         return False
+    if width == 2:
+        return True
     return (memcmp(lowest, data, width) or memcmp(highest, data + last, width)) and (
         memcmp(lowest, data + last, width) != 0 or memcmp(highest, data, width) != 0)
 
@@ -176,77 +193,127 @@ cdef cnp.ndarray sorted_items(cnp.ndarray a, cnp.npy_intp size, char *items):
     return ordered
 
 
-cdef bint clear_repeated(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits,
+cdef bint clear_repeated(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits, Py_ssize_t repeated,
                          uint32_t factor) except -1:
-    """From the bits of sorted items that differ from the one before to those of a's items that are
-    the first of their kind; False if that takes more than a look at each of them."""
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), size = cnp.PyArray_SIZE(a)
+    """From the bits of sorted items that differ from the one before, as all but `repeated` do, to
+    those of a's items that are the first of their kind; False if they are not found this way."""
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), blocks = blocks_of(cnp.PyArray_SIZE(a))
     cdef void *data = cnp.PyArray_DATA(a)
     cdef void *in_order = cnp.PyArray_DATA(ordered)
-    cdef void *slots = take(width << FS_RECENT_BITS)
-    cdef int left = TRIES
-    cdef bint done = False
-    if slots == NULL:
+    cdef uint64_t *same = <uint64_t *>take((blocks + repeated) * sizeof(uint64_t))
+    cdef bint done
+    if same == NULL:
         raise MemoryError()
-    while left and not done:
-        memset(slots, 0, width << FS_RECENT_BITS)
-        if width == 8:
-            done = find_repeated(<const uint64_t *>in_order, <const uint64_t *>data, size, bits,
-                                 <uint64_t *>slots, factor)
-        else:
-            done = find_repeated(<const uint32_t *>in_order, <const uint32_t *>data, size, bits,
-                                 <uint32_t *>slots, factor)
-        factor = fs_recent_factor(<uint64_t>(factor * <uint32_t>ANOTHER) << 32)
-        left -= 1
-    give(slots)
+    if width == 8:
+        done = find_repeated(<const uint64_t *>in_order, <const uint64_t *>data, a, bits, same,
+                             <uint64_t *>(same + blocks), factor)
+    else:
+        done = find_repeated(<const uint32_t *>in_order, <const uint32_t *>data, a, bits, same,
+                             <uint32_t *>(same + blocks), factor)
+    give(same)
     return done
 
 
-cdef bint find_repeated(const wide_t *ordered, const wide_t *items, Py_ssize_t size,
-                        uint64_t *bits, wide_t *slots, uint32_t factor) noexcept:
-    """The same. Those that are repeated get a slot each, and what lies in its slot is looked at."""
-    cdef uint8_t[1 << FS_RECENT_BITS] met
-    cdef Py_ssize_t j, whole = size >> 6, block
-    cdef uint64_t repeated
+cdef bint find_repeated(const wide_t *ordered, const wide_t *items, cnp.ndarray a, uint64_t *bits,
+                        uint64_t *same, wide_t *words, uint32_t factor) noexcept:
+    """The same, by looking for the repeated words, turn by turn: those that have a slot each. same
+    has room for the bits of as many items, words for the repeated ones."""
+    cdef wide_t[1 << FS_RECENT_BITS] slots
+    cdef uint8_t[1 << FS_RECENT_BITS] states
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(a), left = 0, waiting, j, _turn
     cdef uint32_t slot
-    for block in range(blocks_of(size)):
-        repeated = ~bits[block]        # the last item fills up its block, and is repeated there
-        while repeated:
-            j = min(block * 64 + fs_ctz(repeated), size - 1)
-            slot = fs_recent_slot(ordered[j], factor)
-            if ordered[j] == 0 or (slots[slot] != 0 and slots[slot] != ordered[j]):
-                return False
-            slots[slot] = ordered[j]
-            repeated &= repeated - 1
-    if slots[0] == 0:
-        slots[0] = 1      # where 0 would be, but is not, nor can 1 be
-    level.strange[sizeof(wide_t) == 8](<const char *>items, whole, slots, factor, bits)
+    left = list_repeated(ordered, size, bits, words)
+    for j in range(left):
+        if words[j] == 0 and is_float(a):
+            return False        # which may have either sign
+    memset(bits, 0xFF, blocks_of(size) * sizeof(uint64_t))
     if size & 63:
-        bits[whole] = 0
-    for j in range(whole * 64, size):
-        bits[whole] |= <uint64_t>(slots[fs_recent_slot(items[j], factor)] != items[j]) << (j & 63)
-    memset(met, 0, sizeof(met))
+        bits[size >> 6] = (<uint64_t>1 << (size & 63)) - 1
+    for _turn in range(TURNS):
+        memset(slots, 0, sizeof(slots))
+        memset(states, FREE, sizeof(states))
+        waiting = 0
+        for j in range(left):
+            slot = fs_recent_slot(words[j], factor)
+            if states[slot] == FREE:
+                slots[slot], states[slot] = words[j], TAKEN
+            else:
+                words[waiting] = words[j]
+                waiting += 1
+        clear_met(items, size, slots, states, factor, same, bits)
+        left = waiting
+        if left == 0:
+            return True
+    return False
+
+
+cdef Py_ssize_t list_repeated(const wide_t *ordered, Py_ssize_t size, const uint64_t *bits,
+                              wide_t *words) noexcept:
+    """The sorted items that equal the one before, each of them once; returns how many."""
+    cdef Py_ssize_t block, j, count = 0
+    cdef uint64_t repeated
     for block in range(blocks_of(size)):
         repeated = ~bits[block]
-        if block == whole:
-            repeated &= (<uint64_t>1 << (size & 63)) - 1
         while repeated:
-            j = fs_ctz(repeated)
-            slot = fs_recent_slot(items[block * 64 + j], factor)
-            bits[block] |= <uint64_t>(not met[slot]) << j
-            met[slot] = True
+            j = block * 64 + fs_ctz(repeated)
+            if j < size and (count == 0 or words[count - 1] != ordered[j]):
+                words[count] = ordered[j]
+                count += 1
             repeated &= repeated - 1
+    return count
+
+
+cdef void clear_met(const wide_t *items, Py_ssize_t size, const wide_t *slots, uint8_t *states,
+                    uint32_t factor, uint64_t *same, uint64_t *bits) noexcept:
+    """Clear the bits of items whose word has a slot and was met before."""
+    cdef Py_ssize_t whole = size >> 6, block, j
+    cdef uint64_t found
+    cdef uint32_t slot
+    level.strange[sizeof(wide_t) == 8](<const char *>items, whole, slots, factor, same)
+    if size & 63:
+        same[whole] = <uint64_t>-1
+    for j in range(whole * 64, size):
+        if slots[fs_recent_slot(items[j], factor)] == items[j]:
+            same[whole] &= ~(<uint64_t>1 << (j & 63))
+    for block in range(blocks_of(size)):
+        found = ~same[block]
+        while found:
+            j = fs_ctz(found)
+            slot = fs_recent_slot(items[block * 64 + j], factor)
+            if states[slot] == MET:
+                bits[block] &= ~(<uint64_t>1 << j)
+            elif states[slot] == TAKEN:
+                states[slot] = MET
+            found &= found - 1
     bits[0] |= 1          # even if another thread has changed them
-    return True
 
 
 cdef by_places(cnp.ndarray a):
     """The distinct ones of integers of a narrow range, which need no sort; None for others."""
-    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 4:
+    if not cnp.PyArray_ISINTEGER(a):
+        return None
+    if is_one_value(a):
+        return first_item(a)
+    if cnp.PyArray_ITEMSIZE(a) == 4:
         return in_places(<const uint32_t *>cnp.PyArray_DATA(a), a)
-    if cnp.PyArray_ISINTEGER(a) and cnp.PyArray_ITEMSIZE(a) == 8:
+    if cnp.PyArray_ITEMSIZE(a) == 8:
         return in_places(<const uint64_t *>cnp.PyArray_DATA(a), a)
     return None
+
+
+cdef inline bint is_one_value(cnp.ndarray a) noexcept:
+    """Have all items the same bits? (1e5 int32 that do take 5 us so, and by places 36.)"""
+    cdef const char *data = <const char *>cnp.PyArray_DATA(a)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a)
+    return memcmp(data, data + width, cnp.PyArray_NBYTES(a) - width) == 0
+
+
+cdef cnp.ndarray first_item(cnp.ndarray a):
+    """A new array with the dtype of a."""
+    cdef cnp.npy_intp one = 1
+    out = numpy_array(1, &one, <cnp.dtype>cnp.PyArray_DESCR(a))
+    memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(a), cnp.PyArray_ITEMSIZE(a))
+    return out
 
 
 cdef in_places(const wide_t *data, cnp.ndarray a):
