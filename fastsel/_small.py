@@ -29,6 +29,11 @@ PLACED_ITEMS = 1 << 17
 # --size 1e5 1e6 --dtype uint8 int32 --groups 2 25`).
 FEW_BYTES = 1 << 17
 
+# Values alone, or with their index, in order of first occurrence up to so many, which two threads
+# would serve: 3e4 int64 of 3e3 groups take 80 us so, zipf 55, and 95 and 100 by an engine, 5e4
+# int32 of 8e3 129 and 173 (`compare.py --op unique_first --size 3e4 5e4 --groups 3000 8000`).
+FIRSTS_BYTES = 1 << 18
+
 # If they are to be sorted, that gives up where more than so many of the first 256 are distinct: to
 # sort all is faster then, with all outputs from 1e4 int64 of 5e3 groups on. (Values alone are
 # sorted at once from fewer groups on, which smallsort.unique sees.)
@@ -37,7 +42,7 @@ MOST_DISTINCT = 248
 # And where the groups are of uneven size, which the first 256 do not show, it gives up at one group
 # for so many items: 1e4 int32 of 700 values take 18 us so, and sorted as they are 18, int64 of
 # 1.2e3 30 (`compare.py --op unique_sorted --size 1e4 --distribution zipf`, with 1 here).
-MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 8}
+MOST_WORDS_SHARE = {1: 1, 2: 1, 4: 16, 8: 7}
 
 # From so many items on, up to so many by their dtype, what is hardly ever repeated is sorted for
 # the order of first occurrence, too: 1e4 distinct int32 take 20 us so, and hashed 37, of 9e3 groups
@@ -123,8 +128,9 @@ def _hashed(ar, rule, order, wanted, sorted, most_distinct, most_words):
     """All outputs of not too many words, or None."""
     if sorted and ar.size <= _engines.SORTED_KEYS:
         most_distinct, most_words = 256, ar.size
+    most = FEW_BYTES if sorted or wanted.inverse or wanted.counts else FIRSTS_BYTES
     firsts = few.firsts_of_few(
-        *(ar, FEW_BYTES, MOST_BYTES, _engines.FEW_PLACES, rule),
+        *(ar, most, MOST_BYTES, _engines.FEW_PLACES, rule),
         *(order if ar.itemsize >= 4 else None, _engines.SEEDS, *wanted, most_distinct, most_words),
     )
     if firsts is None:
