@@ -43,10 +43,12 @@ FULL_BITS = 48  # a word of more is sorted without a look at the next column, wh
 SAMPLE = 1024
 MANY_ALIKE = 4
 
-# Fewer bytes of rows than this, or fewer than RADIX_KEYS rows of items of 4 or 8 bytes, are left to
-# np.lexsort: 1e3 rows of 2 int64 take 18 us so, and by columns 37, of 100 3.5 ms and 37 us
-# (`compare.py --op unique_rows --dtype int64 --size 2e3 1e5 --width 2 100 --groups n`).
-ROW_BYTES = 1 << 15
+# Rows of fewer items are left to np.lexsort, and texts of fewer bytes to NumPy's sort: 1e3 rows of
+# 2 int64 take 18 us so, and by columns 24, of 8 160 and 64, 100 rows of 100 uint8 43 and 15
+# (`compare.py --op unique_rows --dtype int64 uint8 --size 2e3 8e3 1e4 --width 2 8 100 --groups n`).
+ROW_ITEMS = 1 << 12
+NARROW_ROW_ITEMS = 1 << 13  # of 1 or 2 bytes
+TEXT_BYTES = 1 << 15
 
 
 def items_of(words, flat, index):
@@ -94,8 +96,7 @@ def argsort(values, with_places):
     values = _native(values)
     if _by_kernel(values):
         return _order_of_numbers(values, with_places)
-    many = len(values) >= RADIX_KEYS and (values.ndim == 1 or values.dtype.itemsize >= 4)
-    columns = _columns(values) if many or values.nbytes >= ROW_BYTES else None
+    columns = _columns(values) if _suits_columns(values) else None
     order = _numpy_order(values) if columns is None else _order_of_columns(columns)
     return order, places(order) if with_places else None
 
@@ -118,6 +119,14 @@ def _native(values):
 def _by_kernel(values):
     large = values.ndim == 1 and RADIX_KEYS <= len(values) <= MOST_KEYS
     return large and _gate.order_rule(values.dtype) is not None
+
+
+def _suits_columns(values):
+    if values.ndim == 1:
+        return len(values) >= RADIX_KEYS or values.nbytes >= TEXT_BYTES
+    if values.dtype.itemsize < 4:
+        return values.size >= NARROW_ROW_ITEMS
+    return len(values) >= RADIX_KEYS or values.size >= ROW_ITEMS
 
 
 def _sorted_numbers(values):
@@ -177,7 +186,7 @@ def _order_of_columns(columns):
     words = _packed(columns)
     word, is_last = next(words)
     order, alike = np.arange(len(word)), np.arange(len(word))
-    keys, many = [word], _seem_repeated(word)
+    keys, many = [word], len(word) >= RADIX_KEYS and _seem_repeated(word)
     while True:
         while many and not is_last:
             word, is_last = next(words)
@@ -190,7 +199,7 @@ def _order_of_columns(columns):
         if len(kept) == 0:
             return order
         alike = alike[kept]
-        many = len(alike) * MANY_ALIKE > len(order)
+        many = len(alike) * MANY_ALIKE > len(order) >= RADIX_KEYS
         word, is_last = next(words)
         keys = [group, _taken(word, order[alike])]
 

@@ -128,7 +128,7 @@ def unique(
     found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _by_numpy(array, wanted, axis, equal_nan, sorted)
-    if axis is not None:
+    if rows.ndim > 1 and axis != 0:
         found = found._replace(values=np.moveaxis(found.values, 0, axis))
     return outputs(found, wanted, array.shape if axis is None else (len(rows),))
 
@@ -258,7 +258,7 @@ def _rows(array, axis):
     plain = isinstance(axis, int | np.integer) and not isinstance(axis, bool)
     if not plain or not -array.ndim <= axis < array.ndim or array.size == 0:
         return None
-    return np.moveaxis(array, axis, 0)
+    return array if axis == 0 else np.moveaxis(array, axis, 0)
 
 
 def _of_rows(rows, wanted, equal_nan, sorted):

@@ -68,6 +68,8 @@ def arranged(values, index, finish, wanted, sorted, direction):
 
 def _in_order(output, order):
     """An output in the order of the values; order is indices or a slice."""
-    if output.dtype.kind == "O" and not isinstance(order, slice):
+    if isinstance(order, slice):
+        return np.ascontiguousarray(output[order])
+    if output.dtype.kind == "O":
         return texts.moved_into_order(output, order)
-    return np.ascontiguousarray(output[order])
+    return output.take(order, axis=0)
