@@ -57,9 +57,11 @@ cdef inline void describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, 
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:
+    """Without a branch, which would be mispredicted at every other item of half NaN."""
     cdef uint64_t magnitude = word & rule.care
-    word = word if magnitude else 0
-    return word if magnitude <= rule.limit else rule.nan
+    cdef uint64_t is_nan = 0 - <uint64_t>(magnitude > rule.limit)
+    word &= 0 - <uint64_t>(magnitude != 0)
+    return (word & ~is_nan) | (rule.nan & is_nan)
 
 
 cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
