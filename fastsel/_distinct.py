@@ -117,7 +117,7 @@ def unique(
     if axis is None and (found := _small.find_outputs(ar, wanted, equal_nan, sorted)) is not None:
         return outputs(found, wanted, ar.shape)
     tiny = type(ar) is np.ndarray and ar.size <= TINY_ITEMS
-    if tiny and sorted and ar.dtype.kind in "iu":
+    if tiny and sorted and ar.dtype.kind in ("iu" if axis is not None else "iuSU"):
         return _numpy.unique(ar, *wanted, axis)
     if _gate.overrides(ar):
         return _by_override(ar, wanted, axis, equal_nan, sorted)

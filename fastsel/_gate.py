@@ -218,11 +218,13 @@ def _float_key_rule(size, mantissa_bits):
 
 @functools.lru_cache(maxsize=256)
 def word_rule(dtype, equal_nan):
-    """The rule of items that are one word each, as the kernels take it; None for other dtypes."""
+    """The rule of items that are one word each, or bytes and longer than a word, as the kernels
+    take it; None for other dtypes."""
     rule = key_rule(dtype) if dtype.isnative else None
-    if rule is None or not rule.width == dtype.itemsize in (1, 2, 4, 8):
+    if rule is None or rule.width != dtype.itemsize:
         return None
-    return rule.part_rule(not equal_nan)
+    fits = dtype.itemsize in (1, 2, 4, 8) or (rule.kind == RAW and dtype.itemsize > 8)
+    return rule.part_rule(not equal_nan) if fits else None
 
 
 @functools.lru_cache(maxsize=256)

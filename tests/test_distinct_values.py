@@ -382,3 +382,19 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
     )
     for items in (array, array[::-1]):
         reference.check_unique(fastsel.unique, items)
+
+
+@pytest.mark.parametrize("dtype", ["S3", "S8", "S9", "S12", "S40", "U1", "U2", "U3", "U9", "V12"])
+@pytest.mark.parametrize("size", [1, 10, 64, 65, 255, 257, 1000, 1001, 3000])
+def test_a_few_texts(dtype, size):
+    """As they come, without what makes small arrays go to the engines; also at odd addresses."""
+    width = int(dtype[1:])
+    generator = np.random.default_rng(size)
+    for groups in (1, 5, size):
+        letters = generator.integers(1, 4, (groups, width), np.uint8)  # many of them begin alike
+        pool = letters.astype("u4" if dtype[0] == "U" else "u1").view(dtype).ravel()
+        array = pool[generator.integers(0, groups, size)] if groups < size else pool
+        moved = np.empty(array.nbytes + 1, np.uint8)[1:]
+        moved[:] = array.view(np.uint8)
+        for one in (array, moved.view(dtype)):
+            reference.check_unique(fastsel.unique, one)

@@ -56,22 +56,23 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
     """(values, index, inverse, counts, direction) in order of first occurrence, None for what is
     not wanted; direction as in ordered.pyx, or 0.
 
-    rule is that of the words that a's items are, order that of words of 4 or 8 bytes, if they
-    have one (see ordered.pyx). None for what this does not serve: other classes than ndarray,
-    layouts that are not contiguous, items that equal no other and are to be counted, keys that
-    the table does not take, more than most_distinct groups for each 256 of the first few keys,
-    more than most_words, and more than `most` bytes. Where neither inverse nor counts are wanted,
-    most_of_few bytes may be in order, of no more than MOST_WORDS words, or bytes.
+    rule is that of a's items, which are words or longer than 8 bytes, order that of words of 4 or 8
+    bytes, if they have one (see ordered.pyx). None for what this does not serve: other classes
+    than ndarray, layouts that are not contiguous, items that equal no other and are to be counted,
+    keys that the table does not take, more than most_distinct groups for each 256 of the first few
+    keys, more than most_words, and more than `most` bytes. Where neither inverse nor counts are
+    wanted, most_of_few bytes may be in order, of no more than MOST_WORDS words, or bytes.
     """
     cdef few_t few
     cdef bint noted = inverse or counts
     cdef Py_ssize_t status
     cdef int seen
     if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISCARRAY_RO(a) or (
-            not 0 < cnp.PyArray_NBYTES(a) <= most_of_few or
-            <size_t>cnp.PyArray_DATA(a) % cnp.PyArray_ITEMSIZE(a)):
+            not 0 < cnp.PyArray_NBYTES(a) <= most_of_few):
         return None
     describe_keys(&few.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
+    if few.keys.is_word and <size_t>cnp.PyArray_DATA(a) % few.keys.width:
+        return None
     few.most_distinct = most_distinct
     few.most_words = most_words
     few.looks_ahead = most_words < few.keys.size and cnp.PyArray_NBYTES(a) <= most
@@ -79,7 +80,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
         few.most_words = min(most_words, MOST_WORDS)
     if few.keys.rule.lonely and few.keys.width <= 2:
         noted = True        # flags have no place for items that equal no other
-    if noted and cnp.PyArray_NBYTES(a) > most:
+    if (noted or not few.keys.is_word) and cnp.PyArray_NBYTES(a) > most:
         return None
     find_places(&few, noted, most_places, most)
     few.bits = <uint64_t *>take(blocks_of(few.keys.size) * sizeof(uint64_t))
@@ -93,7 +94,7 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
                 if noted:
                     found = with_runs(few.keys.size, found, index, inverse, counts)
                 return found
-        if noted:
+        if noted or not few.keys.is_word:
             return by_table(&few, a, index, inverse, counts)
         status = by_flags(&few) if few.place_bits else by_words(&few)
         if status == NO_MEMORY:
@@ -112,7 +113,7 @@ cdef void find_places(few_t *few, bint noted, Py_ssize_t most_places,
     few.base, few.place_bits = 0, 0
     if width == 1 or width == 2 and size >= (MANY_PAIRS if noted else MANY_FLAGGED):
         few.place_bits = <int>(8 * width)
-    elif width > 2 and is_plain(&few.keys.rule) and size * width <= most:
+    elif width in (4, 8) and is_plain(&few.keys.rule) and size * width <= most:
         few.place_bits = bits_of_places(few.keys.data, size, width, most_places, &few.base)
 
 
