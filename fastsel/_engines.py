@@ -98,8 +98,8 @@ PLACED_SHARE = 24
 # Words of 8 bytes lose some of their bits for their positions, and what looks alike then is looked
 # at again, if hardly any is repeated, or all keys lie in a cache: from n / 8 groups on, on two
 # threads, 1e5 int64 of 3e4 groups, zipf, take 0.6 ms by ranges, 0.9 by tables or partitions and 1.5
-# by the radix kernel, 5e5 of 6e4 3.2, 3.5 and 6.1, 1e6 of 1e5 21, 10 and 12 (`--op unique_all`).
-ALIKE_KEYS = 1 << 19
+# by the radix kernel, 2e5 of 6e4 1.6, 2.0 and 3.2, 1e6 of 1e5 21, 10 and 12 (`--op unique_all`).
+ALIKE_KEYS = 1 << 18
 ALIKE_SHARE = 8
 
 # Tests and measurements set this to "places", "ranges", "slices", "words", "tables", "partitions"
@@ -253,8 +253,8 @@ def _can_sort_ranges(keys, threads):
 
 
 def _may_look_alike(keys, expected):
-    few = keys.size <= ALIKE_KEYS and expected * ALIKE_SHARE > keys.size
-    return few or _nearly_distinct(keys, expected)
+    cached = keys.size <= ALIKE_KEYS and expected * ALIKE_SHARE > keys.size
+    return cached or _nearly_distinct(keys, expected)
 
 
 def _nearly_distinct(keys, expected):

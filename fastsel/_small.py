@@ -29,9 +29,10 @@ PLACED_ITEMS = 1 << 17
 # --size 1e5 1e6 --dtype uint8 int32 --groups 2 25`).
 FEW_BYTES = 1 << 17
 
-# Values alone, or with their index, in order of first occurrence up to so many, which two threads
-# would serve: 3e4 int64 of 3e3 groups take 80 us so, zipf 55, and 95 and 100 by an engine, 5e4
-# int32 of 8e3 129 and 173 (`compare.py --op unique_first --size 3e4 5e4 --groups 3000 8000`).
+# Values alone, or with their index, in order of first occurrence up to so many, though an engine
+# would have two threads: 3e4 int64 of 3e3 groups take 80 us so, zipf 55, and 95 and 100 by an
+# engine, 5e4 int32 of 8e3 129 and 173 (`compare.py --op unique_first --size 3e4 5e4 --groups 3000
+# 8000`).
 FIRSTS_BYTES = 1 << 18
 
 # If they are to be sorted, that gives up where more than so many of the first 256 are distinct: to

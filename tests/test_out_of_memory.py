@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-CALLS = 39
+CALLS = 41
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -40,6 +40,7 @@ many = rng.permutation(20_000)
 many_ones = np.ones(5_000_000, bool)
 strings = many[:3000].astype("S7")
 rows = many.reshape(-1, 2)
+float_rows, long_strings = rows / 7, strings[:200].astype("S9")
 wide_rows = rng.integers(0, 3, (9000, 9)).astype(np.uint8)
 indices = rng.integers(-300, 300, (999, 1))
 objects = many.astype(object)
@@ -98,6 +99,8 @@ calls = {
     "unique_bytes": lambda: fastsel.unique(many.astype(np.uint8), **ALL),
     "unique_strings": lambda: fastsel.unique(strings, **ALL),
     "unique_rows": lambda: fastsel.unique(rows // 9, axis=0, **ALL),
+    "unique_rows_of_floats": lambda: fastsel.unique(float_rows, axis=0, **ALL),
+    "unique_few_strings": lambda: fastsel.unique(long_strings, **ALL),
     "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
     "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
     "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),

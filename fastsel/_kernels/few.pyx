@@ -60,8 +60,9 @@ def firsts_of_few(a, Py_ssize_t most, Py_ssize_t most_of_few, Py_ssize_t most_pl
     bytes, if they have one (see ordered.pyx). None for what this does not serve: other classes
     than ndarray, layouts that are not contiguous, items that equal no other and are to be counted,
     keys that the table does not take, more than most_distinct groups for each 256 of the first few
-    keys, more than most_words, and more than `most` bytes. Where neither inverse nor counts are
-    wanted, most_of_few bytes may be in order, of no more than MOST_WORDS words, or bytes.
+    keys, more than most_words, by now or expected, and more than `most` bytes. Where neither
+    inverse nor counts are wanted, most_of_few bytes may be in order, of no more than MOST_WORDS
+    words, or bytes.
     """
     cdef few_t few
     cdef bint noted = inverse or counts
@@ -164,7 +165,7 @@ cdef bint will_be_many(const few_t *few, Py_ssize_t start, Py_ssize_t stop, Py_s
     come again (times log 2) whenever the keys are twice as many."""
     cdef double drawn = <double>stop / few.most_words     # of each of these groups
     cdef Py_ssize_t news = length - before, doublings = bit_length(few.keys.size // stop)
-    if length * (1 + drawn / 2 + drawn * drawn / 12) > stop:      # nearly 1 - exp(-drawn) of them
+    if length * (1 + drawn / 2 + drawn * drawn / 12) > stop:      # nearly 1 - exp(-drawn), up to 3
         return True
     return 3 * before < 2 * start and 2 * news * start > before * (stop - start) and (
         0.7 * news * stop * doublings > (stop - start) * (few.most_words - length))

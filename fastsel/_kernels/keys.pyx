@@ -1,5 +1,5 @@
-"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded; and items ->
-numbers of the same order.
+"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded, if they are
+not so as they lie; and items -> numbers of the same order.
 
 A key is made of parts: the halves of a complex number, the items of a row. Each part follows the
 one rule of its dtype.

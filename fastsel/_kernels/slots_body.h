@@ -188,8 +188,8 @@ static ptrdiff_t AT(met)(const char *bytes, ptrdiff_t blocks, const uint8_t *met
 
 /* Which words are other ones than those before them, as bits, of blocks of words that become numbers
    of the same order: sign and in words that have it negative are flipped, less is subtracted.
-   Stops at a block with a word that is not canonical (see keys.pxd), and returns how many blocks
-   come before it. last is the number before the first word, then the last one; seen is 1 if a
+   Stops at a block with a word that is not canonical (see keys.pxd), unless all are as the one
+   before, and returns how many blocks come before it. last is the number before the first word, then the last one; seen is 1 if a
    number was greater than the one before it, plus 2 if one was less. */
 #define FS_TURNS(width) \
     static ptrdiff_t AT(turns_u##width)(const char *items, ptrdiff_t blocks, uint64_t care_, \

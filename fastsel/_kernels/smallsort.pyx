@@ -51,13 +51,13 @@ cdef enum:
     MOST_UNSEEN = 1 << 12
     MOST_PAIRS = 1 << 14
     # In order of first occurrence: all of so many, of more than MANY_MORE items all of
-    # MOST_LOOKED_AT, and of all but so many repeated.
+    # MOST_LOOKED_AT, and of all items at most MOST_REPEATED are repeated.
     ALL_DISTINCT = 512
     MANY_MORE = 1 << 14
     MOST_LOOKED_AT = 2048
     LOOKED_BLOCKS = MOST_LOOKED_AT // 64
     MOST_REPEATED = 2048
-    TURNS = 6              # until each of these has had a slot: the third one has some 20 to go
+    TURNS = 6              # until each of these has had a slot: the fourth one has some 8 to go
     PLACED = 1 << 11       # from so many items on a table of so few places is faster than sorting:
     PLACES = 1 << 12       # 1e4 int64 of 1e3 values take 4.5 us so, and 29
 
@@ -66,8 +66,8 @@ def unique(a, Py_ssize_t most_sorted, Py_ssize_t most_placed, Py_ssize_t most_un
     """numpy.unique(a), or None.
 
     Up to most_placed integers of a narrow range need no sort. Up to most_sorted are sorted (fewer
-    of 1 or 2 bytes, for which tables are faster), unless the first of them are in order or NaN;
-    and of more than most_unseen unless several of the first are the same.
+    of 1 or 2 bytes, for which tables are faster), unless the first of them are NaN, or in order and
+    longer than that; and of more than most_unseen unless several of the first are the same.
     """
     cdef Py_ssize_t width, least
     cdef char *items
@@ -216,8 +216,9 @@ cdef bint clear_repeated(cnp.ndarray ordered, cnp.ndarray a, uint64_t *bits, Py_
 
 cdef bint find_repeated(const wide_t *ordered, const wide_t *items, cnp.ndarray a, uint64_t *bits,
                         uint64_t *same, wide_t *words, uint32_t factor) noexcept:
-    """The same, by looking for the repeated words, turn by turn: those that have a slot each. same
-    has room for the bits of as many items, words for the repeated ones."""
+    """As clear_repeated, turn by turn: in each, those of the repeated words that have a slot of
+    their own are looked for. More than TURNS words of one slot are given up. same has room for the
+    bits of as many items, words for the repeated words."""
     cdef wide_t[1 << FS_RECENT_BITS] slots
     cdef uint8_t[1 << FS_RECENT_BITS] states
     cdef Py_ssize_t size = cnp.PyArray_SIZE(a), left = 0, waiting, j, _turn
@@ -265,7 +266,8 @@ cdef Py_ssize_t list_repeated(const wide_t *ordered, Py_ssize_t size, const uint
 
 cdef void clear_met(const wide_t *items, Py_ssize_t size, const wide_t *slots, uint8_t *states,
                     uint32_t factor, uint64_t *same, uint64_t *bits) noexcept:
-    """Clear the bits of items whose word has a slot and was met before."""
+    """Clear the bits of items whose word has a slot and was met before. (A slot that is FREE may
+    equal a word, too: 0.)"""
     cdef Py_ssize_t whole = size >> 6, block, j
     cdef uint64_t found
     cdef uint32_t slot
@@ -285,7 +287,6 @@ cdef void clear_met(const wide_t *items, Py_ssize_t size, const wide_t *slots, u
             elif states[slot] == TAKEN:
                 states[slot] = MET
             found &= found - 1
-    bits[0] |= 1          # even if another thread has changed them
 
 
 cdef by_places(cnp.ndarray a):
