@@ -71,10 +71,11 @@ if not _ascending.SORT_SPEED:
 PAIRED_SHARE = 8
 
 # Of very few texts NumPy has the sorted values before a hash has: 10 U8 in 2 us and 5, 100 in 7 to
-# 12 and 6 to 8. Up to TEXTS one call is faster than an engine, which sees whether they are in
-# order: 300 U8 take 8 to 13 us so, and 15 to 20; with other outputs NumPy is as fast if all are
-# distinct (`compare.py --op unique_sorted unique_all --dtype U8 --size 10 100 300 1e3`).
-VERY_FEW_TEXTS = 64
+# 12 and 6 to 8, 100 S8 in 3 to 8 and 6 to 7. Up to TEXTS one call is faster than an engine, which
+# sees whether they are in order: 300 U8 take 8 to 13 us so, and 15 to 20; with other outputs NumPy
+# is as fast if all are distinct (`compare.py --op unique_sorted unique_all --dtype U8 S8 --size 10
+# 100 300 1e3`).
+VERY_FEW_TEXTS = {"S": 100, "U": 64}
 TEXTS = 1000
 
 
@@ -83,7 +84,7 @@ def sorted_values(ar):
     texts; None for others."""
     if not _is_small(ar):
         return None
-    if ar.dtype.kind in "SU" and ar.size <= VERY_FEW_TEXTS:
+    if ar.size <= VERY_FEW_TEXTS.get(ar.dtype.kind, 0):
         return _numpy.unique(ar)
     return smallsort.unique(ar, SORTED_ITEMS, PLACED_ITEMS, FEW_ITEMS)
 
