@@ -40,7 +40,8 @@ static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 }
 
 /* Hash of size bytes. Of many, four words at a time have a hash each, so that no multiply waits for
-   the one before: of 800 bytes, 110 ns to 35. */
+   the one before: first occurrences of 1e4 rows of 100 int64 took 1.5 ms, and take 0.8 (`compare.py
+   --op unique_rows_first --dtype int64 --size 1e6 --width 100 --threads 1`). */
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {
     uint64_t word, words[4], h = seed ^ (uint64_t)size;
