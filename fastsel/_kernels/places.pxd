@@ -5,9 +5,9 @@ from fastsel._kernels.keys cimport wide_t
 
 cdef enum:
     SAMPLE = 1024   # words that say what the range is
-    # Flags for each key that take less time than to hash or sort the keys, on one thread:
-    # 1e4 int32 of a range of 4e4 take 15 us so, hashed 38 and sorted 22, 3e4 int64 of 9e4 55 and,
-    # sorted, 116 (`compare.py --op unique_first --distribution narrow --size 1e4 --groups n`).
+    # Flags for each key that take less time than to hash or sort the keys, on one thread: 1e4 int32
+    # of a range of 1e4 take 13 us so, hashed 38 and sorted 20, 3e4 int64 of 3e4 52 and, sorted, 110
+    # (`compare.py --op unique_first --distribution narrow --size 1e4 3e4 --groups n`).
     FLAGS_PER_KEY = 6
 
 
