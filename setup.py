@@ -1,6 +1,7 @@
 """Build the kernels: every compiler flag and Cython directive of fastsel lives in this file.
 
-FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results)
+FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results), as does a
+                      compiler without OpenMP
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 FASTSEL_TRACE=1       builds kernels whose lines coverage.py sees
@@ -10,23 +11,25 @@ FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead o
 import os
 import platform
 import sys
+import tempfile
+from distutils.errors import CompileError, LinkError
 from glob import glob
+from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = "fastsel/_kernels"
-NAMES = (
-    *("scratch", "results", "slices", "levels", "bitmask", "indices", "items", "gather", "small"),
-    *("smallsort", "pairs", "few", "keys", "flags", "words", "distinct", "partitions", "ordered"),
-    *("objects", "texts", "ascending", "ranges", "sample"),
-)
+# Each .pyx of a package is a kernel; their headers are included by their plain names.
+KERNELS = sorted(glob("fastsel/*/*.pyx"))
+HEADERS = sorted(glob("fastsel/*/*.h"))
 # What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.
-CYTHON_CODE = "fastsel._kernels._cyutility"
+CYTHON_CODE = "fastsel._core._cyutility"
+# The only one with threads.
+THREADED = "fastsel._core.parallel"
 # What a change must rebuild; named here, these files also reach the sdist.
-SHARED = sorted(glob(f"{KERNELS}/*.h") + glob(f"{KERNELS}/*.pxd"))
+SHARED = HEADERS + sorted(glob("fastsel/*/*.pxd"))
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -51,6 +54,8 @@ if sys.platform == "linux" and platform.machine() == "x86_64":
     HARDENED.append("-fcf-protection")
 # Neither debug information nor a path says where the build was.
 REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
+# A program that OpenMP builds; without it, neither the header nor the function is found.
+OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, or written, later
 
 
@@ -72,6 +77,8 @@ class BuildKernels(build_ext):
             extension.sources = sources[extension.name]
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
+            if extension.name == THREADED:
+                self.add_openmp(extension)
         super().build_extensions()
 
     def written_by_cython(self):
@@ -90,9 +97,6 @@ class BuildKernels(build_ext):
             return ["/O2"], []
         level = "-O0" if TRACE else "-O1" if ONLY else "-O3"
         compile_args, link_args = [level, "-fno-strict-aliasing"], []
-        if not SERIAL:
-            compile_args += ["-pthread"]
-            link_args += ["-pthread"]
         if requested("FASTSEL_SANITIZE"):
             threads = os.environ["FASTSEL_SANITIZE"] == "thread"
             chosen = "-fsanitize=thread" if threads else "-fsanitize=address,undefined"
@@ -103,17 +107,70 @@ class BuildKernels(build_ext):
             link_args += LINKED_ONCE if sys.platform == "linux" else []
         return compile_args, link_args
 
+    def add_openmp(self, extension):
+        if SERIAL:
+            return
+        for compile_args, link_args in self.openmp_flags():
+            if self.builds(OPENMP_PROGRAM, compile_args, link_args):
+                break
+        else:
+            print(
+                "WARNING: this compiler has no OpenMP: fastsel is built without threads, and gives "
+                "the same results (CONTRIBUTING.md, Build)",
+                file=sys.stderr,
+            )
+            return
+        extension.extra_compile_args += compile_args
+        extension.extra_link_args += link_args
+        if sys.platform == "linux":
+            extension.libraries.append("dl")  # dladdr, before glibc 2.34
+        if "-fsanitize=thread" in extension.extra_compile_args:
+            # It does not know the barriers of libgomp: openmp.h states them instead.
+            extension.extra_compile_args.remove("-fsanitize=thread")
+            extension.define_macros.append(("FASTSEL_TSAN", "1"))
+
+    def openmp_flags(self):
+        """Pairs of flags to try, for the compiler and for the linker."""
+        if self.compiler.compiler_type == "msvc":
+            return [(["/openmp"], [])]
+        if sys.platform == "darwin":
+            if "openmp" in os.environ.get("CPPFLAGS", ""):  # and the rest in CFLAGS and LDFLAGS
+                return [([], [])]
+            return [
+                (["-fopenmp"], ["-fopenmp"]),
+                (["-Xpreprocessor", "-fopenmp"], ["-lomp"]),  # Apple's clang
+            ]
+        return [(["-fopenmp"], ["-fopenmp"])]
+
+    def builds(self, program, compile_args, link_args):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "program.c")
+            source.write_text(program)
+            try:
+                objects = self.compiler.compile(
+                    [str(source)], output_dir=folder, extra_postargs=compile_args
+                )
+                self.compiler.link_executable(
+                    objects, "program", output_dir=folder, extra_postargs=link_args
+                )
+            except (CompileError, LinkError):
+                return False
+        return True
+
+
+def module_of(source):
+    return ".".join(Path(source).with_suffix("").parts)
+
 
 def extension(name, sources):
     return Extension(
         name,
         sources=sources,
         depends=SHARED,
-        include_dirs=[numpy.get_include(), KERNELS],
+        include_dirs=[numpy.get_include(), *sorted({os.path.dirname(file) for file in HEADERS})],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
-            *([("FASTSEL_SERIAL", "1")] if SERIAL else []),
             *([("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")] if TRACE else []),
         ],
     )
@@ -124,8 +181,9 @@ setup(
     ext_modules=[
         *([] if ONLY else [extension(CYTHON_CODE, [])]),  # Cython writes its source
         *(
-            extension(f"fastsel._kernels.{name}", [f"{KERNELS}/{name}.pyx"])
-            for name in ONLY or NAMES
+            extension(module_of(source), [source])
+            for source in KERNELS
+            if not ONLY or Path(source).stem in ONLY
         ),
     ],
 )

@@ -1,29 +1,42 @@
 """Selection on NumPy arrays, on all cores: same names, results and errors as NumPy.
 
-The map: a public function (_selection, _distinct, _gather, _coordinates) asks the gate (_gate)
-what a kernel may see of its arrays, _threads for how many threads, and calls the kernels
-(_kernels), which know bytes but no dtypes. Selections make a bitmask (bitmask), then write
-indices (indices) or items (items) from it. unique chooses an engine (_engines), which finds first
-occurrences by tables (distinct) or partitions (partitions) and marks them in such a bitmask.
-gather_nd checks index rows and copies slices (gather). _patch puts the functions in the place of
-NumPy's, which _numpy keeps. fastsel.onnx is ONNX's rules on the same kernels.
+Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
+Keep the selected ones     compress, extract, boolean_mask (a[mask])
+Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
+Fetch the addressed ones   gather_nd (ONNX GatherND)
+In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
+Threads, configuration     threads, set_num_threads, get_num_threads, show_config
+
+    >>> import fastsel
+    >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
+    array([3, 1, 2])
+
+help(fastsel.unique), and so on, says what a function takes, returns, raises and costs. On the
+command line, "fastsel bench" compares it with NumPy on your machine, and "fastsel info" says what
+was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rules), fastsel.dask
+(dask arrays), fastsel.sparse (SciPy's sparse arrays).
 """
 
-from fastsel._config import show_config
-from fastsel._coordinates import NonzeroCoordinates, nonzero_coordinates
-from fastsel._distinct import unique, unique_all, unique_counts, unique_inverse, unique_values
-from fastsel._gather import gather_nd
+# A call goes through the public function, the gate (which checks dtype and layout, and passes on to
+# NumPy what has no kernel) and the kernels, which know bytes but no dtypes. Each family of
+# functions has a package: _positions, _selection, _unique, _gather. They share _core and _simd.
+# docs/internals.md has the steps, docs/source.md the files.
+
+from fastsel._core._config import show_config
+from fastsel._core._gate import register_adapter as _register_adapter
+from fastsel._core._threads import get_num_threads, set_num_threads, threads
+from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
-from fastsel._selection import (
-    argwhere,
-    boolean_mask,
-    compress,
-    count_nonzero,
-    extract,
-    flatnonzero,
-    nonzero,
+from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
+from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
+from fastsel._selection._selection import boolean_mask, compress, extract
+from fastsel._unique._distinct import (
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
 )
-from fastsel._threads import get_num_threads, set_num_threads, threads
 from fastsel._version import __version__
 
 __all__ = [
@@ -51,3 +64,10 @@ __all__ = [
     "unique_values",
     "unpatch_numpy",
 ]
+
+_register_adapter("dask.array", "Array", adapter="fastsel.dask")
+
+
+def __dir__():
+    """What users call, and the public modules that are imported."""
+    return sorted({*__all__, *(name for name in globals() if name[0] != "_")})

@@ -1,7 +1,7 @@
-"""scipy.sparse arrays from dense ones, in one pass; needs SciPy (``pip install fastsel[sparse]``).
+"""scipy.sparse arrays from dense ones, in one pass; needs SciPy 1.15 or newer.
 
-The pipeline is that of `fastsel.nonzero`: one pass makes the bitmask, from which indices, row
-starts and data are written in the dtypes that SciPy wants.
+`from_dense` returns what SciPy's own classes return. One pass makes a bitmask, as in
+`fastsel.nonzero`. Indices, row starts and data are written from it in the dtypes that SciPy wants.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fastsel import _gate, _threads
-from fastsel._kernels import bitmask, indices, items, results
+from fastsel._core import _dtypes, _gate, _threads, results
+from fastsel._positions import bitmask, indices, items
 
 try:
     from scipy import sparse
 except ImportError as error:
-    raise ImportError("fastsel.sparse needs SciPy: pip install fastsel[sparse]") from error
+    raise ImportError("fastsel.sparse needs SciPy: pip install scipy") from error
 
 __all__ = ["from_dense"]
 
-# format: the class, and how many dimensions it may have here; SciPy refuses the others.
+# format: (class, numbers of dimensions served here); for others SciPy raises its error.
 _FORMATS = {
     "coo": (sparse.coo_array, range(1, 65)),
     "csr": (sparse.csr_array, (1, 2)),
@@ -41,10 +41,10 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     Parameters
     ----------
     a : array_like, shape (m, n); also (n,) for COO and CSR, and (n, m, ...) for COO
-        Of a dtype that SciPy takes: bool, integers, float32, float64, longdouble and their complex
-        kin, in native byte order; read only, never modified.
+        Of a dtype that SciPy takes: bool, integers, float32, float64, longdouble and the complex
+        ones, in native byte order; read only, never modified.
     format : {"coo", "csr", "csc"}, optional
-        Of the result.
+        Format of the result.
 
     Returns
     -------
@@ -60,11 +60,11 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
 
     Notes
     -----
-    -0.0 is zero, NaN is not. One pass over `a`, in the order of its memory, and a bitmask of an
-    eighth of a byte per item, as `nonzero`; no index of 8 bytes is written where 4 suffice. What
-    lies against the order of the format (CSC of a C-ordered array; COO and CSR of a
-    Fortran-ordered one) is put into it by SciPy, in time linear in the number of non-zero items.
-    The result is the same for every number of threads.
+    -0.0 is zero, NaN is not. One pass over `a`, in memory order, and a bitmask of an eighth of a
+    byte per item, as `nonzero`; no index of 8 bytes is written where 4 suffice. If the memory
+    order of `a` is not that of the format (CSC of a C-ordered array; COO and CSR of a
+    Fortran-ordered one), SciPy converts the result, in time linear in the number of non-zero
+    items. The result is the same for every number of threads.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
         raise TypeError(f"a must be dense, got a {type(a).__name__}; its asformat() converts it")
     container, dimensions = _FORMATS[format]
     array = _gate.as_array("a", a)
-    truth = _gate.truth(array.dtype)
+    truth = _dtypes.truth(array.dtype)
     if array.ndim not in dimensions or truth is None:
         return container(array)
     by_columns = array.ndim == 2 and abs(array.strides[0]) < abs(array.strides[1])
@@ -111,7 +111,7 @@ def _coordinates(array, truth):
 
 
 def _compressed(container, array, truth):
-    """The csr_array or csc_array, its rows (or columns) in turn."""
+    """The csr_array or csc_array, one row (or column) after the other."""
     result = container(array.shape, dtype=array.dtype)
     rows = np.atleast_2d(array) if container is sparse.csr_array else array.T
     if rows.size == 0:
@@ -131,13 +131,13 @@ def _compressed(container, array, truth):
 
 
 def _kept(array, bits, offsets, threads):
-    """The items themselves, in C order."""
+    """The non-zero items themselves, in C order."""
     data = results.empty((int(offsets[-1]),), array.dtype)
     items.keep(array, 0, array.ndim, bits, offsets, data, threads)
     return data
 
 
 def _canonical(result):
-    """Sorted and without duplicates, which SciPy would find out by a pass of its own."""
+    """Mark the result as sorted and without duplicates; SciPy would need a pass to find out."""
     result.has_canonical_format = True
     return result

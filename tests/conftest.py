@@ -1,10 +1,16 @@
-"""Fixtures of all tests: small arrays reach the kernels, and several slices."""
+"""Fixtures of all tests: small arrays reach the kernels, and several chunks."""
 
 import contextlib
+import gc
 import os
 import subprocess
 import sys
 
+# Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
+# libgomp reads this when it is loaded, with fastsel.
+os.environ.setdefault("GOMP_SPINCOUNT", "0")
+
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tuning import TUNING
@@ -30,13 +36,17 @@ settings.load_profile("default")
 
 # What pytest-run-parallel must not run in several threads at once: modules, tests, fixtures.
 THREAD_UNSAFE = {
-    "test_any_call_equals_the_reference": "forces an engine for the process",
-    "test_any_list_is_rebuilt_by_its_inverse": "forces an engine for the process",
-    "test_dask_readme": "catches what an example prints",
+    "test_any_call_equals_the_reference": "forces an algorithm for the process",
+    "test_any_list_is_rebuilt_by_its_inverse": "forces an algorithm for the process",
+    "test_dask_page": "catches what an example prints",
     "test_documents": "catches what an example prints",
+    "test_every_dtype": "forces an algorithm for the process",
     "test_fork": "forks",
     "test_interrupts": "sends signals, which the main thread handles",
     "test_huge": "needs the memory once",
+    "test_bench": "the command line prints, and reads the arguments of the process",
+    "test_bench_arrays": "the command line prints, and reads the arguments of the process",
+    "test_bench_report": "the command line prints, and reads the arguments of the process",
     "test_main": "the command line prints, and reads the arguments of the process",
     "test_memory": "counts references and the memory of the process",
     "test_objects_that_raise": "counts references",
@@ -57,6 +67,13 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "thread_unsafe(reason): for pytest-run-parallel")
 
 
+def pytest_collection_finish():
+    """Tests that collect garbage look for their own, not among all that pytest and libraries made,
+    which would take most of their time."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
@@ -75,14 +92,14 @@ def forced_kernels():
 
 @pytest.fixture(params=[1, 2, 3, 7], ids="threads{}".format)
 def num_threads(request, forced_kernels):
-    """Forced kernels with this many threads, hence up to this many slices."""
+    """Forced kernels with this many threads, hence up to this many chunks."""
     with fastsel.threads(request.param):
         yield request.param
 
 
 @pytest.fixture(params=[1, 3], ids="threads{}".format)
 def few_threads(request, forced_kernels):
-    """Forced kernels with one slice and with several."""
+    """Forced kernels with one chunk and with several."""
     with fastsel.threads(request.param):
         yield request.param
 
@@ -101,15 +118,24 @@ def each_num_threads(forced_kernels):
 
 
 @pytest.fixture
+def signalling_nans_do_not_warn():
+    """NumPy warns when it compares one; so may the reference, and what goes to NumPy's function."""
+    with np.errstate(invalid="ignore"):
+        yield
+
+
+@pytest.fixture
 def run_python():
     """Function that runs code in a fresh interpreter, which must end well and in time."""
 
-    def run(code, timeout=60, **variables):
+    def run(code, timeout=600, **variables):
+        """A variable that is None is removed. The time is for what hangs, not for what is slow."""
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
             **variables,
         }
+        environment = {name: text for name, text in environment.items() if text is not None}
         done = subprocess.run(
             [sys.executable, "-P", "-c", code],
             env=environment,

@@ -1,20 +1,20 @@
 """fastsel's functions on dask arrays: lazy, for any chunking, with positions in the whole array.
 
-The map: a public function (_positions, _selection, _distinct, _gather) checks its arguments and
-builds a graph, with what _blocks knows about where a block lies. Its tasks call fastsel's own
-functions on NumPy blocks, on one thread each. unique has more to do: _groups holds what its tasks
-do with the distinct values of blocks, _stages how groups go up to their last stage, and their
-numbers down again. NumPy's rules apply, as in fastsel; what cannot be known before computing is
-said in each docstring.
+NumPy's rules apply, as in fastsel. Each docstring says what is unknown before computing, such as
+the number of distinct values.
 """
+
+# A public function (_positions, _selection, _distinct, _gather) checks its arguments and builds a
+# graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy blocks, on one
+# thread each. For unique, _groups has the functions that its tasks call, and _stages the graph that
+# merges the distinct values of all blocks and numbers the items of each block by them.
 
 try:
     import dask.array as _  # noqa: F401
 except ImportError as error:
-    raise ImportError(
-        "fastsel.dask needs dask, which comes with: pip install 'fastsel[dask]'"
-    ) from error
+    raise ImportError('fastsel.dask needs dask: pip install "dask[array]" distributed') from error
 
+from fastsel.dask._blocks import serves as _serves  # noqa: F401, called by the gate
 from fastsel.dask._distinct import (
     unique,
     unique_all,

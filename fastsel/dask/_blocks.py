@@ -1,4 +1,4 @@
-"""Where the blocks of a dask array lie, how they are cut for C order, and how tasks are written."""
+"""Blocks of a dask array: their location in it, rechunking for C order, and tasks on them."""
 
 import functools
 import math
@@ -11,14 +11,14 @@ from dask.highlevelgraph import HighLevelGraph
 
 import fastsel
 
-# Blocks that are cut anew, because C order wants it, may have this size even if the old ones were
-# smaller: a task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in
-# which a core could have read more than this.
-LEAST_BAND_BYTES = 1 << 20
+# Blocks that are rechunked for C order may have this size even if the original ones were smaller: a
+# task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in which a core
+# reads more than this.
+MIN_BAND_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where a block lies: its first index along each axis, and the shape of the whole array."""
 
     start: tuple
@@ -35,15 +35,20 @@ class Place:
 
 
 def follows_itself(block_shape, shape):
-    """Are the items of such a block neighbours in the flattened array?"""
+    """Are the items of such a block contiguous in the flattened array?"""
     cut = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
     return block_shape[cut + 1 :] == shape[cut + 1 :]
+
+
+def serves(x):
+    """Are the blocks of a dask array NumPy arrays? If not, dask serves the call."""
+    return type(x._meta) is np.ndarray
 
 
 def checked(name, a):
     """`a` as a dask array of NumPy blocks."""
     x = da.asarray(a)
-    if type(x._meta) is not np.ndarray:
+    if not serves(x):
         raise TypeError(
             f"{name} must be a dask array with blocks of type numpy.ndarray, got blocks of type "
             f"{type(x._meta).__name__}"
@@ -52,21 +57,21 @@ def checked(name, a):
 
 
 def stand_in(x):
-    """A NumPy array of one item with the dimensions and the dtype of `x`: it has NumPy raise its
-    errors for an axis before anything is computed."""
+    """A NumPy array of one item with the number of dimensions and the dtype of `x`. NumPy checks an
+    axis on it, before anything is computed."""
     return np.zeros((1,) * x.ndim, x.dtype)
 
 
 def unknown(sizes):
-    """Does an axis (its chunk sizes) have a length that is known only when computed?"""
+    """Is one of the chunk sizes of an axis unknown until computed?"""
     return any(math.isnan(size) for size in sizes)
 
 
 def bands(name, x, axes=None, whole_rows=False):
-    """`x` cut so that its blocks along the first `axes` axes follow one another in C order.
+    """`x` rechunked to bands: blocks that follow one another in C order along the first axes.
 
-    Blocks are cut smaller to be made wider, none gets larger than the largest was, or than
-    LEAST_BAND_BYTES, unless `whole_rows` asks for cuts along the first axis only.
+    Bands are wider and lower than the blocks were. None is larger than the largest block, or than
+    MIN_BAND_BYTES, unless `whole_rows` asks for cuts along the first axis only.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
@@ -80,18 +85,18 @@ def bands(name, x, axes=None, whole_rows=False):
             f"{name} has several blocks along later axes and unknown chunk sizes {x.chunks}: "
             "compute_chunk_sizes() finds them"
         )
-    room = max(math.prod(map(max, chunks)), LEAST_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
+    max_items = max(math.prod(map(max, chunks)), MIN_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
     widths = [max(math.prod(x.shape[k + 1 : axes]), 1) for k in range(axes)]
     if not whole_rows:
-        cut = next(k for k, width in enumerate(widths) if width <= room)
-    most = max(room // widths[cut], 1)
+        cut = next(k for k, width in enumerate(widths) if width <= max_items)
+    most = max(max_items // widths[cut], 1)
     pieces = tuple(piece for size in chunks[cut] for piece in even_pieces(size, most))
     whole = {k: x.shape[k] for k in range(cut + 1, axes)}
     return x.rechunk({**dict.fromkeys(range(cut), 1), cut: pieces, **whole})
 
 
 def even_pieces(size, most):
-    """`size` as a sum of equal parts, but for the rounding, of at most `most`."""
+    """`size` as a sum of parts of at most `most`, which differ by at most 1."""
     count = max(-(-size // most), 1)
     return [size * (k + 1) // count - size * k // count for k in range(count)]
 
@@ -123,16 +128,16 @@ def _flatten(axes, block):
 
 
 def blocks(x):
-    """The keys of the blocks of `x`: block number along each axis -> key, in C order."""
+    """The keys of the blocks of `x`: (block number along each axis) -> key, in C order."""
     return {block: (x.name, *block) for block in np.ndindex(x.numblocks)}
 
 
-def places(x, name):
-    """Where each block lies: (block -> Place or key of it, the tasks behind these keys)."""
+def locations(x, name):
+    """The location of each block: (block -> Location or its key, the tasks of these keys)."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
         known = {
-            block: Place(tuple(s[k] for s, k in zip(starts, block, strict=True)), x.shape)
+            block: Location(tuple(s[k] for s, k in zip(starts, block, strict=True)), x.shape)
             for block in np.ndindex(x.numblocks)
         }
         return known, {}
@@ -143,8 +148,8 @@ def places(x, name):
             block = (0,) * axis + (k,) + (0,) * (x.ndim - axis - 1)
             graph[key] = (functools.partial(_length, axis), (x.name, *block))
         sizes_of_axes.append(keys)
-    found = {block: (f"place-{name}", *block) for block in np.ndindex(x.numblocks)}
-    graph |= {key: (functools.partial(_place, b), sizes_of_axes) for b, key in found.items()}
+    found = {block: (f"location-{name}", *block) for block in np.ndindex(x.numblocks)}
+    graph |= {key: (functools.partial(_location, b), sizes_of_axes) for b, key in found.items()}
     return found, graph
 
 
@@ -152,28 +157,28 @@ def _length(axis, block):
     return block.shape[axis]
 
 
-def _place(block, sizes_of_axes):
+def _location(block, sizes_of_axes):
     pairs = zip(sizes_of_axes, block, strict=True)
-    return Place(
+    return Location(
         tuple(sum(sizes[:k]) for sizes, k in pairs), tuple(sum(sizes) for sizes in sizes_of_axes)
     )
 
 
 def task(function, *arguments, **literals):
-    """A task that calls the function; arguments that are keys become what they stand for."""
+    """A task that calls the function; dask replaces arguments that are keys by their results."""
     return (functools.partial(one_thread, function, **literals), *arguments)
 
 
 def one_thread(function, *arguments, **literals):
-    """The scheduler has the parallelism: a kernel inside a task stays on the task's thread."""
+    """Call the function on one thread: the scheduler runs tasks in parallel already."""
     with fastsel.threads(1):
         return function(*arguments, **literals)
 
 
 def shared_dtype(arrays):
-    """The dtype of blocks that are put together. One that they share stays as it is: NumPy would
-    make it native, and take the padding out of its fields. Strings may have outgrown what the dask
-    array declares."""
+    """The dtype of several blocks together. A dtype that they share is kept: NumPy would make it
+    native, and remove the padding between its fields. Strings may be longer than the dask array
+    declares."""
     dtypes = {array.dtype for array in arrays}
     return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
@@ -184,6 +189,6 @@ def layer(name, tasks, *sources):
 
 
 def output(graph, base, name, tasks, chunks, dtype):
-    """A dask array whose tasks stand on the layer `base` of a graph."""
+    """A dask array whose tasks depend on the layer `base` of a graph."""
     graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))

@@ -1,11 +1,12 @@
-"""unique and its array-API kin on dask arrays: signature, docstring, and the output arrays."""
+"""unique and the array-API functions on dask arrays: signature, docstring, output arrays."""
 
 import operator
 
 import numpy as np
 from dask.base import tokenize
 
-from fastsel._distinct import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from fastsel._core import _numpy
+from fastsel._unique._distinct import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel.dask import _stages
 from fastsel.dask._blocks import bands, blocks, checked, layer, output, stand_in
 from fastsel.dask._groups import Rule
@@ -30,17 +31,17 @@ def unique(
     ar : dask array, any shape, any chunks
         Any dtype. Chunk sizes may be unknown along the first axis, and along all with axis=None.
     return_index, return_inverse, return_counts : bool, optional
-        Also return the index of each value's first occurrence in the whole array, the values'
-        numbers that rebuild `ar`, and how often each value occurs.
+        Also return the index of each value's first occurrence in the whole array, the indices into
+        the values that rebuild `ar`, and how often each value occurs.
     axis : int, optional
         Compare the slices along this axis instead of the items of the flattened array.
     equal_nan, sorted : bool, optional
         As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
     split_every : int, optional
-        Blocks, and then groups of blocks, that one task merges; at least 2.
+        How many blocks, and then merged results, one task merges; at least 2.
     partitions : int, optional
         Cut the groups into this many ranges of values, each merged by a task of its own, for
-        groups that do not fit into one worker. None merges all of them, as a tree.
+        groups that do not fit into the memory of one worker. None merges all of them, as a tree.
 
     Returns
     -------
@@ -64,11 +65,11 @@ def unique(
 
     Notes
     -----
-    Each block is read once, and only its groups travel. A task holds a block, or the groups of
-    `split_every` blocks; with partitions, its range of the groups of all blocks. For the inverse
-    blocks wait as codes of 1, 2 or 4 bytes per item until all groups are known. With `axis`, the
-    array is rechunked so that slices are whole. Of NaN that are not equal, each is a group, and
-    all of them are in one partition.
+    Each block is read once, and only its groups are sent to other tasks. A task holds a block, or
+    the groups of `split_every` blocks; with partitions, its range of the groups of all blocks. For
+    the inverse, blocks are held as codes of 1, 2 or 4 bytes per item until all groups are known.
+    With `axis`, the array is rechunked so that slices are whole. With ``equal_nan=False`` each NaN
+    is a group, and all of them are in one partition.
 
     Examples
     --------
@@ -211,10 +212,10 @@ def unique_values(x, /):
 
 
 def _checked_axis(x, axis):
-    """The axis of slices, or None for items, which the slices of one dimension are too."""
+    """The axis of the slices, or None for items; the slices of a 1-d array are its items."""
     if axis is None:
         return None
-    np.unique(stand_in(x), axis=axis)
+    _numpy.unique(stand_in(x), axis=axis)
     return operator.index(axis) % x.ndim if x.ndim > 1 else None
 
 

@@ -1,4 +1,4 @@
-"""gather_nd on dask arrays: index rows go to the blocks they address, slices come back."""
+"""gather_nd on dask arrays: index rows are sent to the blocks they address, slices come back."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel import _gather
+from fastsel._core import _numpy
+from fastsel._gather import _gather
 from fastsel.dask._blocks import checked, layer, shared_dtype, task, unknown
 
 
@@ -43,10 +44,11 @@ def gather_nd(data, indices, batch_dims=0):
 
     Notes
     -----
-    Equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices one task
-    sorts index rows by the block of data that they address, a task per such block fetches slices,
-    and one puts them in their places; no block of data travels with more than its slices. Where
-    `indices` is a dask array, there is a task for every pair of its blocks and blocks of data.
+    Equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices, one task
+    sorts the index rows by the block of data that they address. A task per such block gathers the
+    slices, and another one puts them in order; only these slices of a block of data are sent on.
+    Where `indices` is a dask array, there is a task for every pair of its blocks and blocks of
+    data.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def _check_known(name, x):
 
 @dataclass(frozen=True)
 class Target:
-    """What a block of index rows points to: the indexed axes of data, cut into blocks."""
+    """What a block of index rows addresses: the indexed axes of data, cut into blocks."""
 
     shape: tuple  # of data
     batch: int
@@ -91,12 +93,12 @@ class Target:
 class Located:
     """Index rows, sorted by the block of data that they address."""
 
-    order: np.ndarray  # the places of the rows in the block of indices
-    firsts: np.ndarray  # for each block of data, its first row; and the end
+    order: np.ndarray  # the positions of the rows in the block of indices
+    first_rows: np.ndarray  # for each block of data, its first row; and the end
     rows: np.ndarray  # indices within the block of data, those of the batch before them
 
     def of(self, number):
-        return slice(self.firsts[number], self.firsts[number + 1])
+        return slice(self.first_rows[number], self.first_rows[number + 1])
 
 
 def _gathered(data, rows, batch, depth, in_memory):
@@ -114,9 +116,9 @@ def _gathered(data, rows, batch, depth, in_memory):
         addressed = range(math.prod(grid))
         source = (rows.name, *block, 0)
         locate = task(_located, source, target=target)
-        if in_memory:  # what is wrong is found now, and which blocks are not needed
+        if in_memory:  # raise errors now, and leave out blocks of data that no row addresses
             found = _located(rows.blocks[(*block, 0)].compute(scheduler="sync"), target)
-            addressed = np.flatnonzero(np.diff(found.firsts)).tolist()
+            addressed = _numpy.flatnonzero(np.diff(found.first_rows)).tolist()
             locate = found
         located = ("locate-" + name, *block)
         tasks[located] = locate
@@ -170,7 +172,7 @@ def _located(indices, target):
 
 
 def _checked_rows(indices, target):
-    """Index rows (count, depth) without negative ones."""
+    """Index rows (count, depth), checked, with negative indices wrapped."""
     indices = _gather._integer_rows(indices)
     rows = indices.reshape(math.prod(indices.shape[:-1]), indices.shape[-1])
     sizes = np.array(target.shape[target.batch : target.batch + rows.shape[1]], np.intp)

@@ -1,4 +1,8 @@
-"""What the tasks of unique do: the groups of a block, their union, their order, their numbers."""
+"""The functions that the tasks of unique call.
+
+A *group* is a distinct value with the index of its first occurrence and its count; its *number* is
+its position in the result. Tasks find the groups of blocks, merge, order and number them.
+"""
 
 import math
 from typing import NamedTuple
@@ -6,23 +10,24 @@ from typing import NamedTuple
 import numpy as np
 
 import fastsel
-from fastsel import _ascending, _gate
+from fastsel._core import _dtypes
+from fastsel._unique import _ascending
 from fastsel.dask._blocks import shared_dtype
 
-# Values that the borders of partitions are drawn from: for each partition, and of each block, so
-# many or more. They are all in one task.
-LEAST_SAMPLES = 32
+# Borders of partitions are chosen from a sample of the values: at least this many per partition,
+# and per block. One task holds the whole sample.
+MIN_SAMPLES = 32
 
 
 class Rule(NamedTuple):
-    """What is compared and what is wanted: the same for all tasks of a call."""
+    """What is compared and what is returned; the same for all tasks of a call."""
 
     rows: bool  # slices along axis 0, not items
     equal_nan: bool
     sorted: bool
     inverse: bool
     counts: bool
-    smallest_nan: bool  # of NaN that count as one, the smallest stands for all, not the first
+    smallest_nan: bool  # the smallest NaN represents all NaN, instead of the first one
 
     def unique(self, values, **options):
         return fastsel.unique(
@@ -39,34 +44,34 @@ class Groups(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """For the inverse, also the block with each item replaced by its group, as small integers."""
+    """Groups and, for the inverse, the group of each item of the block, as small integers."""
 
     groups: Groups
     codes: np.ndarray
 
 
 class Merged(NamedTuple):
-    """For the inverse, also what the groups that were merged became, for each of their sources."""
+    """Merged groups and, for the inverse, what each source's groups became: their new numbers."""
 
     groups: Groups
     became: list
 
 
 class Ordered(NamedTuple):
-    """Groups in their final order; and where each of them went (None: it stayed)."""
+    """Groups in their final order, and the new number of each (None: unchanged)."""
 
     groups: Groups
     numbers: np.ndarray | None
 
 
 class Parted(NamedTuple):
-    """Groups cut into parts; and which of the groups, part after part, they were."""
+    """Groups cut into parts, and the numbers they had before, part after part."""
 
     parts: list
     order: np.ndarray
 
 
-def leaf(block, place, rule):
+def leaf(block, location, rule):
     """The groups of one block, with positions in the whole array; a Leaf for the inverse."""
     values, index, *rest = rule.unique(
         block,
@@ -75,7 +80,7 @@ def leaf(block, place, rule):
         return_counts=rule.counts,
         sorted=rule.smallest_nan,
     )
-    index = index + place.start[0] if rule.rows else place.flat(index, block.shape)
+    index = index + location.start[0] if rule.rows else location.flat(index, block.shape)
     groups = Groups(values, index, rest[-1] if rule.counts else None)
     if not rule.inverse:
         return groups
@@ -83,11 +88,11 @@ def leaf(block, place, rule):
 
 
 def merge(parts, rule):
-    """The union of groups, in order of first occurrence (unless NaN have an order of their own);
+    """The union of groups, in order of first occurrence (with `smallest_nan`, NaN come last);
     Merged for the inverse."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
     order = _first_ones_first(values, index, rule.smallest_nan)
-    found, firsts, inverse = rule.unique(
+    found, first_indices, inverse = rule.unique(
         values[order], return_index=True, return_inverse=True, sorted=False
     )
     became = np.empty_like(inverse)
@@ -96,7 +101,7 @@ def merge(parts, rule):
     if rule.counts:
         counts = np.zeros(len(found), np.intp)
         np.add.at(counts, became, joined([part.counts for part in parts]))
-    groups = Groups(found, index[order][firsts], counts)
+    groups = Groups(found, index[order][first_indices], counts)
     if not rule.inverse:
         return groups
     ends = np.cumsum([len(part.index) for part in parts])[:-1]
@@ -104,7 +109,7 @@ def merge(parts, rule):
 
 
 def _first_ones_first(values, index, smallest_nan):
-    """An order in which the value that shall stand for its group comes before its equals."""
+    """An order in which the value that represents a group comes before the others equal to it."""
     order = np.argsort(index, kind="stable")
     if not smallest_nan:
         return order
@@ -114,11 +119,11 @@ def _first_ones_first(values, index, smallest_nan):
 
 
 def arrange(groups, rule):
-    """The groups in the order that the caller gets."""
+    """The groups in the order of the result."""
     if not rule.sorted or groups.values.size == 0:
         return Ordered(groups, None)
-    order, places = _ascending.argsort(groups.values, rule.inverse)
-    return Ordered(_picked(groups, order), places)
+    order, ranks = _ascending.argsort(groups.values, rule.inverse)
+    return Ordered(_picked(groups, order), ranks)
 
 
 def _picked(groups, order):
@@ -131,7 +136,7 @@ def size(ordered):
 
 
 def numbers_of_last(ordered, sizes, k):
-    """The numbers of the groups of stage output k, in the order in which they came."""
+    """The final numbers of the groups of part k, in their order before `arrange`."""
     first = sum(sizes[:k])
     if ordered.numbers is None:
         return np.arange(first, first + sizes[k])
@@ -139,12 +144,12 @@ def numbers_of_last(ordered, sizes, k):
 
 
 def numbers_before(numbers, merged, k):
-    """The numbers of the groups that were merged as number k."""
+    """The numbers of the groups of source k, from those of the merged groups."""
     return look_up(numbers, merged.became[k])
 
 
 def numbers_of_whole(parted, numbers):
-    """The numbers of groups from those of their parts."""
+    """The numbers of groups before they were cut, from the numbers of their parts."""
     result = np.empty(len(parted.order), np.intp)
     result[parted.order] = joined(numbers)
     return result
@@ -165,15 +170,15 @@ def sample(groups, count):
 
 
 def borders_of_values(samples, partitions):
-    """Values that cut the samples, and with them all values, into equal shares."""
+    """Values that cut the samples, and so about all values, into equal shares."""
     values = np.sort(comparable(joined(samples)))
     shares = range(1, partitions) if len(values) else ()
     return values[[len(values) * k // partitions for k in shares]]
 
 
-def borders_of_index(place, partitions, rule):
+def borders_of_index(location, partitions, rule):
     """Positions that cut the array into equal shares."""
-    items = place.shape[0] if rule.rows else math.prod(place.shape)
+    items = location.shape[0] if rule.rows else math.prod(location.shape)
     return np.array([items * k // partitions for k in range(1, partitions)], np.intp)
 
 
@@ -199,9 +204,9 @@ def _part(groups, numbers, partitions):
 
 
 def comparable(values):
-    """Values as NumPy's searchsorted orders them, equal ones being neighbours."""
-    if _gate.small_foreign(values.dtype):
-        values = _gate.as_float32(values)
+    """Values in a form that NumPy's searchsorted can order, with equal ones side by side."""
+    if _dtypes.small_foreign(values.dtype):
+        values = _dtypes.as_float32(values)
     if values.ndim > 1:
         width = math.prod(values.shape[1:])
         if width == 0:  # rows without items are equal
@@ -213,5 +218,5 @@ def comparable(values):
 
 
 def joined(arrays):
-    """One array of several."""
+    """The concatenation of several arrays."""
     return np.concatenate(arrays, dtype=shared_dtype(arrays))

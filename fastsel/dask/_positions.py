@@ -7,15 +7,16 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel import _coordinates
+from fastsel._core import _numpy
+from fastsel._positions import _coordinates
 from fastsel.dask._blocks import (
     bands,
     blocks,
     checked,
     layer,
+    locations,
     one_thread,
     output,
-    places,
     stand_in,
     task,
     unknown,
@@ -33,21 +34,21 @@ def nonzero(a):
     Returns
     -------
     tuple of dask arrays of intp, each of shape (number of non-zero items,)
-        Items in C order of their index in the whole array. Their number is unknown until
-        computed, for each block.
+        Items in C order of their index in the whole array. The size of each chunk is unknown until
+        computed.
 
     Raises
     ------
     ValueError
-        If `a` is 0-d, or if its chunk sizes are unknown and matter, at once.
+        If `a` is 0-d, or if chunk sizes that matter are unknown, at once.
     TypeError
         If its blocks are not NumPy arrays, at once.
 
     Notes
     -----
-    Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, with no index grid. C
-    order wants blocks that are as wide as the array: others are rechunked, to blocks of no more
-    bytes than before, or of a megabyte.
+    Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index grid. C
+    order needs blocks as wide as the array. Others are rechunked to blocks of at most the bytes of
+    the largest one, or a megabyte.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def nonzero(a):
     """
     x = checked("a", a)
     if x.ndim == 0:
-        np.nonzero(np.empty((), x.dtype))
+        _numpy.nonzero(np.empty((), x.dtype))
     x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block)
     return tuple(
         _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis)) for axis in range(x.ndim)
@@ -146,9 +147,9 @@ def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
     -------
     NonzeroCoordinates
         Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
-        `dtype` and shape (count, n), in C order of the items. There is no buffer with a row for
-        every item of x, which would be larger than x: the rows are those in use, and their number
-        is unknown until computed.
+        `dtype` and shape (count, n), in C order of the items. It has a row for each non-zero item,
+        instead of a buffer with x.size rows, which would be larger than x. The number of rows is
+        unknown until computed.
 
     Raises
     ------
@@ -159,8 +160,8 @@ def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
 
     Notes
     -----
-    As `nonzero`. The parameters of `fastsel.nonzero_coordinates` that are about its buffer are
-    not there.
+    As `nonzero`. There are none of the parameters of `fastsel.nonzero_coordinates` that concern
+    its buffer.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     array([2, 1])
     """
     x = checked("a", a)
-    np.count_nonzero(stand_in(x), axis, keepdims=keepdims)
+    _numpy.count_nonzero(stand_in(x), axis, keepdims=keepdims)
     every = axis is None or x.ndim == 0
     return da.reduction(
         x,
@@ -233,18 +234,18 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     )
 
 
-def _nonzero_in_block(block, place):
+def _nonzero_in_block(block, location):
     found = fastsel.nonzero(block)
-    return [k + start if start else k for k, start in zip(found, place.start, strict=True)]
+    return [k + start if start else k for k, start in zip(found, location.start, strict=True)]
 
 
-def _flatnonzero_in_block(block, place):
-    return place.flat(fastsel.flatnonzero(block), block.shape)
+def _flatnonzero_in_block(block, location):
+    return location.flat(fastsel.flatnonzero(block), block.shape)
 
 
-def _argwhere_in_block(block, place):
+def _argwhere_in_block(block, location):
     found = fastsel.argwhere(block)
-    found += np.array(place.start, np.intp)
+    found += np.array(location.start, np.intp)
     return found
 
 
@@ -252,14 +253,14 @@ def _of_each_band(step, x, function):
     """The bands of `x`, and a graph with a result of the function for each of them."""
     x = bands("a", x)
     name = f"fastsel-{step}-{tokenize(x.name)}"
-    where, tasks = places(x, name)
+    where, tasks = locations(x, name)
     for k, (block, key) in enumerate(blocks(x).items()):
         tasks[name, k] = task(function, key, where[block])
     return x, layer(name, tasks, x), name
 
 
 def _whole(x, graph, name, step, get, row_shape=()):
-    """What `get` gets of the results of all bands, as one dask array."""
+    """What `get` returns for the result of each band, as one dask array."""
     own = f"{step}-{name}"
     tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))

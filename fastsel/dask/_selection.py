@@ -7,6 +7,7 @@ import dask.array as da
 import numpy as np
 
 import fastsel
+from fastsel._core import _numpy
 from fastsel.dask._blocks import checked, one_axis, one_thread, stand_in, unknown
 from fastsel.dask._positions import count_nonzero
 
@@ -17,9 +18,9 @@ def compress(condition, a, axis=None):
     Parameters
     ----------
     condition : dask array or array_like, shape (k,)
-        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if what is
-        beyond is zero. Where the chunk sizes of `a` along the axis are unknown: a dask array
-        with chunks of the same sizes.
+        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if the items
+        beyond are zero. Where the chunk sizes of `a` along the axis are unknown: a dask array with
+        chunks of the same sizes.
     a : dask array or array_like, any chunks
         Any dtype.
     axis : int, optional
@@ -34,7 +35,7 @@ def compress(condition, a, axis=None):
     Raises
     ------
     ValueError
-        If `condition` is not 1-d, or if chunk sizes are unknown and matter, at once.
+        If `condition` is not 1-d, or if chunk sizes that matter are unknown, at once.
     AxisError, TypeError
         If `axis` is out of range or not an integer, at once.
     IndexError
@@ -43,8 +44,8 @@ def compress(condition, a, axis=None):
 
     Notes
     -----
-    Equals ``fastsel.compress(condition, a, axis)``. Each block is selected from where it lies;
-    with axis=None blocks are rechunked as for `nonzero`.
+    Equals ``fastsel.compress(condition, a, axis)``. Each block is compressed by a task of its own;
+    with axis=None, blocks are rechunked as for `nonzero`.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def compress(condition, a, axis=None):
     if axis is None:
         return _selected(condition, one_axis("a", x), 0)
     x = x.reshape(1) if x.ndim == 0 else x
-    np.compress([], stand_in(x), axis)
+    _numpy.compress([], stand_in(x), axis)
     return _selected(condition, x, operator.index(axis) % x.ndim)
 
 
@@ -132,8 +133,8 @@ def boolean_mask(a, mask):
 
     Notes
     -----
-    Equals ``fastsel.boolean_mask(a, mask)``. The axes that the mask covers, if they are several,
-    are rechunked as for `nonzero`; the others keep their chunks.
+    Equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, they are rechunked
+    as for `nonzero`; the others keep their chunks.
 
     Examples
     --------
@@ -216,7 +217,7 @@ def _compress_block(block, mask, axis):
 
 
 def _as_mask(condition, size, axis):
-    """A condition in memory as a mask of the axis."""
+    """A NumPy condition as a mask with the length of the axis."""
     found = fastsel.flatnonzero(condition)
     if len(found) and found[-1] >= size:
         beyond = found[np.searchsorted(found, size)]
@@ -227,7 +228,7 @@ def _as_mask(condition, size, axis):
 
 
 def _fitted(condition, sizes, size, axis):
-    """A condition that is a dask array in the chunks of the axis."""
+    """A condition that is a dask array, rechunked to the chunks of the axis."""
     condition = checked("condition", condition)
     own = condition.chunks[0]
     if unknown(sizes) or unknown(own):

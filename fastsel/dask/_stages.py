@@ -1,19 +1,20 @@
-"""The graph of unique: groups go up from the blocks, stage by stage, and numbers come down.
+"""The graph of unique: stages that merge the groups of blocks, and then number the items.
 
-A stage takes the keys of groups and leaves fewer, or other, ones. A tree has stages that merge
-`split_every` neighbours each, until one is left. With partitions the groups of all blocks are cut
-into ranges of values, and each range is merged by itself, so that no task sees all groups; for
-order of first occurrence the ranges are exchanged once more, for ranges of positions.
+A stage takes the keys of tasks that return groups, and adds tasks that merge or exchange them. A
+tree has stages that merge `split_every` neighbours each, until one is left. With partitions, the
+groups of all blocks are cut into ranges of values, and each range is merged by itself, so that no
+task holds all groups. For order of first occurrence, the groups are exchanged once more, from
+ranges of values to ranges of positions.
 
-For the inverse each stage also says what became of the groups it was given. The numbers of the
-final groups then come down the same way, and at the bottom each block is looked up: what waits
-for that meanwhile is the block as codes of 1, 2 or 4 bytes, not the block itself.
+For the inverse, each stage also records what became of the groups that it took. The numbers of the
+final groups are passed back through the stages, from the last one to the first, and then each block
+is numbered. Until then a block is held as codes of 1, 2 or 4 bytes per item.
 """
 
 import operator
 
 from fastsel.dask import _groups
-from fastsel.dask._blocks import blocks, places, task
+from fastsel.dask._blocks import blocks, locations, task
 
 
 class Graph:
@@ -23,8 +24,8 @@ class Graph:
         self.name = name
         self.rule = rule
         self.tasks = {}
-        self.descents = []  # for each stage, from the numbers that leave it to those that enter
-        where, tasks = places(x, name)
+        self.descents = []  # for each stage: numbers of its output groups -> of its input groups
+        where, tasks = locations(x, name)
         self.tasks.update(tasks)
         self.anywhere = next(iter(where.values()))
         self.leaves = [
@@ -33,14 +34,14 @@ class Graph:
         ]
         self.groups = self.groups_of("leaf", self.leaves)
 
-    def add(self, step, place, job):
-        """Add a task; its key."""
-        key = (f"{step}-{self.name}", *place)
+    def add(self, step, location, job):
+        """Add a task; returns its key."""
+        key = (f"{step}-{self.name}", *location)
         self.tasks[key] = job
         return key
 
     def tree(self, split_every):
-        """Merge neighbours until one is left; the keys of the last stage, in order."""
+        """Merge neighbours until one is left; returns the keys of the last stage, in order."""
         groups, level = self.groups, 0
         while len(groups) > 1:
             groups = self.merge_neighbours(groups, level, split_every)
@@ -49,7 +50,7 @@ class Graph:
 
     def partitioned(self, partitions):
         """One range of values, or of positions, for each partition."""
-        least = _groups.LEAST_SAMPLES
+        least = _groups.MIN_SAMPLES
         count = max(least * partitions // len(self.groups), least)
         samples = [
             self.add("sample", (k,), task(_groups.sample, key, count=count))
@@ -68,7 +69,7 @@ class Graph:
         return self.arranged(groups)
 
     def groups_of(self, step, keys):
-        """The groups without what the inverse needs later, which stays where it is."""
+        """The keys of the groups alone, without what the inverse needs later."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")
@@ -96,7 +97,7 @@ class Graph:
         return self.groups_of("merge", merged)
 
     def exchange(self, groups, level, part, borders, partitions):
-        """From any groups to ranges of them."""
+        """Cut groups into ranges, and merge each range."""
         step = f"exchange{level}"
         ranges = range(partitions)
         parted = [
@@ -146,7 +147,7 @@ class Graph:
         ]
 
     def inverse(self, ordered):
-        """For each leaf a job that gives the numbers of its items."""
+        """For each block, a task that returns the numbers of its items."""
         sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
         numbers = [
             self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))

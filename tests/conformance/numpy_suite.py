@@ -21,7 +21,7 @@ import pytest
 import fastsel
 from fastsel import _patch
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "shared"))
 from tuning import TUNING
 
 FILES = (
@@ -85,8 +85,7 @@ def pytest_configure(config):
             module, _, attribute = name.rpartition(".")
             setattr(pkgutil.resolve_name(module), attribute, value)
         fastsel.set_num_threads(3)
-    for theirs, ours in _patch.REPLACEMENTS.items():
-        _patch.REPLACEMENTS[theirs] = counted(ours)
+    _patch.OURS.update({name: counted(function) for name, function in _patch.OURS.items()})
     fastsel.patch_numpy()
 
 
@@ -109,8 +108,7 @@ def pytest_runtest_call(item):
 
 def unreached():
     """Functions and files that no test has reached."""
-    functions = [ours.__name__ for ours in _patch.REPLACEMENTS.values()]
-    return [name for name in functions if not tests_of[name]] + [
+    return [name for name in _patch.OURS if not tests_of[name]] + [
         file for file in collected_in if not tests_in[file]
     ]
 

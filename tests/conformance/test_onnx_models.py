@@ -3,17 +3,21 @@
 The reference is onnx's own evaluator where it is sound, else the slow twin.
 """
 
+import importlib
 import itertools
 
 import numpy as np
 import pytest
 import reference
-from arrays import assert_same, make
+from arrays import make
+from comparison import assert_same
+from grids import covering
 
+import fastsel
 import fastsel.onnx
 
-onnx = pytest.importorskip("onnx", reason="needs onnx")
-ReferenceEvaluator = pytest.importorskip("onnx.reference", reason="needs onnx").ReferenceEvaluator
+onnx = pytest.importorskip("onnx", reason="needs pip install onnx")
+ReferenceEvaluator = importlib.import_module("onnx.reference").ReferenceEvaluator
 TensorProto, helper = onnx.TensorProto, onnx.helper
 
 TYPES = (
@@ -170,9 +174,10 @@ def slow_unique(array, axis, sorted):
     return outputs[0].astype(object), *outputs[1:]
 
 
-@pytest.mark.parametrize(("operator", "version", "dtype"), CASES)
-def test_every_type_of_every_version(operator, version, dtype, few_threads):
-    check_type(operator, version, dtype)
+@covering(case=CASES, threads=[1, 3])
+def test_every_type_of_every_version(case, threads, forced_kernels):
+    with fastsel.threads(threads):
+        check_type(*case)
 
 
 @pytest.mark.parametrize("operator", VERSIONS)

@@ -8,9 +8,13 @@ import pytest
 
 import fastsel.onnx as fx
 
-onnx = pytest.importorskip("onnx", reason="needs onnx")
-pytest.importorskip("onnxruntime_extensions", reason="needs onnxruntime-extensions")
-LACKING = importlib.import_module("fastsel._onnxruntime").LACKING
+onnx = pytest.importorskip(
+    "onnx", reason="needs pip install onnx onnxruntime onnxruntime-extensions"
+)
+pytest.importorskip(
+    "onnxruntime_extensions", reason="needs pip install onnx onnxruntime onnxruntime-extensions"
+)
+LACKING = importlib.import_module("fastsel.onnx._onnxruntime").LACKING
 
 TEXTS = np.array(["", "a", "é"], object)
 SHAPES = ((7,), (3, 4), (), (0,), (0, 3), (3, 0))

@@ -1,6 +1,6 @@
 """What a type checker says of calls: run mypy --strict and pyright over this file.
 
-``tests/test_typing.py`` also runs it, so that no example types what does not work.
+``tests/project/test_typing.py`` also runs it, so that no example types what does not work.
 """
 
 from contextlib import AbstractContextManager

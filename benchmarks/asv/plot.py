@@ -1,0 +1,142 @@
+"""The history that asv measured, as one picture: what ``asv publish`` shows, without a network.
+
+    python benchmarks/asv/plot.py history.svg "bench_selection.Flat.time_nonzero"
+    python benchmarks/asv/plot.py history.png "Flat.time_unique.*int64"
+
+A panel for each benchmark and input, a line for each implementation and number of threads, a
+commit beside the other in order of their dates. The pattern is searched in the benchmark's name
+with its parameters, as ``asv run -b`` does.
+"""
+
+import argparse
+import itertools
+import json
+import re
+import sys
+from collections import defaultdict
+from math import log
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LINES = ("implementation", "num_threads")
+COLUMNS = 4
+MAX_PANELS = 60
+PANEL = (3.2, 2.1)  # inches
+MARGIN = 1.5  # above and below the values, so that noise looks like noise
+LABEL_HEIGHT = 0.1
+UNITS = {"seconds": "s", "bytes": "B"}
+COLORS = {"numpy": "0.45", "fastsel": "#2166ac"}
+
+
+def main():
+    parser = arguments()
+    args = parser.parse_args()
+    panels = history(args.results, re.compile(args.pattern))
+    if not panels:
+        parser.error(f"{args.results} has no result of such a benchmark: run asv first")
+    if len(panels) > MAX_PANELS:
+        parser.error(f"the pattern finds {len(panels)} panels, more than {MAX_PANELS}")
+    draw(args.file, panels)
+    return 0
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the picture, .png or .svg")
+    parser.add_argument("pattern", metavar="REGEX", help="which benchmarks")
+    parser.add_argument(
+        "--results", type=Path, default=HERE / ".asv" / "results", help="where asv keeps its own"
+    )
+    return parser
+
+
+def history(folder, pattern):
+    """The values by panel, line and commit; the commits in order of their dates."""
+    from asv.results import iter_results
+
+    benchmarks = json.loads((folder / "benchmarks.json").read_text())
+    panels = defaultdict(lambda: defaultdict(dict))
+    for result in sorted(iter_results(folder), key=lambda result: result.date):
+        for name in result.get_all_result_keys():
+            if name in benchmarks:
+                add(panels, benchmarks[name], result, pattern)
+    return panels
+
+
+def add(panels, benchmark, result, pattern):
+    """Enter every value of one benchmark at one commit."""
+    name, names = benchmark["name"], benchmark["param_names"]
+    params = result.get_result_params(name)
+    values = result.get_result_value(name, params)
+    for combination, value in zip(itertools.product(*params), values, strict=True):
+        full = f"{name}({', '.join(combination)})" if combination else name
+        if value is None or value != value or not pattern.search(full):
+            continue
+        given = {key: text.strip("'") for key, text in zip(names, combination, strict=True)}
+        line = " ".join(given.pop(key) for key in LINES if given.get(key, "None") != "None")
+        inputs = ", ".join(f"{key} {text}" for key, text in given.items() if key not in LINES)
+        title = (name, inputs, benchmark["unit"])
+        panels[title][line][result.commit_hash[:8]] = value
+
+
+def draw(path, panels):
+    from matplotlib.figure import Figure
+
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure((PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).flat
+    for axes, (title, lines) in itertools.zip_longest(grid, panels.items(), fillvalue=(None, None)):
+        if title is None:
+            axes.remove()
+        else:
+            draw_panel(axes, title, lines)
+    figure.savefig(path, dpi=150)
+
+
+def draw_panel(axes, title, lines):
+    """The lines of one input on a logarithmic scale, each with its name at its right end."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    name, inputs, unit = title
+    commits = list(dict.fromkeys(commit for values in lines.values() for commit in values))
+    values = [value for line in lines.values() for value in line.values()]
+    low, high = min(values) / MARGIN, max(values) * MARGIN
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_formatter(EngFormatter(UNITS.get(unit, ""), places=1))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks([low * MARGIN, high / MARGIN])
+    for label, line in lines.items():
+        style = "--" if label.endswith(" 1") else "-"
+        x = [commits.index(commit) for commit in line]
+        axes.plot(x, list(line.values()), style, marker="o", markersize=3, color=color_of(label))
+    ends = {label: list(line.values())[-1] for label, line in lines.items()}
+    heights = {label: log(end / low) / log(high / low) for label, end in ends.items()}
+    for label, height in spread(heights).items():
+        text = f"{label} thread{'s' * (label[-1] != '1')}" if label[-1].isdigit() else label
+        style = {"color": color_of(label), "fontsize": 6, "va": "center"}
+        axes.text(1, height, text, transform=axes.transAxes, **style)
+    axes.set_title("\n".join([*name.split(".", 1), inputs]), fontsize=7)
+    axes.set_xticks(range(len(commits)), commits, rotation=30, ha="right")
+    axes.tick_params(labelsize=6, which="both")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def color_of(label):
+    return COLORS.get(label.partition(" ")[0], "black")
+
+
+def spread(heights):
+    """The heights of the labels, moved up where one would lie on the label below it."""
+    placed = {}
+    lowest = -1.0
+    for label in sorted(heights, key=heights.get):
+        lowest = placed[label] = max(heights[label], lowest + LABEL_HEIGHT)
+    return placed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

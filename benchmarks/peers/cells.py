@@ -1,0 +1,261 @@
+"""The cells of the opponents table: operator x dtype x size x distribution, and which of them run.
+
+A cell names one input completely. ``PARTS`` says which parts of it an operator looks at;
+``MODEST``, ``KEY`` and ``FULL`` are grids of the values that these parts take.
+"""
+
+import itertools
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
+SELECTION = (*NONZERO, "compress", "extract", "boolean_mask")
+UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
+SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
+IN_MEMORY = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
+# What an operator calls, where its name is no function's.
+CALLS = {
+    "unique_sorted": "unique(a)",
+    "unique_first": "unique(a, sorted=False)",
+    "unique_all": "unique(a, True, True, True)",
+    "unique_rows": "unique(a, axis=0)",
+    "unique_rows_first": "unique(a, axis=0, sorted=False)",
+    **{f"sparse_{format}": f'sparse.from_dense(a, "{format}")' for format in ("coo", "csr", "csc")},
+}
+DASK_NONZERO = ("dask_nonzero", "dask_flatnonzero", "dask_argwhere", "dask_count_nonzero")
+DASK_MASKED = ("dask_compress", "dask_extract", "dask_boolean_mask")
+DASK_UNIQUE = ("dask_unique", "dask_unique_index", "dask_unique_counts", "dask_unique_inverse")
+DASK = (*DASK_NONZERO, *DASK_MASKED, *DASK_UNIQUE, "dask_gather_nd")
+OPERATORS = (*IN_MEMORY, *DASK)
+FAMILIES = {
+    "selection": SELECTION,
+    "unique": UNIQUE,
+    "sparse": SPARSE,
+    "all": IN_MEMORY,
+    "dask": DASK,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One input of one operator; the parts that the operator ignores keep their defaults."""
+
+    op: str
+    dtype: str = "float64"
+    size: int = 1_000_000  # items; of the output for gather_nd, of the input for all others
+    ndim: int = 1
+    width: int = 1  # items per row
+    axis: int = 0
+    density: float = 0.1
+    groups: int = 1000
+    distribution: str = "random"
+    layout: str = "C"
+    batch_dims: int = 0
+    index: str = "int64"
+
+    @property
+    def name(self):
+        """The operator and the label."""
+        return f"{self.op} {self.label}"
+
+    @property
+    def label(self):
+        """The parts that matter, in words; what is usual goes without saying."""
+        words = [
+            SPELLINGS.get(name, "{}").format(getattr(self, name))
+            for name in PARTS[self.op]
+            if name in ALWAYS_SAID or getattr(self, name) != DEFAULTS[name]
+        ]
+        return " ".join(words).replace("e+0", "e")
+
+
+DEFAULTS = {field.name: field.default for field in fields(Cell)}
+ALWAYS_SAID = ("dtype", "size", "density", "groups")
+SPELLINGS = {
+    "size": "{:.3g}",
+    "ndim": "{}-D",
+    "width": "rows of {}",
+    "axis": "axis {}",
+    "density": "density {:g}",
+    "groups": "{:.3g} groups",
+    "batch_dims": "batch_dims {}",
+    "index": "{} indices",
+}
+OF_NONZERO = ("dtype", "size", "ndim", "layout", "density", "distribution")
+OF_VALUES = ("dtype", "size", "groups", "distribution")
+OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
+PARTS = {
+    **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
+    "compress": ("dtype", "size", "width", "axis", "density", "distribution"),
+    "extract": ("dtype", "size", "density", "distribution"),
+    "boolean_mask": ("dtype", "size", "width", "density", "distribution"),
+    "unique_sorted": OF_VALUES,
+    "unique_first": OF_VALUES,
+    "unique_all": OF_VALUES,
+    "unique_rows": OF_ROWS,
+    "unique_rows_first": OF_ROWS,
+    "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
+    **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
+    **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
+    **dict.fromkeys(DASK_UNIQUE, OF_VALUES),
+    "dask_gather_nd": ("dtype", "size"),
+}
+
+
+def grid(operators, **values):
+    """For each of these operators, every combination of these values."""
+    return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
+
+
+MODEST = (
+    grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
+    grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
+    grid("nonzero", ndim=2, layout=["C", "transposed"]),
+    grid("nonzero", layout="strided"),
+    grid("argwhere", ndim=[2, 3]),
+    grid("flatnonzero nonzero_coordinates", ndim=2),
+    grid("count_nonzero", dtype=["bool", "float64"], size=1e7),
+    grid("compress", dtype=["uint8", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
+    grid("compress", width=100, axis=[0, 1]),
+    grid("extract"),
+    grid("boolean_mask", dtype=["int32", "float64"], size=1e7, density=[0.1, 0.9]),
+    grid("boolean_mask", width=10),
+    grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
+    grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs", "reversed"]),
+    grid("unique_sorted unique_first unique_all", dtype="int64", distribution=["narrow", "sorted"]),
+    grid("unique_sorted unique_first", dtype=["int16", "float32"], groups=[2, "n/10"]),
+    grid("unique_sorted unique_first", dtype="object", size=1e5, groups=[1000, "n"]),
+    grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
+    grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
+    grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
+    grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
+    grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
+    grid("gather_nd", dtype="float32", index="int32"),
+    grid(" ".join(SPARSE), ndim=2, size=1e7, density=[0.01, 0.1]),
+    grid(" ".join(DASK), dtype="int64", size=[1e6, 1e7]),
+    grid(" ".join(DASK_NONZERO), ndim=2),
+)
+
+# The cells whose speed is watched from commit to commit: one of every road through the kernels.
+KEY = (
+    grid("nonzero", size=100),
+    grid("nonzero", dtype=["bool", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
+    grid("nonzero", ndim=2, layout=["C", "transposed"]),
+    grid("flatnonzero argwhere count_nonzero nonzero_coordinates", ndim=2),
+    grid("compress", dtype=["uint8", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
+    grid("compress", width=100, axis=[0, 1]),
+    grid("extract boolean_mask"),
+    grid("boolean_mask", width=10),
+    grid("unique_sorted", dtype="int64", size=100, groups=25),
+    grid("unique_sorted unique_first unique_all", dtype="int64", groups=[1000, "n/10", "n"]),
+    grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
+    grid("unique_rows", dtype="int64", size=1e5, width=8),
+    grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
+    grid("gather_nd", dtype="float32", batch_dims=1),
+)
+
+ANY_MASK = {
+    "dtype": ["bool", "uint8", "int32", "int64", "float32", "float64"],
+    "size": [1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
+    "density": [0, 0.001, 0.01, 0.1, 0.5, 0.9, 1],
+    "distribution": ["random", "runs"],
+}
+FULL = (
+    grid(
+        " ".join(NONZERO),
+        ndim=[1, 2, 3],
+        layout=["C", "transposed", "strided"],
+        **ANY_MASK,
+    ),
+    grid(" ".join(SPARSE), ndim=2, layout=["C", "transposed", "strided"], **ANY_MASK),
+    grid("compress extract boolean_mask", width=[1, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
+    grid(
+        "unique_sorted unique_first unique_all",
+        dtype=["uint8", "int16", "int32", "int64", "float32", "float64", "U8", "S8", "object"],
+        size=[1e3, 1e5, 1e7],
+        groups=[2, 25, 1000, 1e5, "n/10", "n"],
+        distribution=["random", "zipf", "sorted", "reversed", "runs", "narrow"],
+    ),
+    grid(
+        "unique_rows unique_rows_first",
+        dtype=["uint8", "int32", "int64", "float64"],
+        size=[1e3, 1e5, 1e7],
+        width=[2, 8, 100],
+        groups=[10, 1000, "n/10", "n"],
+    ),
+    grid(
+        "gather_nd",
+        dtype=["float32", "float64"],
+        size=[1e3, 1e5, 1e6, 1e7],
+        width=[1, 16, 100, 1000],
+        batch_dims=[0, 1, 2],
+        index=["int32", "int64"],
+        distribution=["random", "sorted"],
+    ),
+    grid(
+        " ".join(DASK),
+        dtype=["int32", "int64", "float64", "U8"],
+        size=[1e5, 1e6, 1e7, 1e8],
+        groups=[25, 1000, 1e5, "n/10"],
+    ),
+)
+
+
+# More objects take NumPy, and so a cell, minutes.
+MAX_OBJECTS = 1_000_000
+
+
+def choose(operators, wanted, grids):
+    """The cells of these operators; ``wanted`` (part -> values) replaces parts of the grids."""
+    operators = [op for name in operators for op in FAMILIES.get(name, (name,))]
+    found = {
+        cell: None
+        for op in dict.fromkeys(operators)
+        for members, values in grids
+        if op in members
+        for cell in combine(op, {**values, **wanted})
+    }
+    return list(found)
+
+
+def combine(op, values):
+    """Every possible cell of the operator with these values of its parts."""
+    choices = [values.get(part, [DEFAULTS[part]]) for part in PARTS[op]]
+    for combination in itertools.product(*choices):
+        cell = complete(op, dict(zip(PARTS[op], combination, strict=True)))
+        if possible(cell):
+            yield cell
+
+
+def complete(op, parts):
+    """A cell with whole numbers where the size is written as 1e7 and the groups as n/10."""
+    size = int(parts["size"])
+    parts["size"] = size
+    if "groups" in parts:
+        shares = {"n": size, "n/10": size // 10}
+        parts["groups"] = int(shares.get(parts["groups"]) or float(parts["groups"]))
+    if "width" in parts and "groups" in parts:  # n is the number of rows
+        parts["groups"] = min(parts["groups"], size // parts["width"])
+    return Cell(op, **parts)
+
+
+def possible(cell):
+    """Whether there is such an input, of a size to measure, and no plainer name for it."""
+    if cell.dtype == "object" and cell.size > MAX_OBJECTS:
+        return False
+    if cell.op in (*UNIQUE, *DASK_UNIQUE):
+        return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
+    if cell.op in ("gather_nd", "dask_gather_nd"):
+        room = cell.size >= 64 * cell.width  # some index rows for every batch
+        return room and cell.distribution in ("random", "sorted")
+    plainer = (cell.ndim == 1 and cell.layout == "transposed") or (cell.width == 1 and cell.axis)
+    return not plainer and cell.width <= cell.size and cell.distribution not in ("zipf", "narrow")
+
+
+def capacity(cell):
+    """How many groups the dtype can tell apart."""
+    dtype = np.dtype(cell.dtype)
+    if dtype.kind == "b":
+        return 0  # its groups would be no choice
+    return 256 ** (dtype.itemsize * cell.width) if dtype.kind in "iu" else cell.size

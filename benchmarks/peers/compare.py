@@ -1,0 +1,160 @@
+"""fastsel beside its peers, measured in one run.
+
+    python benchmarks/peers/compare.py                        a modest set of cells
+    python benchmarks/peers/compare.py --op nonzero --dtype float64 --size 1e7
+    python benchmarks/peers/compare.py --op unique_first --groups 1000 n --peers polars pandas
+    python benchmarks/peers/compare.py --op dask              fastsel.dask beside dask.array
+    python benchmarks/peers/compare.py --full --list          what the whole grid would run
+    python benchmarks/peers/compare.py --json benchmarks/RESULTS.json \\
+        --markdown benchmarks/RESULTS.md
+
+``pip install ".[peers]"`` brings the peers except torch; whichever is missing is named. Every
+result is checked against NumPy's before it is timed; the exit status is 1 if one is wrong.
+"""
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import opponents  # noqa: F401, they register themselves
+from cases import agrees, arrays, build, operator_call
+from cells import DASK, FAMILIES, FULL, MODEST, OPERATORS, SELECTION, SPARSE, choose
+from implementations import NUMPY
+from on_dask import computed_by
+from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
+from registry import OPPONENTS, Opponent
+from report import FASTSEL, Result, Run, as_json, markdown
+from timing import memory_speed, parallel_loop, race
+
+import fastsel
+from fastsel._cli._progress import with_progress
+
+LIMIT = "limit"
+LIMIT_ITEMS = 10_000_000  # from so many on, a selection waits for the memory and for nothing else
+
+PARTS = {
+    "dtype": (str, "dtype of the items, such as float64, U8 or object"),
+    "size": (float, "number of items, such as 1e7"),
+    "density": (float, "share of the items that is selected, 0 to 1"),
+    "groups": (str, "number of distinct values: 1000, n/10, n"),
+    "distribution": (str, "random, runs, sorted, reversed, zipf or narrow"),
+    "layout": (str, "C, transposed or strided, for nonzero and its kin"),
+    "ndim": (int, "number of dimensions, for nonzero and its kin"),
+    "width": (int, "items in a row, or in a slice of gather_nd"),
+    "axis": (int, "axis of compress"),
+    "batch_dims": (int, "0, 1 or 2, for gather_nd"),
+    "index": (str, "int32 or int64, for gather_nd"),
+}
+
+
+def main():
+    parser = arguments()
+    args = parser.parse_args()
+    wanted = {part: values for part in PARTS if (values := getattr(args, part))}
+    cells = choose(args.op or ["all"], wanted, FULL if args.full else MODEST)
+    if not cells:
+        parser.error("no operator has such a cell")
+    if args.list:
+        print(*(cell.name for cell in cells), f"{len(cells)} cells", sep="\n")
+        return 0
+    run = measure_all(cells, args)
+    text = markdown(run)
+    print(text, end="")
+    if args.markdown:
+        args.markdown.write_text(text)
+    if args.json:
+        args.json.write_text(json.dumps(as_json(run), indent=1) + "\n")
+    return 1 if run.wrong else 0
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    several = {"nargs": "+", "action": "extend"}
+    names = [*FAMILIES, *OPERATORS]
+    parser.add_argument("--op", choices=names, metavar="NAME", help=", ".join(names), **several)
+    for part, (kind, text) in PARTS.items():
+        parser.add_argument(
+            f"--{part.replace('_', '-')}", type=kind, metavar="X", help=text, **several
+        )
+    peers = {"choices": PACKAGES, "metavar": "NAME", "help": ", ".join(PACKAGES)}
+    parser.add_argument("--peers", **peers, **several)
+    parser.add_argument("--threads", type=int, default=2, help="of each side; default: 2")
+    parser.add_argument("--seconds", type=float, default=2, help="for one cell; default: 2")
+    parser.add_argument("--full", action="store_true", help="the whole grid, which takes a day")
+    parser.add_argument("--list", action="store_true", help="print the cells and stop")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    return parser
+
+
+def measure_all(cells, args):
+    """Measure every cell; an interrupt ends the run early and keeps what is there."""
+    limit_threads(args.threads)
+    peers = [peer for peer in PACKAGES if peer == "numpy" or peer in (args.peers or PACKAGES)]
+    missing = {peer: packages for peer in peers if (packages := missing_packages(peer))}
+    run = Run(args.threads, memory_speed(args.threads), missing)
+    present = [peer for peer in peers if peer not in missing]
+    if missing_packages("scipy"):
+        cells = [cell for cell in cells if cell.op not in SPARSE]
+    try:
+        for cell in with_progress(cells, lambda cell: cell.name, log=True):
+            with fastsel.threads(args.threads):
+                run.results.append(measure(cell, present, args))
+    except KeyboardInterrupt:
+        print("stopped early", file=sys.stderr)
+    return run
+
+
+def measure(cell, peers, args):
+    """Check and time one cell."""
+    case = build(cell)
+    expected = arrays(operator_call(NUMPY, case)())
+    result = Result(cell)
+    contenders = [OURS, *(entry for entry in OPPONENTS[cell.op] if entry.peer in peers)]
+    calls = {}
+    for entry in contenders:
+        call = admit(entry, case, expected, result)
+        if call is not None:
+            calls[entry.name] = call
+    result.timings = race(calls, args.seconds)
+    if cell.op in SELECTION and cell.size >= LIMIT_ITEMS and FASTSEL in calls:
+        loop = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
+        # By themselves: other peers' threads slow Python's down.
+        result.limit = race({FASTSEL: calls[FASTSEL], LIMIT: loop}, args.seconds / 2)[LIMIT]
+    return result
+
+
+def admit(entry, case, expected, result):
+    """The call of a contender whose result is right; otherwise a note in ``result``, and None."""
+    try:
+        call = entry.prepare(case)
+        found = entry.finish(call())
+    except UnsupportedError as error:
+        result.refusals[entry.name] = str(error)
+        return None
+    except Exception as error:  # every peer refuses with classes of its own
+        text = str(error).strip().partition("\n")[0]
+        result.refusals[entry.name] = f"{type(error).__name__}: {text}"[:120]
+        return None
+    if agrees(found, expected, entry.any_order):
+        return call
+    result.wrong.append(entry.name)
+    return None
+
+
+def ours(case):
+    if case.cell.op in SPARSE:
+        importlib.import_module("fastsel.sparse")
+    if case.cell.op in DASK:
+        return computed_by(importlib.import_module("fastsel.dask"), case)
+    return operator_call(fastsel, case)
+
+
+OURS = Opponent(FASTSEL, FASTSEL, ours)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""What people read of benchmarks/RESULTS.json: the README's table and picture.
+
+    python benchmarks/peers/compare.py --json benchmarks/RESULTS.json \\
+        --markdown benchmarks/RESULTS.md
+    python benchmarks/peers/publish.py
+
+The first command measures, on an idle machine with every peer installed; the second writes
+docs/speed-up.svg, and the table between the marks in README.md.
+"""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from cells import CALLS
+
+from fastsel._cli._chart import draw_speed_ups
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "RESULTS.json"
+README = ROOT / "README.md"
+PICTURE = ROOT / "docs" / "speed-up.svg"
+TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.DOTALL)
+
+
+def main():
+    results = json.loads(RESULTS.read_text())
+    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
+    draw(results)
+
+
+def with_table(text, results):
+    """The README with the table of these results in place of the one it has."""
+    return TABLE.sub(lambda found: table(results), text)
+
+
+def table(results):
+    """A row for each operator: its number of inputs, the two geometric means, its losses."""
+    lines = [
+        "| function | inputs | over NumPy | over the best peer | losses |",
+        "|---|---|---|---|---|",
+    ]
+    for op, means in results["means"].items():
+        ratios = [means[name] for name in ("over_numpy", "over_best")]
+        texts = [f"{ratio:.1f}" if ratio else "-" for ratio in ratios]
+        columns = [f"`{CALLS.get(op, op)}`", str(means["cells"]), *texts, str(means["losses"])]
+        lines.append(f"| {' | '.join(columns)} |")
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    where = f"{results['machine']}; {results['threads']} threads each; {versions}."
+    return "\n".join([*lines, "", where, ""])
+
+
+def draw(results):
+    """The picture: beside NumPy, and beside the fastest of all peers."""
+    panels = defaultdict(list)
+    titles = {"over_numpy": "times as fast as NumPy", "over_best": "times as fast as the best peer"}
+    for name, title in titles.items():
+        for cell in results["cells"]:
+            if cell[name] is not None:
+                panels[title].append((CALLS.get(cell["op"], cell["op"]), cell["size"], cell[name]))
+    versions = results["versions"]
+    where = f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}, {results['machine']}"
+    draw_speed_ups(PICTURE, panels, f"{where}, {results['threads']} threads each")
+
+
+if __name__ == "__main__":
+    main()

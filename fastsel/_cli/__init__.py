@@ -1,0 +1,1 @@
+"""The command line: fastsel bench, info and run."""

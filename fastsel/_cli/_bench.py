@@ -1,0 +1,308 @@
+"""What ``fastsel bench`` measures: the operators, the comparison with NumPy, and the timing.
+
+An *operator* is one way to call a public function. A *workload* (_workloads.py) is an array, with
+a mask or indices for some operators. An operator with a workload that fits it is a *cell*; a
+measured cell is a *row*.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter_ns
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import fastsel
+from fastsel._cli._workloads import Workload
+from fastsel._core import _numpy
+
+# A block is several calls of one side, so that most of them find its threads awake and its data in
+# the caches. Blocks are short, so that the two sides alternate often. The first call of a block may
+# have to wake threads, hence a minimum number of calls; a block of long calls may have fewer.
+BLOCK_CALLS = 5
+BLOCK_NANOSECONDS = 20_000_000
+LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
+
+# --- operators ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One way to call a public function.
+
+    `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
+    the workload that is read completely; a workload without it does not fit. `copies` says that
+    the result holds copies of items, which must be equal bit by bit. `free_nan` holds the dtype
+    kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the part of a
+    result that is defined.
+    """
+
+    family: str
+    label: str
+    call: Callable[[Any, Workload], Any]
+    reads: str = "array"
+    copies: bool = False
+    free_nan: str = ""
+    defined: Callable[[Any], Any] = lambda result: result
+    note: str = ""
+
+    @property
+    def function(self) -> str:
+        """The name of the public function."""
+        return self.label.partition("(")[0]
+
+    def fits(self, workload: Workload) -> bool:
+        """Whether the workload asks for this operator, and its result is defined."""
+        if workload.only and not {self.label, self.family} & set(workload.only):
+            return False
+        if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
+            return False
+        return getattr(workload, self.reads) is not None
+
+    def bytes_moved(self, workload: Workload, result: Any) -> int:
+        """Bytes read plus bytes written; selected or gathered items are read and written."""
+        written = sum(output.nbytes for output in outputs_of(result))
+        return getattr(workload, self.reads).nbytes + written * (2 if self.copies else 1)
+
+
+def numpy_unique(ar, *outputs, axis=None, sorted=True):
+    """numpy.unique; for sorted=False, its values in order of first occurrence."""
+    if sorted:
+        return _numpy.unique(ar, *outputs, axis=axis)
+    values, index = _numpy.unique(ar, return_index=True)
+    return values[np.argsort(index)]
+
+
+def numpy_nonzero_coordinates(x):
+    """The count and the rows that numpy.argwhere finds, as uint32."""
+    rows = _numpy.argwhere(x).astype(np.uint32)
+    return np.uint32(len(rows)), rows
+
+
+def defined_coordinates(result):
+    """The count, the rows that hold coordinates, and whether any later row is non-zero."""
+    count, rows = result
+    return count, rows[:count], rows[count:].any()
+
+
+# fastsel's functions as a user of NumPy writes them.
+NUMPY = SimpleNamespace(
+    nonzero=_numpy.nonzero,
+    flatnonzero=_numpy.flatnonzero,
+    argwhere=_numpy.argwhere,
+    count_nonzero=_numpy.count_nonzero,
+    nonzero_coordinates=numpy_nonzero_coordinates,
+    compress=_numpy.compress,
+    extract=_numpy.extract,
+    boolean_mask=lambda a, mask: a[mask],
+    unique=numpy_unique,
+    unique_all=_numpy.unique_all,
+    unique_counts=_numpy.unique_counts,
+    unique_inverse=_numpy.unique_inverse,
+    unique_values=_numpy.unique_values,
+    gather_nd=lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
+)
+
+position = partial(Operator, "positions")
+selection = partial(Operator, "selection", copies=True)
+distinct = partial(Operator, "distinct")
+
+OPERATORS = (
+    position("nonzero", lambda f, w: f.nonzero(w.array)),
+    position("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
+    position("argwhere", lambda f, w: f.argwhere(w.array)),
+    position("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
+    position("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Operator(
+        "coordinates",
+        "nonzero_coordinates",
+        lambda f, w: f.nonzero_coordinates(w.array),
+        defined=defined_coordinates,
+        note="NumPy: argwhere(x).astype(uint32), which writes the rows found; fastsel writes "
+        "DirectML's full size, one row per input item, zeros at the end",
+    ),
+    selection("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
+    selection("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
+    selection(
+        "compress(axis=1)", lambda f, w: f.compress(w.column_mask, w.array, 1), "column_mask"
+    ),
+    selection("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
+    selection(
+        "boolean_mask",
+        lambda f, w: f.boolean_mask(w.array, w.mask),
+        "mask",
+        note="NumPy: a[mask]",
+    ),
+    distinct("unique", lambda f, w: f.unique(w.array)),
+    distinct(
+        "unique(sorted=False)",
+        lambda f, w: f.unique(w.array, sorted=False),
+        free_nan="c",
+        note="first-occurrence order; NumPy: unique(return_index=True), then argsort(index)",
+    ),
+    distinct("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
+    distinct("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
+    distinct("unique_all", lambda f, w: f.unique_all(w.array)),
+    distinct("unique_counts", lambda f, w: f.unique_counts(w.array)),
+    distinct("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
+    distinct(
+        "unique_values",
+        lambda f, w: f.unique_values(w.array),
+        free_nan="M",
+        defined=np.sort,
+        note="compared in any order, as the array API leaves it open",
+    ),
+    Operator(
+        "gather",
+        "gather_nd",
+        lambda f, w: f.gather_nd(w.array, w.indices),
+        "indices",
+        copies=True,
+        note="NumPy: data[tuple(np.moveaxis(indices, -1, 0))]",
+    ),
+)
+FUNCTIONS = tuple(dict.fromkeys(operator.function for operator in OPERATORS))
+
+
+def cells_of(
+    workloads: list[Workload], functions: Collection[str] = ()
+) -> list[tuple[Operator, Workload]]:
+    """Each operator of these functions (all, if empty) with each workload that fits it."""
+    return [
+        (operator, workload)
+        for operator in OPERATORS
+        if not functions or operator.function in functions
+        for workload in workloads
+        if operator.fits(workload)
+    ]
+
+
+# --- check ----------------------------------------------------------------------------------
+
+
+def outputs_of(result: Any) -> list[np.ndarray]:
+    """The arrays of a result, which is an array, a scalar or a tuple of them."""
+    return [np.asarray(output) for output in (result if isinstance(result, tuple) else (result,))]
+
+
+def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
+    """A mask of where two arrays of equal shape and dtype differ, by bits or by values.
+
+    By values, NaN equals NaN.
+    """
+    if ours.dtype.names:
+        fields = [unequal(ours[name], theirs[name], bitwise) for name in ours.dtype.names]
+        return np.any([field.reshape(*ours.shape, -1).any(axis=-1) for field in fields], axis=0)
+    if bitwise and ours.dtype.kind in "fc":
+        ours, theirs = (x.reshape(*x.shape, 1).copy().view(np.uint8) for x in (ours, theirs))
+        return (ours != theirs).any(axis=-1)
+    differ = ours != theirs
+    if ours.dtype.kind in "fcmM":
+        differ &= ~(np.isnan(ours) & np.isnan(theirs))
+    return differ
+
+
+def difference(ours: Any, theirs: Any, bitwise: bool = False) -> str:
+    """A description of the first difference between two results; empty if they are equal."""
+    ours, theirs = outputs_of(ours), outputs_of(theirs)
+    if len(ours) != len(theirs):
+        return f"{len(ours)} outputs, NumPy {len(theirs)}"
+    for number, (x, y) in enumerate(zip(ours, theirs, strict=True)):
+        if x.dtype != y.dtype:
+            return f"output {number}: dtype {x.dtype}, NumPy {y.dtype}"
+        if x.shape != y.shape:
+            return f"output {number}: shape {x.shape}, NumPy {y.shape}"
+        where = _numpy.argwhere(unequal(x, y, bitwise)) if x.size else ()
+        if len(where):
+            at = tuple(map(int, where[0]))
+            return f"output {number} at {at}: {x[at]}, NumPy {y[at]}; {len(where)} items differ"
+    return ""
+
+
+# --- clock ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured cell. If the results differ, it has the difference and no times."""
+
+    operator: str
+    family: str
+    workload: str
+    items: int
+    threads: int
+    difference: str = ""
+    numpy_seconds: float | None = None
+    fastsel_seconds: float | None = None
+    ratio: float | None = None
+    gigabytes_per_second: float | None = None
+    numpy_calls: int = 0
+    fastsel_calls: int = 0
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether NumPy was faster."""
+        return self.ratio is not None and self.ratio < 1
+
+
+def time_block(call: Callable[[], Any], times: list[int]) -> None:
+    """Call until the block is over, at least once; append the nanoseconds of each call."""
+    calls = spent = 0
+    while spent < BLOCK_NANOSECONDS or (calls < BLOCK_CALLS and spent < LONG_BLOCK_NANOSECONDS):
+        start = perf_counter_ns()
+        result = call()
+        time = perf_counter_ns() - start
+        del result  # Not timed: no call pays for freeing the result of another.
+        times.append(time)
+        calls += 1
+        spent += time
+
+
+def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
+    """Run a cell on both sides, compare the results, then time both for about `seconds`."""
+    threads = fastsel.get_num_threads()
+    cell = (operator.label, operator.family, workload.name, workload.array.size, threads)
+    numpy_call = partial(operator.call, NUMPY, workload)
+    fastsel_call = partial(operator.call, fastsel, workload)
+
+    theirs = numpy_call()
+    try:
+        ours = fastsel_call()
+        differs = difference(operator.defined(ours), operator.defined(theirs), operator.copies)
+    except Exception as error:
+        differs = f"{type(error).__name__}: {error}"
+    if differs:
+        return Row(*cell, differs)
+    moved = operator.bytes_moved(workload, ours)
+    del ours, theirs
+
+    numpy_times: list[int] = []
+    fastsel_times: list[int] = []
+    stop = perf_counter_ns() + seconds * 1e9
+    while not fastsel_times or perf_counter_ns() < stop:
+        time_block(numpy_call, numpy_times)
+        time_block(fastsel_call, fastsel_times)
+    numpy_median, fastsel_median = statistics.median(numpy_times), statistics.median(fastsel_times)
+    return Row(
+        *cell,
+        numpy_seconds=numpy_median / 1e9,
+        fastsel_seconds=fastsel_median / 1e9,
+        ratio=numpy_median / fastsel_median,
+        gigabytes_per_second=moved / fastsel_median,
+        numpy_calls=len(numpy_times),
+        fastsel_calls=len(fastsel_times),
+    )
+
+
+def geometric_means(rows: Iterable[Row]) -> dict[str, float]:
+    """The geometric mean of the ratios in each family of operators."""
+    ratios: dict[str, list[float]] = {}
+    for row in rows:
+        if row.ratio is not None:
+            ratios.setdefault(row.family, []).append(row.ratio)
+    return {family: statistics.geometric_mean(values) for family, values in ratios.items()}

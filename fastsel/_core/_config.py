@@ -1,0 +1,124 @@
+"""show_config: versions, compiler, CPU level and threads of this installation."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from fastsel._core import _threads, parallel
+from fastsel._simd import levels
+from fastsel._version import __version__
+
+if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "v3", "v4"):
+    warnings.warn(
+        f"FASTSEL_CPU must be base, v3 or v4, got {os.environ['FASTSEL_CPU']!r}; it is ignored",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+@overload
+def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
+@overload
+def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
+    """Show how fastsel was built, which kernels it chose, and how many threads it uses and why.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}, optional
+        Print, as ``fastsel info`` does and a bug report needs it, or return a dict.
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ValueError
+        If `mode` is neither "stdout" nor "dicts".
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> sorted(fastsel.show_config(mode="dicts"))[:3]
+    ['compiler', 'cpu', 'cpus']
+    """
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f"mode must be 'stdout' or 'dicts', got {mode!r}")
+    config = {
+        "fastsel": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+        "system": f"{platform.system()} {platform.release()}",  # platform() starts a program
+        "cpu": _cpu_name(),
+        "cpus": os.cpu_count(),
+        "compiler": parallel.compiler(),
+        "kernels": levels.level_name(),
+        "threads": _threads.get_num_threads(),
+        "threads by": _threads_by(),
+        "threads set by": _threads.why(),
+        "environment": _AT_IMPORT,
+    }
+    if mode == "dicts":
+        return config
+    width = max(map(len, config))
+    for name, value in config.items():
+        print(f"{name:{width}}  {value}")
+    return None
+
+
+# The versions of OpenMP by the date in the compiler's macro _OPENMP.
+_OPENMP_VERSIONS = {
+    200203: "2.0",
+    200505: "2.5",
+    200805: "3.0",
+    201107: "3.1",
+    201307: "4.0",
+    201511: "4.5",
+    201811: "5.0",
+    202011: "5.1",
+    202111: "5.2",
+    202411: "6.0",
+}
+
+
+def _threads_by():
+    date, library = parallel.openmp()
+    if not date:
+        return "serial build, without OpenMP"
+    version = f"OpenMP {_OPENMP_VERSIONS.get(date, date)}"
+    return f"{version}, {os.path.basename(os.path.realpath(library))}" if library else version
+
+
+def _cpu_name():
+    """The name of the processor."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
+        for line in lines:
+            if line.startswith("model name"):
+                return line.partition(": ")[2]
+    # Not platform.processor(), which starts a program.
+    return os.environ.get("PROCESSOR_IDENTIFIER") or platform.machine()
+
+
+def _variables():
+    """The environment variables that fastsel and OpenMP read."""
+    names = [
+        name
+        for prefix in ("OMP_", "FASTSEL_")
+        for name in sorted(os.environ)
+        if name.startswith(prefix)
+    ]
+    return [f"{name}={os.environ[name]}" for name in names]
+
+
+_AT_IMPORT = " ".join(_variables()) or "nothing set"  # they are read at import

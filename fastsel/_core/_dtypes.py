@@ -1,0 +1,202 @@
+"""The rules of each dtype: which items are true, which are equal, how they are ordered."""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel._core import _numpy
+
+
+def movable(dtype):
+    """Can items of this dtype be copied as bytes?"""
+    return not dtype.hasobject and dtype.itemsize > 0
+
+
+# ---- truth: which bits of an item decide whether it is non-zero ----------------------------
+
+
+class Truth(NamedTuple):
+    """An item is true if any of its words, of `width` bytes, has a significant bit set."""
+
+    width: int
+    significant: np.ndarray  # uint64, one per word
+
+
+@functools.lru_cache(maxsize=256)
+def truth(dtype):
+    """The Truth of a dtype, or None where NumPy decides (object, StringDType, no bytes)."""
+    if not movable(dtype):
+        return None
+    significant = _significant_bytes(dtype)
+    if significant is None:
+        return None
+    width = next(w for w in (8, 4, 2, 1) if dtype.itemsize % w == 0)
+    words = np.frombuffer(bytes(significant), dtype=f"u{width}").astype(np.uint64)
+    words.flags.writeable = False
+    return Truth(width, words)
+
+
+def _significant_bytes(dtype):
+    """The significant bits of each byte of an item, or None."""
+    if dtype.fields is not None:
+        return _significant_of_fields(dtype)
+    if dtype.isbuiltin == 2:  # the kinds and characters of user dtypes are not reliable
+        return _significant_by_values(dtype)
+    if dtype.kind in "biumMSU":
+        return bytearray(b"\xff" * dtype.itemsize)
+    if dtype.type is np.void:  # compared byte by byte, and so are the sub-arrays of a field
+        return bytearray(b"\xff" * dtype.itemsize)
+    if dtype.char in "efdFDgG":
+        parts = 2 if dtype.kind == "c" else 1
+        significant = significant_of_float(dtype.itemsize // parts, np.finfo(dtype).nmant)
+        return None if significant is None else _in_byte_order(significant, dtype) * parts
+    return None
+
+
+def _significant_of_fields(dtype):
+    """Any field decides; padding does not."""
+    significant = bytearray(dtype.itemsize)
+    for field, offset, *_ in dtype.fields.values():
+        field_significant = _significant_bytes(field)
+        if field_significant is None:
+            return None
+        for at, bits in enumerate(field_significant, offset):
+            significant[at] |= bits
+    return significant
+
+
+def significant_of_float(size, mantissa_bits):
+    """All bits but the sign of a little-endian float; None for a format that is not known."""
+    if mantissa_bits == 63:  # x87 extended: 10 bytes, then padding
+        return bytearray(b"\xff" * 9 + b"\x7f" + bytes(size - 10))
+    if mantissa_bits in (10, 23, 52, 112):
+        return bytearray(b"\xff" * (size - 1) + b"\x7f")
+    return None  # two doubles (ppc64)
+
+
+def _in_byte_order(little, dtype):
+    return little if dtype.newbyteorder("<") == dtype else little[::-1]
+
+
+def _significant_by_values(dtype):
+    """The significant bits of a small foreign dtype (ml_dtypes), found from all its values."""
+    if dtype.itemsize > 2:
+        return None
+    bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
+    with np.errstate(all="ignore"):
+        true = np.zeros(bits.size, bool)
+        true[_numpy.nonzero(bits.view(dtype))] = True
+    top = bits[-1]
+    for significant in (top, top >> 1, top >> 4, top >> 6):
+        if np.array_equal((bits & significant) != 0, true):
+            return bytearray(np.array([significant], dtype=bits.dtype).tobytes())
+    return None
+
+
+# ---- keys: which items are equal -----------------------------------------------------------
+
+_ALL = 2**64 - 1
+RAW, WORD, EXTENDED = 0, 1, 2  # part_kind of keys.pyx
+
+
+class KeyRule(NamedTuple):
+    """How an item becomes a key: `kind` and `width` of its parts, and the rule of each part.
+
+    ``part & significant`` is the magnitude of a part. A part of magnitude 0 becomes 0, one of a
+    magnitude above `limit` becomes `nan`.
+    """
+
+    kind: int
+    width: int
+    significant: int = _ALL
+    limit: int = _ALL
+    nan: int = 0
+    has_nan: bool = False
+
+    def part_rule(self, nan_unequal):
+        """(significant, limit, nan, nan_unequal) as the kernels take it."""
+        return self.significant, self.limit, self.nan, nan_unequal and self.has_nan
+
+
+@functools.lru_cache(maxsize=256)
+def key_rule(dtype):
+    """The KeyRule of a native dtype, or None where NumPy decides which items are equal."""
+    if not movable(dtype) or dtype.fields is not None or dtype.isbuiltin == 2:
+        return None
+    size = dtype.itemsize
+    if dtype.kind == "b":  # bytes other than 0 and 1 are True
+        return KeyRule(WORD, 1, 0xFF, 0, 1)
+    if dtype.kind in "iu":
+        return KeyRule(RAW, size)
+    if dtype.kind in "mM":
+        return KeyRule(WORD, 8, nan=1 << 63, has_nan=True)
+    if dtype.kind in "SU" or dtype.type is np.void:
+        return KeyRule(RAW, size)
+    if dtype.kind in "fc" and dtype.char in "efdFDgG":
+        return _float_key_rule(size // (2 if dtype.kind == "c" else 1), np.finfo(dtype).nmant)
+    return None
+
+
+def _float_key_rule(size, mantissa_bits):
+    if mantissa_bits == 63:
+        return KeyRule(EXTENDED, size, has_nan=True)
+    if size > 8:
+        return None
+    significant = (1 << (8 * size - 1)) - 1
+    infinity = significant >> mantissa_bits << mantissa_bits
+    return KeyRule(WORD, size, significant, infinity, infinity | 1 << (mantissa_bits - 1), True)
+
+
+@functools.lru_cache(maxsize=256)
+def word_rule(dtype, equal_nan):
+    """The part_rule of items that are one word each, or bytes longer than a word; None for other
+    dtypes."""
+    rule = key_rule(dtype) if dtype.isnative else None
+    if rule is None or rule.width != dtype.itemsize:
+        return None
+    fits = dtype.itemsize in (1, 2, 4, 8) or (rule.kind == RAW and dtype.itemsize > 8)
+    return rule.part_rule(not equal_nan) if fits else None
+
+
+@functools.lru_cache(maxsize=256)
+def small_rules(dtype, equal_nan):
+    """The word_rule and the number_rule of a dtype; None for one that has no word_rule."""
+    rule = word_rule(dtype, equal_nan)
+    return None if rule is None else (rule, number_rule(dtype))
+
+
+@functools.lru_cache(maxsize=256)
+def number_rule(dtype):
+    """How to order keys that are one word and a number each; None for other dtypes.
+
+    The rule (sign, negative, less) turns a key into an unsigned number of the same order: flip the
+    bits of sign; flip those of negative too, if the key had the sign bit; subtract less. NaN and
+    NaT come last.
+    """
+    if dtype.itemsize > 8 or dtype.kind not in "biufmM" or not dtype.isnative:
+        return None
+    sign = 1 << (8 * dtype.itemsize - 1)
+    if dtype.kind in "bu":
+        return 0, 0, 0
+    if dtype.kind == "f":
+        return sign, sign - 1, 0
+    return sign, 0, int(dtype.kind in "mM")
+
+
+def small_foreign(dtype):
+    """Is this a small dtype like those of ml_dtypes, whose values all fit float32?"""
+    return dtype.isbuiltin == 2 and dtype.itemsize <= 2
+
+
+def as_float32(array):
+    """The values of a small foreign dtype, exactly."""
+    with np.errstate(all="ignore"):
+        return array.astype(np.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def foreign_keys(dtype):
+    """Table from the bits of a small foreign dtype to the bits of the equal float32 key."""
+    bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
+    return as_float32(bits.view(dtype))

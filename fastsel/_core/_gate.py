@@ -1,0 +1,136 @@
+"""The gate: which arguments a kernel may see, and which NumPy, or an adapter, serves."""
+
+import array
+import importlib
+import operator
+import sys
+
+import numpy as np
+
+from fastsel._core import _numpy
+
+# Array-likes that NumPy would simply convert. Everything else that is not an array (a duck array, a
+# pandas Series, a generator) goes to the NumPy function, which knows the rules.
+_CONVERTED = (list, tuple, range, array.array, memoryview)
+
+# Up to this many items, NumPy's own loops finish before our kernels for large arrays have started
+# (benchmarks/asv/suite/bench_tiny.py). Up to this many, NumPy also holds the interpreter lock, so
+# that no other thread can write to the array between the two passes of its nonzero, which would not
+# notice.
+TINY_ITEMS = 500
+
+# Up to this many items, one call of a kernel for small arrays is faster than several kernels on
+# several threads.
+SMALL_ITEMS = 1 << 14
+
+# The defaults of arguments; of all others it is False.
+_DEFAULTS = {
+    "axis": None,
+    "out": None,
+    "count_out": None,
+    "capacity": None,
+    "equal_nan": True,
+    "sorted": True,
+}
+
+# (library, class of its arrays): module of functions; all three are names.
+_ADAPTERS = {}
+
+
+def plain(a):
+    """`a` as a base-class ndarray, or None if the NumPy function has to see it as it is."""
+    if type(a) is np.ndarray:
+        return a
+    if type(a) is np.memmap:
+        return a.view(np.ndarray)
+    if isinstance(a, _CONVERTED):
+        return np.asarray(a)
+    return None
+
+
+def as_array(name, value):
+    """``np.asarray(value)``, with an error that names the argument."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(f"{name} is no array, and none can be made of it: {error}") from error
+
+
+def overrides(a):
+    """Does `a` override NumPy's functions, by an __array_function__ of its own?"""
+    method = getattr(type(a), "__array_function__", None)
+    return method is not None and method is not np.ndarray.__array_function__
+
+
+def register_adapter(library, array_class, adapter):
+    """Have the functions of a module, the adapter, serve arrays of another library's class.
+
+    All three are names: the library is not imported, and the adapter only for the first call with
+    such an array. Its function `_serves` decides for each of these arrays.
+    """
+    _ADAPTERS[library, array_class] = adapter
+
+
+def library(*arrays):
+    """The module whose functions serve these arrays: an adapter, if one of them is of its class and
+    none of another class overrides NumPy's functions; numpy, if one overrides them; else `_numpy`.
+    """
+    if not any(map(overrides, arrays)):
+        return _numpy
+    for (name, array_class), adapter in _ADAPTERS.items():
+        known = getattr(sys.modules.get(name), array_class, None)
+        if known is None or not any(isinstance(a, known) for a in arrays):
+            continue
+        if any(overrides(a) for a in arrays if not isinstance(a, known)):
+            return np
+        functions = importlib.import_module(adapter)
+        serves = all(functions._serves(a) for a in arrays if isinstance(a, known))
+        return functions if serves else np
+    return np
+
+
+def is_numpy(library):
+    """Are these NumPy's functions? They have no boolean_mask, gather_nd and nonzero_coordinates."""
+    return library is np or library is _numpy
+
+
+def given(**arguments):
+    """The arguments that differ from their defaults."""
+    return {k: value for k, value in arguments.items() if value is not _DEFAULTS.get(k, False)}
+
+
+def tiny(array):
+    """May NumPy's own nonzero serve this array? Up to TINY_ITEMS, and not the 1-d ones with a
+    stride of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
+    return array.size <= TINY_ITEMS and (
+        array.base is None
+        or array.ndim != 1
+        or -(2**31) < array.strides[0] < 2**31
+        or array.size == 0
+    )
+
+
+def integer(name, value):
+    """The argument as an int; floats and the like are refused by its name."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
+
+
+def axes(axis, ndim):
+    """The axes, counted from 0, or None if NumPy has to raise the error."""
+    if axis is None:
+        return tuple(range(ndim))
+    numbers = axis if type(axis) is tuple else (axis,)
+    if any(isinstance(k, bool) or not isinstance(k, int | np.integer) for k in numbers):
+        return None
+    if any(not -ndim <= k < ndim for k in numbers):
+        return None
+    found = tuple(int(k) % ndim for k in numbers)
+    return found if len(set(found)) == len(found) else None
+
+
+def like(result, a):
+    """A selection from `a` in the class that NumPy gives it: a memmap stays one."""
+    return result.view(np.memmap) if type(a) is np.memmap else result

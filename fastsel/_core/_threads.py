@@ -1,0 +1,226 @@
+"""How many threads a call uses, and why."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import math
+import operator
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import SupportsIndex
+
+from fastsel._core import parallel
+
+# With fewer bytes of input and output per thread, a parallel region does not pay: a core moves this
+# many from its cache in about 10 us. A sleeping thread takes 0.1 ms to wake, but 2 us where calls
+# follow each other; a threshold that suits the former makes loops over 1e5 items slower.
+MIN_CHUNK_BYTES = 1 << 18
+
+# More threads than this are never asked for.
+MAX_THREADS = max(64, os.cpu_count() or 1)
+
+_chosen = None  # set_num_threads
+_local = contextvars.ContextVar("fastsel_threads", default=None)  # with threads(n)
+_environment = None  # a count and the variable that asks for it
+_openmp_asked = False  # by OMP_NUM_THREADS
+_available = 1  # affinity and quota
+_forked = False
+
+
+def set_num_threads(n: SupportsIndex | None) -> None:
+    """Set how many threads fastsel may use, for the whole process.
+
+    Parameters
+    ----------
+    n : int or None
+        At least 1; more than max(64, number of CPUs) is reduced to that. None restores the default,
+        which the environment decides.
+
+    Raises
+    ------
+    TypeError
+        If n is not an integer.
+    ValueError
+        If n is less than 1.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.set_num_threads(2)
+    >>> fastsel.get_num_threads()
+    2
+    >>> fastsel.set_num_threads(None)
+    """
+    global _chosen
+    _chosen = None if n is None else _checked(n)
+
+
+def get_num_threads() -> int:
+    """How many threads a large call would use here and now.
+
+    Returns
+    -------
+    int
+        The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, in a
+        child made by fork 1 or FASTSEL_FORK_THREADS, the environment variable FASTSEL_NUM_THREADS
+        (read at import), what OpenMP would use (OMP_NUM_THREADS, threadpoolctl), the CPUs that
+        this process may use (affinity and cgroup quota). Never more than OMP_THREAD_LIMIT. A
+        serial build cuts work into the same chunks, and runs them one after the other.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> with fastsel.threads(3):
+    ...     fastsel.get_num_threads()
+    3
+    """
+    return _limit()[0]
+
+
+@contextlib.contextmanager
+def threads(n: SupportsIndex) -> Iterator[None]:
+    """Limit the threads of the calls within a ``with`` block, in this thread (or task) only.
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `set_num_threads`.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> with fastsel.threads(1):
+    ...     fastsel.flatnonzero([0, 1, 1])
+    array([1, 2])
+    """
+    token = _local.set(_checked(n))
+    try:
+        yield
+    finally:
+        _local.reset(token)
+
+
+def for_bytes(nbytes, cost=1):
+    """The number of threads for a call that moves `nbytes`. `cost` is its time per byte, as a
+    multiple of that of a plain copy from the cache, where it is clearly more."""
+    work = nbytes * cost
+    if work < 2 * MIN_CHUNK_BYTES:
+        return 1
+    return min(get_num_threads(), work // MIN_CHUNK_BYTES)
+
+
+def why():
+    """The rule that decided get_num_threads(), in words."""
+    return _limit()[1]
+
+
+def _limit():
+    openmp, most = parallel.max_threads()
+    count, reason = _asked(openmp)
+    return (count, reason) if count <= most else (most, "OMP_THREAD_LIMIT")
+
+
+def _asked(openmp):
+    """A count and the rule that decided; openmp is what OpenMP would use, or 0."""
+    if (n := _local.get()) is not None:
+        return n, "with fastsel.threads(n)"
+    if _chosen is not None:
+        return _chosen, "fastsel.set_num_threads"
+    if _forked:
+        return _forked, "a child made by fork"
+    if _environment is not None:
+        return _environment
+    if openmp > 0 and (_openmp_asked or openmp < _available):
+        return min(openmp, MAX_THREADS), "OMP_NUM_THREADS or threadpoolctl"
+    return _available, "CPUs of this process (affinity, cgroup quota)"
+
+
+def _checked(n):
+    try:
+        count = operator.index(n)
+    except TypeError:
+        raise TypeError(f"n must be an integer, got {type(n).__name__}") from None
+    if count < 1:
+        raise ValueError(f"n must be at least 1, got {count}")
+    return min(count, MAX_THREADS)
+
+
+def _from_environment(name):
+    """The thread count that a variable asks for; None, with a warning, if it is not a count."""
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return None
+    first = text.split(",")[0].strip() if name == "OMP_NUM_THREADS" else text  # per nesting level
+    if not first.isdecimal() or int(first) < 1:
+        warnings.warn(
+            f"{name} must be a whole number of at least 1, got {text!r}; it is ignored",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return None
+    return min(int(first), MAX_THREADS)
+
+
+def _cpus():
+    """CPUs that this process may use: its affinity, and the quota of its cgroup, rounded up."""
+    cpus = parallel.processors() or _affinity()
+    quota = _quota()
+    return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
+
+
+def _affinity():
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _quota(root="/sys/fs/cgroup"):
+    """CPUs' worth of time that cgroup v2 or v1 grants, or None."""
+    try:
+        with open(f"{root}/cpu.max") as file:
+            quota, period = file.read().split()
+    except (OSError, ValueError):
+        try:
+            with (
+                open(f"{root}/cpu/cpu.cfs_quota_us") as quota_file,
+                open(f"{root}/cpu/cpu.cfs_period_us") as period_file,
+            ):
+                quota, period = quota_file.read().strip(), period_file.read().strip()
+        except OSError:
+            return None
+    if not quota.isdecimal() or not period.isdecimal() or int(period) == 0:
+        return None  # "max", or -1: no limit
+    return int(quota) / int(period)
+
+
+def _start():
+    global _environment, _openmp_asked, _available
+    if (count := _from_environment("FASTSEL_NUM_THREADS")) is not None:
+        _environment = count, "FASTSEL_NUM_THREADS"
+    elif (count := _from_environment("OMP_NUM_THREADS")) is not None:
+        _openmp_asked = True
+        if not parallel.is_threaded():
+            _environment = count, "OMP_NUM_THREADS"
+    _available = _cpus()
+    parallel.set_main_thread(threading.main_thread().ident)
+
+
+def _after_fork():
+    """A child starts with one thread: many workers with many threads each are too many."""
+    global _chosen, _forked, _available
+    _chosen = None
+    _forked = _from_environment("FASTSEL_FORK_THREADS") or 1
+    _available = _cpus()
+    parallel.set_main_thread(threading.get_ident())
+
+
+_start()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,33 @@
+/* Microseconds since some moment in the past, and those for which this thread has had a CPU (where
+   the system measures them finely enough, else as the former). */
+#ifndef FASTSEL_CLOCK_H
+#define FASTSEL_CLOCK_H
+
+#include <stdint.h>
+
+#if defined(_WIN32)
+#include "windows_api.h"
+static int64_t fs_microseconds(void)
+{
+    LARGE_INTEGER now, rate;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&rate);
+    return now.QuadPart / rate.QuadPart * 1000000 +
+           now.QuadPart % rate.QuadPart * 1000000 / rate.QuadPart;
+}
+static int64_t fs_thread_microseconds(void) { return fs_microseconds(); }
+
+#else
+
+#include <time.h>
+static int64_t fs_read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+static int64_t fs_microseconds(void) { return fs_read_clock(CLOCK_MONOTONIC); }
+static int64_t fs_thread_microseconds(void) { return fs_read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+#endif
+#endif

@@ -1,0 +1,195 @@
+"""A slice is what one hit, or one index row, moves: the trailing axes of an array."""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from fastsel._simd.blocks cimport fs_prefetch
+from fastsel._core.strided cimport (
+    advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
+
+cdef enum:
+    LINE = 64              # bytes of a cache line
+    AHEAD = 2              # slices that are prefetched, up to so many cache lines each
+    LINES_AHEAD = 8
+    # Rows whose slices are prefetched: without, few columns of many rows take 2.5 times as long.
+    ROWS_AHEAD = 16
+
+ctypedef struct bytes16_t:
+    uint64_t[2] words
+
+ctypedef struct bytes32_t:
+    uint64_t[4] words
+
+ctypedef struct bytes64_t:
+    uint64_t[8] words
+
+# Widths whose copy is a few instructions instead of a call.
+ctypedef fused fixed_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    bytes16_t
+    bytes32_t
+    bytes64_t
+
+ctypedef struct slice_t:
+    strided_t items
+    Py_ssize_t itemsize
+    Py_ssize_t width      # bytes of all its items
+    bint run              # they lie side by side
+
+
+cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) noexcept:
+    """The axes of a from first_axis on."""
+    describe(&slice.items, a, first_axis, cnp.PyArray_NDIM(a))
+    slice.itemsize = cnp.PyArray_ITEMSIZE(a)
+    slice.width = slice.items.size * slice.itemsize
+    slice.run = is_run(&slice.items, slice.itemsize)
+
+
+cdef inline void copy_slices(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
+                             Py_ssize_t n, char *out) noexcept nogil:
+    """Slice j comes from base + offsets[j]; out has room for n of them, side by side."""
+    copy_rows(slice, base, 0, 1, offsets, n, out)
+
+
+cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t stride,
+                           Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
+                           char *out) noexcept nogil:
+    """The slices at the same n offsets of each of so many rows, which lie stride bytes apart."""
+    cdef Py_ssize_t i, j
+    if slice.run:
+        copy_run_slices(base, stride, rows, slice.width, offsets, n, out)
+        return
+    for i in range(rows):
+        for j in range(n):
+            copy_strided(slice, base + i * stride + offsets[j], out)
+            out += slice.width
+
+
+cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                                 Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                                 char *out) noexcept nogil:
+    """Slices whose items lie side by side."""
+    if width == 1:
+        copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
+    elif width == 2:
+        copy_fixed(base, stride, rows, offsets, n, <uint16_t *>out)
+    elif width == 4:
+        copy_fixed(base, stride, rows, offsets, n, <uint32_t *>out)
+    elif width == 8:
+        copy_fixed(base, stride, rows, offsets, n, <uint64_t *>out)
+    elif width == 16:
+        copy_fixed(base, stride, rows, offsets, n, <bytes16_t *>out)
+    elif width == 32:
+        copy_fixed(base, stride, rows, offsets, n, <bytes32_t *>out)
+    elif width == 64:
+        copy_fixed(base, stride, rows, offsets, n, <bytes64_t *>out)
+    elif neighbours(offsets, n, width) > n // 2:
+        copy_neighbours(base, stride, rows, width, offsets, n, out)
+    else:
+        copy_apart(base, stride, rows, width, offsets, n, out)
+
+
+cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
+                                  Py_ssize_t width) noexcept nogil:
+    """How many slices follow the one before them."""
+    cdef Py_ssize_t j, found = 0
+    for j in range(1, n):
+        found += offsets[j] - offsets[j - 1] == width
+    return found
+
+
+cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                                 Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                                 char *out) noexcept nogil:
+    """Slices that follow each other are one copy."""
+    cdef Py_ssize_t i, j, start, length
+    for i in range(rows):
+        j = 0
+        while j < n:
+            start, length = offsets[j], width
+            j += 1
+            while j < n and offsets[j] == start + length:
+                length += width
+                j += 1
+            memcpy(out, base + i * stride + start, length)
+            out += length
+
+
+cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                            Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
+                            char *out) noexcept nogil:
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        for j in range(n):
+            if j + AHEAD < n:
+                prefetch_slice(base + i * stride + offsets[j + AHEAD], width)
+            memcpy(out, base + i * stride + offsets[j], width)
+            out += width
+
+
+cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept nogil:
+    cdef Py_ssize_t line
+    for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
+        fs_prefetch(slice + line * LINE)
+
+
+cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
+                            const Py_ssize_t *offsets, Py_ssize_t n,
+                            fixed_t *out) noexcept nogil:
+    cdef Py_ssize_t i, j
+    for i in range(rows):
+        if i + ROWS_AHEAD < rows:
+            for j in range(n):
+                fs_prefetch(base + (i + ROWS_AHEAD) * stride + offsets[j])
+        for j in range(n):
+            memcpy(<char *>out + j * sizeof(fixed_t), base + i * stride + offsets[j],
+                   sizeof(fixed_t))
+        out += n
+
+
+cdef inline void copy_strided(const slice_t *slice, const char *source,
+                              char *out) noexcept nogil:
+    """One slice whose items, two at least, do not lie side by side; out gets them in C order."""
+    cdef strided_t items = slice.items
+    cdef cursor_t cursor
+    cdef Py_ssize_t left = items.size, length
+    items.data = <char *>source
+    seek(&cursor, &items, 0)
+    while left:
+        length = run_length(&cursor, &items, left)
+        copy_run(item(&cursor, &items), items.strides[items.ndim - 1], length,
+                 slice.itemsize, out)
+        advance(&cursor, &items, length)
+        out += length * slice.itemsize
+        left -= length
+
+
+cdef inline void copy_run(const char *source, Py_ssize_t stride, Py_ssize_t length,
+                          Py_ssize_t itemsize, char *out) noexcept nogil:
+    """`length` items that lie `stride` bytes apart."""
+    cdef Py_ssize_t j
+    if stride == itemsize:
+        memcpy(out, source, length * itemsize)
+    elif itemsize == 1:
+        copy_spaced[uint8_t](source, stride, length, <uint8_t *>out)
+    elif itemsize == 2:
+        copy_spaced[uint16_t](source, stride, length, <uint16_t *>out)
+    elif itemsize == 4:
+        copy_spaced[uint32_t](source, stride, length, <uint32_t *>out)
+    elif itemsize == 8:
+        copy_spaced[uint64_t](source, stride, length, <uint64_t *>out)
+    elif itemsize == 16:
+        copy_spaced[bytes16_t](source, stride, length, <bytes16_t *>out)
+    else:
+        for j in range(length):
+            memcpy(out + j * itemsize, source + j * stride, itemsize)
+
+
+cdef inline void copy_spaced(const char *source, Py_ssize_t stride, Py_ssize_t length,
+                             fixed_t *out) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(length):
+        memcpy(<char *>out + j * sizeof(fixed_t), source + j * stride, sizeof(fixed_t))

@@ -1,0 +1,200 @@
+/* What the threads of fastsel need of OpenMP, of the system and of the compiler. A build without
+   OpenMP has the same names, and never begins a region. */
+#ifndef FASTSEL_OPENMP_H
+#define FASTSEL_OPENMP_H
+
+#include <stddef.h>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#define FS_OPENMP _OPENMP
+#else
+#define FS_OPENMP 0
+static int omp_get_max_threads(void) { return 0; }
+static int omp_get_num_procs(void) { return 0; }
+static int omp_in_parallel(void) { return 1; }
+#endif
+
+#if FS_OPENMP >= 200805
+static int fs_thread_limit(void) { return omp_get_thread_limit(); }
+#else
+static int fs_thread_limit(void) { return 0x7fffffff; } /* MSVC has OpenMP 2.0 */
+#endif
+
+#if defined(_WIN32)
+#include "windows_api.h"
+typedef volatile LONG64 fs_atomic_t;
+static ptrdiff_t fs_fetch_add(fs_atomic_t *a, ptrdiff_t v)
+{
+    return (ptrdiff_t)InterlockedExchangeAdd64(a, v);
+}
+static ptrdiff_t fs_exchange(fs_atomic_t *a, ptrdiff_t v)
+{
+    return (ptrdiff_t)InterlockedExchange64(a, v);
+}
+static ptrdiff_t fs_load(fs_atomic_t *a) { return fs_fetch_add(a, 0); }
+static void fs_store(fs_atomic_t *a, ptrdiff_t v) { fs_exchange(a, v); }
+#else
+typedef ptrdiff_t fs_atomic_t;
+static ptrdiff_t fs_fetch_add(fs_atomic_t *a, ptrdiff_t v)
+{
+    return __atomic_fetch_add(a, v, __ATOMIC_ACQ_REL);
+}
+static ptrdiff_t fs_exchange(fs_atomic_t *a, ptrdiff_t v)
+{
+    return __atomic_exchange_n(a, v, __ATOMIC_ACQ_REL);
+}
+static ptrdiff_t fs_load(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_ACQUIRE); }
+static void fs_store(fs_atomic_t *a, ptrdiff_t v) { __atomic_store_n(a, v, __ATOMIC_RELEASE); }
+#endif
+
+/* ThreadSanitizer does not see the barriers of a runtime that is not instrumented. These state what
+   OpenMP guarantees where a region begins and ends. */
+#if defined(FASTSEL_TSAN)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define fs_acquire(address) __tsan_acquire(address)
+#define fs_release(address) __tsan_release(address)
+#else
+#define fs_acquire(address) ((void)(address))
+#define fs_release(address) ((void)(address))
+#endif
+
+static fs_atomic_t fs_in_region; /* some thread of the process is in a region of ours */
+static fs_atomic_t fs_forks;     /* that led to this process since the import */
+
+#if defined(_WIN32) || !FS_OPENMP
+
+static int fs_has_room(int threads) { return threads > 0; }
+static int fs_install(void) { return 0; }
+static const char *fs_runtime(void) { return NULL; }
+
+#else
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* Threads that the runtime keeps for this one. */
+static __thread int fs_pool_threads;
+
+/* What a new thread's stack takes, or more. */
+static size_t fs_stack_bytes(void)
+{
+    size_t bytes = 0, asked = 0;
+    pthread_attr_t attributes;
+    const char *text = getenv("OMP_STACKSIZE");
+    if (!pthread_attr_init(&attributes)) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    if (text != NULL) {
+        char *unit;
+        asked = strtoul(text, &unit, 10);
+        while (*unit == ' ') unit++;
+        asked <<= *unit == 'B' || *unit == 'b'   ? 0
+                  : *unit == 'M' || *unit == 'm' ? 20
+                  : *unit == 'G' || *unit == 'g' ? 30
+                                                 : 10;
+    }
+    return asked > bytes ? asked : bytes;
+}
+
+/* libgomp ends the process if it cannot create a thread: under a limit of the address space, is
+   there enough left for this region's? */
+static int fs_has_room(int threads)
+{
+    struct rlimit limit;
+    if (threads > fs_pool_threads && !getrlimit(RLIMIT_AS, &limit) &&
+        limit.rlim_cur != RLIM_INFINITY) {
+        size_t bytes = (size_t)threads * (fs_stack_bytes() + (1 << 16));
+        void *stack = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+        if (stack == MAP_FAILED) return 0;
+        munmap(stack, bytes);
+    }
+    fs_pool_threads = threads;
+    return 1;
+}
+
+static int fs_is_libgomp; /* the runtime that is loaded, whichever compiler built this file */
+
+#if defined(__GNUC__) && __GNUC__ >= 9 && !defined(__clang__)
+/* The threads of this process, and two; 0 where the system has no /proc. */
+static ptrdiff_t fs_count_tasks(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) ? 0 : (ptrdiff_t)tasks.st_nlink;
+}
+
+/* The system counts a thread for some microseconds after it has been joined, and Python warns of a
+   fork beside it: wait until they are gone, or for a millisecond. */
+static void fs_end_pool(void)
+{
+    struct timespec pause = {0, 20000};
+    ptrdiff_t before = fs_count_tasks();
+    omp_pause_resource_all(omp_pause_hard);
+    for (int k = 0; k < 50 && fs_count_tasks() > before - (fs_pool_threads - 1); k++)
+        nanosleep(&pause, NULL);
+}
+#else
+static void fs_end_pool(void) {}
+#endif
+
+/* A child has none of its parent's threads, but libgomp would wait for them: they end before the
+   fork. Those of another thread of the parent do not matter, since the child has not got that one
+   either. If this thread has run no region of ours, its pool is not ours to end. The runtimes of
+   LLVM and Intel start afresh in a child, and hang there if their threads have been ended. */
+static void fs_before_fork(void)
+{
+    if (fs_is_libgomp && fs_pool_threads) fs_end_pool();
+    fs_pool_threads = 0;
+}
+
+static void fs_in_child(void)
+{
+    fs_store(&fs_in_region, 0);
+    fs_fetch_add(&fs_forks, 1);
+}
+
+/* The file of the OpenMP library that is loaded, or NULL. */
+static const char *fs_runtime(void)
+{
+    Dl_info found;
+    return dladdr((void *)omp_get_max_threads, &found) ? found.dli_fname : NULL;
+}
+
+/* By what the others alone have: they offer libgomp's functions too, and conda has them under its
+   name. */
+static int fs_find_libgomp(void)
+{
+    const char *file = fs_runtime();
+    void *library = file == NULL ? NULL : dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    int found = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
+    if (library != NULL) dlclose(library);
+    return found;
+}
+
+static int fs_install(void)
+{
+    fs_is_libgomp = fs_find_libgomp();
+    return pthread_atfork(fs_before_fork, NULL, fs_in_child);
+}
+
+#endif
+
+/* May this thread begin a region now? At most one in the process at a time, none within another. */
+static int fs_begin_region(int threads)
+{
+    if (omp_in_parallel() || fs_exchange(&fs_in_region, 1)) return 0;
+    if (fs_has_room(threads)) return 1;
+    fs_store(&fs_in_region, 0);
+    return 0;
+}
+
+static void fs_end_region(void) { fs_store(&fs_in_region, 0); }
+
+#endif

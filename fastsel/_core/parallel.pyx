@@ -1,0 +1,306 @@
+"""The one place that knows threads and signals: every kernel runs its chunks through `for_chunks`.
+
+The threads of an OpenMP region take chunks until none is left, so that one that starts late finds
+nothing to do, and delays nobody. Each begins with a range of its own: from call to
+call, and from pass to pass, a CPU works on the memory that it has in its cache. Yet a region ends
+when all its threads have come: where they have to wait for a CPU, the next calls are serial.
+
+Python handles signals in its main thread, between bytecodes; a kernel is one bytecode. So the main
+thread reads the clock after each chunk. When it is time, the region ends with the chunks that are
+in hand, the handlers run, and another region takes the rest. A handler never runs within a region:
+it may raise, call fastsel, or fork, and the child has all that was computed.
+"""
+from cpython.exc cimport PyErr_CheckSignals
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #define FS_TEXT_(x) #x
+    #define FS_TEXT(x) FS_TEXT_(x)
+    #define FS_COMPILER "MSVC " FS_TEXT(_MSC_VER)
+    #elif defined(__clang__)
+    #define FS_COMPILER __VERSION__
+    #else
+    #define FS_COMPILER "gcc " __VERSION__
+    #endif
+    """
+    const char *FS_COMPILER
+
+cdef extern from "openmp.h" nogil:
+    ctypedef Py_ssize_t fs_atomic_t
+    fs_atomic_t fs_forks
+    int FS_OPENMP
+    Py_ssize_t fs_fetch_add(fs_atomic_t *a, Py_ssize_t value)
+    Py_ssize_t fs_exchange(fs_atomic_t *a, Py_ssize_t value)
+    Py_ssize_t fs_load(fs_atomic_t *a)
+    void fs_store(fs_atomic_t *a, Py_ssize_t value)
+    void fs_acquire(void *address)
+    void fs_release(void *address)
+    bint fs_begin_region(int threads)
+    void fs_end_region()
+    int fs_install()
+    const char *fs_runtime()
+    int fs_thread_limit()
+    int omp_get_max_threads()
+    int omp_get_num_procs()
+
+cdef extern from "clock.h" nogil:
+    int64_t fs_microseconds()
+    int64_t fs_thread_microseconds()
+
+cdef extern from "Python.h" nogil:
+    unsigned long PyThread_get_thread_ident()
+
+cdef enum:
+    CHECK_MICROSECONDS = 50_000
+    MAX_RANGES = 64           # of a job; more threads than that share them
+    # A region that takes so much longer than its work, and twice as long, waits for a thread to
+    # wake up, or for a CPU that is busy. After so many in a row none begins for a while, and for
+    # twice that while if the next ones are as late.
+    LATE_MICROSECONDS = 1_000
+    MAX_LATE = 2
+    FIRST_SERIAL_MICROSECONDS = 50_000
+    MAX_SERIAL_MICROSECONDS = 1_600_000
+
+cdef unsigned long main_thread = 0    # that handles signals
+# Used by the main thread alone: when it last read the clock, and when it is to check signals.
+cdef int64_t read_at = 0
+cdef int64_t due = 0
+# How many regions in a row were late, the time when they begin again (on 32 bits, in its last 32),
+# and for how long they were put off.
+cdef fs_atomic_t late_regions = 0
+cdef fs_atomic_t serial_until = 0
+cdef fs_atomic_t serial_for = 0
+
+ctypedef struct range_t:
+    fs_atomic_t next          # chunk that nobody has taken
+    Py_ssize_t stop
+    char padding[48]          # a cache line each
+
+ctypedef struct job_t:
+    chunk_body body
+    void *task
+    bint checks_signals       # the caller is the main thread
+    fs_atomic_t pause         # nobody takes another chunk: signals are to be checked
+    int64_t alone_until       # the caller pauses then, as regions begin again; or 0
+    int64_t worked            # microseconds of the caller in the region
+    fs_atomic_t ran           # those for which another thread had a CPU (the most)
+    int n_ranges
+    range_t ranges[MAX_RANGES]
+
+
+cdef int for_chunks(
+        chunk_body body, void *task, Py_ssize_t chunks, int threads) except -1 nogil:
+    """Run body(task, k) for each k below `chunks`, on at most `threads` threads."""
+    if chunks == 1:
+        body(task, 0)
+    else:
+        for_rounds(body, task, 1, chunks, threads)
+    return 0
+
+
+cdef int for_rounds(
+        chunk_body body, void *task, Py_ssize_t rounds, Py_ssize_t chunks,
+        int threads) except -1 nogil:
+    """Run `rounds` times `chunks` chunks, each round when the one before has ended: chunk k is
+    number k % chunks of round k // chunks."""
+    cdef Py_ssize_t r
+    cdef bint is_main = PyThread_get_thread_ident() == main_thread
+    if is_main:
+        start_clock()
+    for r in range(rounds):
+        run(body, task, r * chunks, (r + 1) * chunks, threads, is_main)
+    return 0
+
+
+cdef int run(chunk_body body, void *task, Py_ssize_t start, Py_ssize_t stop, int threads,
+             bint is_main) except -1 nogil:
+    """The chunks from start to stop, in regions where threads may be used, else on this thread: if
+    another one is in a region, within a region of someone else, and in a child that a signal
+    handler forks meanwhile."""
+    cdef job_t job
+    cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
+    cdef int wanted
+    job.body, job.task, job.checks_signals = body, task, is_main
+    divide(&job, start, stop, threads)
+    while left > 0:
+        fs_store(&job.pause, 0)
+        wanted = <int>min(threads, left)
+        if fs_load(&fs_forks) != forks:
+            wanted = 1
+        job.alone_until = put_off() if wanted > 1 else 0
+        if wanted > 1 and not job.alone_until and fs_begin_region(wanted):
+            run_region(&job, wanted)
+            fs_end_region()
+        else:
+            take_chunks(&job, 0)
+        if not fs_load(&job.pause):
+            break
+        if is_main:
+            check_signals()
+        left = count_left(&job)
+    return 0
+
+
+cdef void divide(job_t *job, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
+    """Give each thread a range of its own."""
+    cdef int k
+    job.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
+    for k in range(job.n_ranges):
+        fs_store(&job.ranges[k].next, start + chunk_start(stop - start, job.n_ranges, k))
+        job.ranges[k].stop = start + chunk_start(stop - start, job.n_ranges, k + 1)
+
+
+cdef Py_ssize_t count_left(job_t *job) noexcept nogil:
+    cdef Py_ssize_t left = 0
+    cdef int k
+    for k in range(job.n_ranges):
+        left += max(0, job.ranges[k].stop - fs_load(&job.ranges[k].next))
+    return left
+
+
+cdef void run_region(job_t *job, int threads) noexcept nogil:
+    """Run chunks on so many threads. If time and again most of it goes by while the caller waits,
+    not for a thread that works, but for one that waits for a CPU, no region begins for a while."""
+    cdef int64_t start = fs_microseconds(), now, longest
+    cdef int t
+    fs_store(&job.ran, 0)
+    fs_release(job)
+    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+        if t == 0:
+            job.worked = -fs_microseconds()
+            take_chunks(job, 0)
+            job.worked += fs_microseconds()
+        else:
+            help_with(job, t)
+    fs_acquire(job)
+    now = fs_microseconds()
+    longest = max(job.worked, <int64_t>fs_load(&job.ran))
+    if now - start - longest < max(LATE_MICROSECONDS, longest):
+        fs_store(&late_regions, 0)
+        fs_store(&serial_for, 0)
+        return
+    if fs_fetch_add(&late_regions, 1) < MAX_LATE - 1:
+        return
+    fs_store(&late_regions, 0)
+    fs_store(&serial_for, min(max(2 * fs_load(&serial_for), FIRST_SERIAL_MICROSECONDS),
+                              MAX_SERIAL_MICROSECONDS))
+    fs_store(&serial_until, <Py_ssize_t>(<size_t>now + <size_t>fs_load(&serial_for)))
+
+
+cdef int64_t put_off() noexcept nogil:
+    """When regions begin again, or 0 if they may begin now. A clock that was set back, as where a
+    process continues on another machine, puts them off no longer than a late region does."""
+    cdef int64_t now = fs_microseconds()
+    cdef Py_ssize_t left = <Py_ssize_t>(<size_t>fs_load(&serial_until) - <size_t>now)
+    return now + left if 0 < left <= MAX_SERIAL_MICROSECONDS else 0
+
+
+cdef void help_with(job_t *job, int thread) noexcept nogil:
+    """Take chunks in another thread than the caller's, and note for how long it had a CPU."""
+    cdef int64_t start = fs_microseconds(), ran = fs_thread_microseconds()
+    take_chunks(job, thread)
+    if fs_microseconds() - start < LATE_MICROSECONDS:
+        return
+    ran = fs_thread_microseconds() - ran
+    while fs_load(&job.ran) < ran:  # of two at once, the larger one stays
+        ran = max(ran, <int64_t>fs_exchange(&job.ran, <Py_ssize_t>ran))
+
+
+cdef void take_chunks(job_t *job, int thread) noexcept nogil:
+    """Run chunks until none is left or it is time to pause, which the calling thread, 0, sees."""
+    cdef Py_ssize_t k
+    fs_acquire(job)
+    while not fs_load(&job.pause):
+        k = take_chunk(job, thread)
+        if k < 0:
+            break
+        job.body(job.task, k)
+        if thread == 0 and is_time_to_pause(job):
+            fs_store(&job.pause, 1)
+    fs_release(job)
+
+
+cdef bint is_time_to_pause(job_t *job) noexcept nogil:
+    if job.checks_signals:
+        return check_is_due()
+    return job.alone_until != 0 and fs_microseconds() >= job.alone_until
+
+
+cdef Py_ssize_t take_chunk(job_t *job, int thread) noexcept nogil:
+    """A chunk that nobody has taken, of this thread's range if it has one left; or -1."""
+    cdef range_t *own
+    cdef Py_ssize_t chunk
+    cdef int k
+    for k in range(job.n_ranges):
+        own = &job.ranges[(thread + k) % job.n_ranges]
+        if fs_load(&own.next) < own.stop:
+            chunk = fs_fetch_add(&own.next, 1)
+            if chunk < own.stop:
+                return chunk
+    return -1
+
+
+cdef void start_clock() noexcept nogil:
+    """After a pause the interpreter has just handled signals; what follows a long call has not."""
+    global read_at, due
+    cdef int64_t now = fs_microseconds()
+    if now - read_at > CHECK_MICROSECONDS:
+        due = now + CHECK_MICROSECONDS
+    read_at = now
+
+
+cdef bint check_is_due() noexcept nogil:
+    global read_at
+    read_at = fs_microseconds()
+    return read_at >= due
+
+
+cdef int check_signals() except -1 nogil:
+    """Let the handlers run. A call of fastsel that they make has its own time."""
+    global read_at, due
+    due = read_at + CHECK_MICROSECONDS
+    with gil:
+        PyErr_CheckSignals()
+    read_at = fs_microseconds()
+    due = read_at + CHECK_MICROSECONDS
+    return 0
+
+
+def set_main_thread(ident):
+    """Say which thread handles signals, by its threading.get_ident()."""
+    global main_thread
+    main_thread = ident
+
+
+def is_threaded():
+    """False for a serial build."""
+    return FS_OPENMP != 0
+
+
+def openmp():
+    """The OpenMP that the kernels were built with, as a date (201511 is 4.5), or 0, and the file of
+    its library, or None."""
+    cdef const char *file = fs_runtime()
+    return FS_OPENMP, None if file == NULL else file.decode("utf-8", "surrogateescape")
+
+
+def max_threads():
+    """What OpenMP would use in the calling thread, 0 in a serial build; and its limit."""
+    return omp_get_max_threads(), fs_thread_limit()
+
+
+def processors():
+    """The CPUs that OpenMP sees, also if it has bound this thread to one; 0 in a serial build."""
+    return omp_get_num_procs()
+
+
+def compiler():
+    """The compiler that built the kernels, and its version."""
+    return FS_COMPILER.decode()
+
+
+if fs_install() != 0:
+    raise MemoryError("fastsel could not register its fork handler")

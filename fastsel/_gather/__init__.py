@@ -1,0 +1,1 @@
+"""gather_nd: the slices that index rows address."""

@@ -1,0 +1,236 @@
+"""gather_nd: ONNX GatherND-13 on NumPy arrays, every index checked."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, SupportsIndex, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _threads, results
+from fastsel._gather import gather, small_gather
+
+# Up to this many indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
+# have started: 10 000 rows of two take 5 us of work (benchmarks/asv/suite/bench_tiny.py).
+SMALL_ITEMS = 1 << 15
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
+
+
+@overload
+def gather_nd(
+    data: NDArray[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: Out
+) -> Out: ...
+def gather_nd(
+    data: ArrayLike,
+    indices: ArrayLike,
+    batch_dims: SupportsIndex = 0,
+    *,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """The slices of `data` that rows of indices address; ONNX GatherND-13.
+
+    Parameters
+    ----------
+    data : array_like, shape (b..., d0, d1, ...), at least 1-d
+        Any dtype, any layout; read only, never modified.
+    indices : array_like of integers, shape (b..., n, m, ..., k), at least 1-d
+        The last axis holds index rows of 1 <= k <= data.ndim - batch_dims integers of any width,
+        signed or not. Negative ones count from the end. Read only, never modified. A tuple of one
+        array per axis, as `nonzero` returns it, is not that: use `argwhere`, or
+        ``numpy.stack(indices, axis=-1)``.
+    batch_dims : int, optional
+        Number of leading axes, equal in `data` and `indices`, that are matched up, not indexed.
+        0 <= batch_dims < min(data.ndim, indices.ndim).
+    out : ndarray, optional
+        Of the result's shape and of data's dtype; receives the result. May overlap the inputs.
+
+    Returns
+    -------
+    ndarray of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
+        C-contiguous; or `out`. With ``batch_dims=0`` and all axes indexed it equals
+        ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of bounds, even where the slice is empty: names the first such index
+        in C order, its position, and the axis of `data`.
+    ValueError
+        If the shapes do not fit, `batch_dims` is out of range, or `out` has another shape or is
+        read-only.
+    TypeError
+        If `indices` is not of an integer dtype, `batch_dims` is not an integer, or `out` is not
+        an array of data's dtype.
+
+    Notes
+    -----
+    One pass over `indices`; each index is loaded once, checked and then used, so that another
+    thread's writes to `indices` cannot cause a read outside of `data`. With `out`, all are checked
+    first (8 bytes per index row), and `out` is untouched if an error is raised. The result, and
+    the error, are the same for every number of threads. Subclasses are taken as plain arrays (a
+    masked array without its mask). Specification: ONNX GatherND-13.
+    Where NumPy's indexing takes one array per axis, ``data[rows, columns]``, `gather_nd` takes one
+    row per item, whose length says how many axes are indexed. A tuple of two arrays of two
+    positions each has the shape of two index rows, and is read as such.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.gather_nd([[0, 1], [2, 3]], [[0, 0], [1, 1]])
+    array([0, 3])
+    >>> fastsel.gather_nd([[0, 1], [2, 3]], fastsel.argwhere([[1, 0], [1, 1]]))
+    array([0, 2, 3])
+    >>> fastsel.gather_nd([[0, 1], [2, 3]], [[1], [-2]])
+    array([[2, 3],
+           [0, 1]])
+    >>> fastsel.gather_nd([[10, 11], [20, 21]], [[1], [0]], batch_dims=1)
+    array([11, 20])
+    """
+    if type(batch_dims) is int and batch_dims == 0 and out is None:
+        result = small_gather.gather_nd(data, indices, SMALL_ITEMS)
+        if result is not None:
+            return result
+    if not type(data) is type(indices) is np.ndarray:
+        library = _gate.library(data, indices)
+        if not _gate.is_numpy(library):
+            return library.gather_nd(data, indices, batch_dims, **_gate.given(out=out))
+    data = _gate.as_array("data", data)
+    indices = _integer_rows(indices)
+    batch_dims = _checked_batch_dims(batch_dims, data, indices)
+    depth = _checked_depth(data, indices, batch_dims)
+    shape = indices.shape[:-1] + data.shape[batch_dims + depth :]
+    if out is not None:
+        _check_out(out, shape, data.dtype)
+    if not _dtypes.movable(data.dtype):
+        return _gather_objects(data, indices, batch_dims, depth, shape, out)
+    if out is None:
+        return _gather_new(data, indices, batch_dims, shape)
+    return _gather_into(out, data, indices, batch_dims, depth)
+
+
+def _gather_new(data, indices, batch_dims, shape):
+    """Check and copy in one pass: if a check fails, the result is discarded."""
+    result = results.empty(shape, data.dtype)
+    threads = _threads.for_bytes(result.nbytes + indices.nbytes, cost=2)
+    fault = gather.gather(data, indices, batch_dims, result, threads)
+    if fault is not None:
+        raise _out_of_bounds(fault, data, indices, batch_dims)
+    return result
+
+
+def _gather_into(out, data, indices, batch_dims, depth):
+    """Check everything, then write; through a new array where a kernel cannot write to `out`."""
+    offsets = _checked_offsets(data, indices, batch_dims)
+    as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
+    result = out if as_is else np.empty(out.shape, out.dtype)
+    threads = _threads.for_bytes(result.nbytes + offsets.nbytes, cost=2)
+    gather.copy(data, batch_dims + depth, offsets, result, threads)
+    if not as_is:
+        out[...] = result
+    return out
+
+
+def _gather_objects(data, indices, batch_dims, depth, shape, out):
+    """Items that hold references, or have no bytes: indices are checked here, NumPy copies."""
+    data = np.ascontiguousarray(data)
+    offsets = _checked_offsets(data, indices, batch_dims)
+    result = np.empty(shape, data.dtype)
+    if result.nbytes:
+        slices = data.reshape(-1, *data.shape[batch_dims + depth :])
+        result = slices[offsets // slices.strides[0]].reshape(shape)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _checked_offsets(data, indices, batch_dims):
+    threads = _threads.for_bytes(indices.nbytes)
+    offsets, fault = gather.offsets(data, indices, batch_dims, threads)
+    if fault is not None:
+        raise _out_of_bounds(fault, data, indices, batch_dims)
+    return offsets
+
+
+def _integer_rows(indices):
+    """The indices, aligned and in native byte order; an empty list counts as integers."""
+    array = _gate.as_array("indices", indices)
+    if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
+        if indices is None:
+            raise TypeError("indices must be an array of integers, got None")
+        advice = "boolean_mask takes masks" if array.dtype == bool else "astype(int) converts them"
+        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype} ({advice})")
+    if array.ndim == 0:
+        raise ValueError("indices must be at least 1-d, got a 0-d array")
+    if array.dtype.kind not in "iu":
+        return array.astype(np.intp)
+    if not (array.flags.aligned and array.dtype.isnative):
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def _checked_batch_dims(batch_dims, data, indices):
+    try:
+        count = operator.index(batch_dims)
+    except TypeError:
+        raise TypeError(f"batch_dims must be an integer, got {type(batch_dims).__name__}") from None
+    if data.ndim == 0:
+        raise ValueError("data must be at least 1-d, got a 0-d array")
+    most = min(data.ndim, indices.ndim) - 1
+    if not 0 <= count <= most:
+        raise ValueError(
+            f"batch_dims must be between 0 and {most} for data with {data.ndim} dimensions and "
+            f"indices with {indices.ndim}, got {count}"
+        )
+    if data.shape[:count] != indices.shape[:count]:
+        raise ValueError(
+            f"data and indices must be equal in the first {count} of their dimensions "
+            f"(batch_dims={count}), got shapes {data.shape} and {indices.shape}"
+        )
+    return count
+
+
+def _checked_depth(data, indices, batch_dims):
+    depth = indices.shape[-1]
+    most = data.ndim - batch_dims
+    if not 1 <= depth <= most:
+        advice = ""
+        if indices.ndim == 2 and 1 <= len(indices) <= data.ndim and depth > most:
+            advice = "; numpy.stack(indices, axis=-1) makes index rows of one array per axis"
+        raise ValueError(
+            f"the last dimension of indices must be between 1 and {most} (data.ndim - "
+            f"batch_dims), got {depth}: indices has shape {indices.shape}{advice}"
+        )
+    return depth
+
+
+def _check_out(out, shape, dtype):
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have data's dtype {dtype}, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, got a read-only array")
+
+
+def _out_of_bounds(fault, data, indices, batch_dims):
+    row, column, value = fault
+    position = (*map(int, np.unravel_index(row, indices.shape[:-1])), column)
+    axis = batch_dims + column
+    return IndexError(
+        f"index {value} at position {position} of indices is out of bounds for axis {axis} of "
+        f"data with size {data.shape[axis]}"
+    )

@@ -1,0 +1,69 @@
+"""gather_nd of few indices, in one call: the steps of the other kernel would cost more than the
+work.
+
+It returns None for what it does not serve: other classes than ndarray, more than `most` indices,
+layouts that are not contiguous, dtypes that are not plain numbers, large results. All is done under
+the GIL; each index is loaded once, as everywhere.
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t
+
+from fastsel._core.copying cimport copy_run_slices
+from fastsel._core.plain cimport is_plain
+from fastsel._core.results cimport numpy_array
+from fastsel._simd.blocks cimport fs_level_t
+from fastsel._simd.levels cimport fs_level
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
+    BLOCK_ROWS = 128       # of indices
+    MAX_DIMS = 64
+
+
+def gather_nd(data, indices, Py_ssize_t most):
+    """fastsel.gather_nd(data, indices) for signed indices, one or two to a row, that are all within
+    bounds.
+    """
+    cdef Py_ssize_t[BLOCK_ROWS] offsets
+    cdef cnp.npy_intp[2 * MAX_DIMS] shape
+    cdef const char *source
+    cdef const char *index
+    cdef char *target
+    cdef Py_ssize_t rows = 1, width, index_width, n, j
+    cdef int lead, depth, axis
+    if not is_plain(data) or not is_plain(indices) or cnp.PyArray_SIZE(indices) > most or (
+            not cnp.PyArray_ISINTEGER(indices) or not cnp.PyArray_ISSIGNED(indices) or
+            cnp.PyArray_NDIM(indices) == 0):
+        return None
+    lead, index_width = cnp.PyArray_NDIM(indices) - 1, cnp.PyArray_ITEMSIZE(indices)
+    depth = <int>min(cnp.PyArray_DIM(indices, lead), MAX_DIMS)
+    if index_width < 4 or not 1 <= depth <= min(cnp.PyArray_NDIM(data), 2) or (
+            cnp.PyArray_SIZE(data) == 0):
+        return None
+    for axis in range(lead):
+        shape[axis] = cnp.PyArray_DIM(indices, axis)
+        rows *= shape[axis]
+    width = cnp.PyArray_ITEMSIZE(data)      # of a slice; a stride would not do: that of an axis
+    for axis in range(depth, cnp.PyArray_NDIM(data)):        # of length 1 may be any number
+        shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
+        width *= cnp.PyArray_DIM(data, axis)
+    if rows * width > MAX_BYTES:
+        return None
+    out = numpy_array(lead + cnp.PyArray_NDIM(data) - depth, shape,
+                      <cnp.dtype>cnp.PyArray_DESCR(data))
+    source, target = <const char *>cnp.PyArray_DATA(data), <char *>cnp.PyArray_DATA(out)
+    index = <const char *>cnp.PyArray_DATA(indices)
+    for j in range(0, rows, BLOCK_ROWS):
+        n = min(rows - j, BLOCK_ROWS)
+        if level.row_offsets(index, index_width, depth, n,
+                             <const intptr_t *>cnp.PyArray_DIMS(data),
+                             <const intptr_t *>cnp.PyArray_STRIDES(data), <intptr_t *>offsets):
+            return None
+        copy_run_slices(source, 0, 1, width, offsets, n, target)
+        index += n * depth * index_width
+        target += n * width
+    return out

@@ -1,3 +1,0 @@
-from fastsel._kernels.blocks cimport fs_level_t
-
-cdef const fs_level_t *fs_level() noexcept nogil

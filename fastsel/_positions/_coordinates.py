@@ -1,0 +1,275 @@
+"""nonzero_coordinates: DirectML's NONZERO_COORDINATES on NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _threads, results
+from fastsel._positions import bitmask, indices
+
+_STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
+_COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
+
+
+class NonzeroCoordinates(NamedTuple):
+    """What `nonzero_coordinates` returns."""
+
+    count: np.integer[Any]
+    coordinates: NDArray[np.integer[Any]]
+
+
+def nonzero_coordinates(
+    x: ArrayLike,
+    *,
+    n: SupportsIndex | Literal["effective"] | None = None,
+    out: NDArray[np.integer[Any]] | None = None,
+    count_out: NDArray[np.integer[Any]] | None = None,
+    capacity: SupportsIndex | None = None,
+    truncate: bool = False,
+    fill_value: SupportsIndex = 0,
+    dtype: DTypeLike = np.uint32,
+    dml_shape: bool = False,
+    strict: bool = False,
+) -> NonzeroCoordinates:
+    """Count and coordinates of the non-zero items in a buffer of fixed size; DirectML's rules.
+
+    Parameters
+    ----------
+    x : array_like, shape (d0, d1, ...)
+        Any dtype; read only, never modified. Its effective rank is its number of dimensions less
+        the leading ones of size 1.
+    n : int or "effective", optional
+        Coordinates per item: the last n of x.ndim. Between the effective rank and x.ndim, which
+        is the default. The coordinates left out are all 0.
+    out : ndarray, optional
+        Of `dtype` and of shape (capacity, n), or with leading dimensions of size 1 before it; with
+        `dml_shape` or `strict` of x.ndim dimensions. Rows from `count` on are left as they are.
+    count_out : ndarray, optional
+        Of `dtype` and with one item; with `dml_shape` or `strict` of x.ndim dimensions. Receives
+        the count.
+    capacity : int, optional
+        Rows of the buffer, x.size by default, as DirectML requires.
+    truncate : bool, optional
+        Allow a capacity below the count: the coordinates that fit are returned.
+    fill_value : int, optional
+        Value of the rows from `count` on, unless `out` is given.
+    dtype : dtype, optional
+        uint32 (DirectML's), int32, int64 or uint64.
+    dml_shape : bool, optional
+        Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
+    strict : bool, optional
+        Refuse what DirectML refuses: other than 4 or 5 dimensions, sizes of 0, dtypes of x other
+        than float32, float16 and the integers of up to 32 bits, a `dtype` other than uint32, a
+        capacity other than x.size, and an n of 0.
+
+    Returns
+    -------
+    NonzeroCoordinates
+        Named tuple of ``count``, a scalar of `dtype`, the true number of non-zero items whatever
+        the capacity; and ``coordinates``, shape (capacity, n), rows in C order of the items.
+
+    Raises
+    ------
+    ValueError
+        If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
+        if `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
+    TypeError
+        If n, capacity or `fill_value` is not an integer, or if `out`, `count_out`, `dtype` or
+        (strict) the dtype of x is not one of those above.
+    OverflowError
+        If a dimension or the size of x, or `fill_value`, does not fit `dtype`; raised before
+        anything is allocated.
+
+    Notes
+    -----
+    -0.0 is zero, NaN is not. One pass over `x` and a bitmask of an eighth of a byte per item, as
+    `nonzero`. Nothing is written if an error is raised. Subclasses are taken as plain arrays (a
+    masked array without its mask). Specification:
+    DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> count, coordinates = fastsel.nonzero_coordinates([[1.0, 0.0], [-0.0, 3.5]])
+    >>> int(count)
+    2
+    >>> coordinates[:count]
+    array([[0, 0],
+           [1, 1]], dtype=uint32)
+    """
+    if type(x) is not np.ndarray and not _gate.is_numpy(library := _gate.library(x)):
+        buffer = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
+        buffer |= {"fill_value": fill_value or False, "dml_shape": dml_shape, "strict": strict}
+        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.given(**buffer))
+    array = _gate.as_array("x", x)
+    dtype = _checked_dtype(dtype)
+    n = _checked_n(n, array)
+    if strict:
+        _check_strict(array, n, capacity, dtype)
+    capacity = array.size if capacity is None else _gate.integer("capacity", capacity)
+    if capacity < 0:
+        raise ValueError(f"capacity must be at least 0, got {capacity}")
+    _check_range(array, dtype)
+    fill_value = _checked_fill_value(fill_value, dtype)
+    ndim = array.ndim if dml_shape or strict else None
+    rows = None if out is None else _rows_of(out, (capacity, n), dtype, ndim)
+    if count_out is not None:
+        _check_count_out(count_out, dtype, ndim)
+
+    threads = _threads.for_bytes(array.nbytes, cost=2)
+    bits, offsets = _bitmask(array, threads)
+    count = int(offsets[-1])
+    if count > capacity and not truncate:
+        raise ValueError(
+            f"capacity must be at least the count of non-zero items, {count}, got {capacity} "
+            "(truncate=True keeps those that fit)"
+        )
+    if rows is None:
+        out = rows = results.empty((capacity, n), dtype)
+        rows[count:] = fill_value
+    if count > capacity:
+        offsets = _keep_first(bits, offsets, capacity)
+    _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
+    if count_out is not None:
+        count_out[...] = count
+    if dml_shape and out.ndim != array.ndim:
+        out = rows.reshape((1,) * (array.ndim - 2) + rows.shape)
+    return NonzeroCoordinates(dtype.type(count), out)
+
+
+def _bitmask(array, threads):
+    """Bits and offsets; NumPy decides which items of object and StringDType arrays are non-zero."""
+    truth = _dtypes.truth(array.dtype)
+    if truth is None:
+        true = np.zeros(array.shape, bool)
+        if array.ndim:
+            true[array.nonzero()] = True
+        else:
+            true[...] = bool(array)
+        array, truth = true, _dtypes.truth(true.dtype)
+    return bitmask.pack(array, *truth, 8 * array.ndim, threads)
+
+
+def _keep_first(bits, offsets, capacity):
+    """Clear all set bits after the first `capacity`; returns the offsets of those that remain."""
+    ones = np.cumsum(np.bitwise_count(bits), dtype=np.intp)
+    last = int(np.searchsorted(ones, capacity, side="right"))  # the block that has one too many
+    word = int(bits[last])
+    for _ in range(ones[last] - capacity):
+        word -= 1 << (word.bit_length() - 1)
+    bits[last] = word
+    bits[last + 1 :] = 0
+    return np.minimum(offsets, capacity)
+
+
+def _write(bits, offsets, shape, rows, threads):
+    """The coordinates, into rows of any layout."""
+    if rows.flags.aligned:
+        indices.coordinates(bits, offsets, shape, rows, threads)
+    else:
+        count = int(offsets[-1])
+        aligned = np.empty((count, len(shape)), rows.dtype)
+        indices.coordinates(bits, offsets, shape, aligned, threads)
+        rows[:count] = aligned
+
+
+def _checked_dtype(dtype):
+    dtype = np.dtype(dtype)
+    if dtype.name not in _COORDINATE_DTYPES or not dtype.isnative:
+        raise TypeError(f"dtype must be one of {', '.join(_COORDINATE_DTYPES)}, got {dtype}")
+    return dtype
+
+
+def _check_strict(array, n, capacity, dtype):
+    if array.ndim not in (4, 5):
+        raise ValueError(f"x must have 4 or 5 dimensions (strict=True), got {array.ndim}")
+    if array.size == 0:
+        raise ValueError(f"x must have no size of 0 (strict=True), got shape {array.shape}")
+    if n == 0:
+        raise ValueError("n must be at least 1 (strict=True), got 0")
+    if dtype != np.uint32:
+        raise TypeError(f"dtype must be uint32 (strict=True), got {dtype}")
+    if array.dtype.name not in _STRICT_DTYPES:
+        raise TypeError(
+            f"x must have one of the dtypes {', '.join(_STRICT_DTYPES)} (strict=True), "
+            f"got {array.dtype}"
+        )
+    if capacity is not None and capacity != array.size:
+        raise ValueError(
+            f"capacity must be the size of x, {array.size} (strict=True), got {capacity}"
+        )
+
+
+def _checked_n(n, array):
+    """How many of the last coordinates are wanted."""
+    leading = next((k for k, length in enumerate(array.shape) if length != 1), array.ndim)
+    effective = array.ndim - leading
+    if n is None:
+        return array.ndim
+    if isinstance(n, str):
+        if n != "effective":
+            raise ValueError(f"n must be an integer or 'effective', got {n!r}")
+        return effective
+    n = _gate.integer("n", n)
+    if not effective <= n <= array.ndim:
+        raise ValueError(
+            f"n must be between {effective} (the effective rank of x) and {array.ndim} (its "
+            f"number of dimensions), got {n}"
+        )
+    return n
+
+
+def _checked_fill_value(fill_value, dtype):
+    value, limits = _gate.integer("fill_value", fill_value), np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(
+            f"fill_value must be between {limits.min} and {limits.max} for {dtype.name}, "
+            f"got {value}"
+        )
+    return value
+
+
+def _check_range(array, dtype):
+    most = np.iinfo(dtype).max
+    if array.size > most or any(length - 1 > most for length in array.shape):
+        raise OverflowError(
+            f"x with shape {array.shape} has coordinates or a count beyond {dtype.name}; "
+            "dtype=numpy.int64 holds them"
+        )
+
+
+def _rows_of(out, shape, dtype, ndim):
+    """`out` as (capacity, n). It may have leading axes of size 1; `ndim` sets their number."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
+    extra = out.ndim - 2
+    if extra < 0 or out.shape != (1,) * extra + shape:
+        raise ValueError(f"out must have shape {shape}, or leading ones and it, got {out.shape}")
+    if ndim is not None and out.ndim != max(ndim, 2):
+        raise ValueError(
+            f"out must have as many dimensions as x, {ndim} (dml_shape or strict), got {out.ndim}"
+        )
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, got a read-only array")
+    return out[(0,) * extra]
+
+
+def _check_count_out(count_out, dtype, ndim):
+    if not isinstance(count_out, np.ndarray):
+        raise TypeError(f"count_out must be an ndarray, got {type(count_out).__name__}")
+    if count_out.dtype != dtype:
+        raise TypeError(f"count_out must have dtype {dtype}, got {count_out.dtype}")
+    if count_out.size != 1:
+        raise ValueError(f"count_out must have one item, got shape {count_out.shape}")
+    if ndim is not None and count_out.ndim != ndim:
+        raise ValueError(
+            f"count_out must have as many dimensions as x, {ndim} (dml_shape or strict), "
+            f"got {count_out.ndim}"
+        )
+    if not count_out.flags.writeable:
+        raise ValueError("count_out must be writeable, got a read-only array")

@@ -1,0 +1,248 @@
+"""nonzero, flatnonzero, argwhere, count_nonzero.
+
+Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
+function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second one
+writes the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _numpy, _threads, results
+from fastsel._positions import bitmask, indices, small_positions
+
+_INTP = np.dtype(np.intp)
+_POSITION = _INTP.itemsize
+
+
+def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
+    """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
+
+    Parameters
+    ----------
+    a : array_like, shape (n, m, ...)
+        Any dtype, at least 1-d; read only, never modified.
+
+    Returns
+    -------
+    tuple of ndarray of intp, each of shape (number of non-zero items,)
+        Coordinate along each axis, items in C order of their index, whatever the layout of `a`.
+
+    Raises
+    ------
+    ValueError
+        If `a` is 0-d.
+
+    Notes
+    -----
+    Zero is what NumPy calls zero: -0.0 and empty strings are, NaN and NaT are not.
+    `a` is read once, into a bitmask of an eighth of a byte per item, the only temporary. The result
+    is written from the bitmask alone. So another thread's writes to `a` during the call cannot
+    yield an index that is out of range or out of order. The result is the same for every number
+    of threads. Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
+    NumPy.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.nonzero([[3, 0, 0], [0, 4, 0], [5, 6, 0]])
+    (array([0, 1, 2, 2]), array([0, 1, 0, 1]))
+    >>> fastsel.nonzero([0.0, -0.0])
+    (array([], dtype=int64),)
+    """
+    if type(a) is np.ndarray and a.ndim == 1:
+        index = small_positions.flatnonzero(a, _gate.SMALL_ITEMS)
+        if index is not None:
+            return (index,)
+    array = _gate.plain(a)
+    if array is None:
+        return _gate.library(a).nonzero(a)
+    if _gate.tiny(array) or array.ndim == 0 or (truth := _dtypes.truth(array.dtype)) is None:
+        return array.nonzero()
+    return tuple(coordinates(array, truth))
+
+
+def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
+    """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of intp, shape (number of non-zero items,)
+        Ascending indices into ``a.ravel()`` (C order).
+
+    Notes
+    -----
+    As `nonzero`; a strided or transposed array is read in place, without a flat copy.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.flatnonzero([[0, 7], [8, 0]])
+    array([1, 2])
+    """
+    if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
+        return index
+    array = _gate.plain(a)
+    if array is None:
+        return _gate.library(a).flatnonzero(a)
+    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+        return array.ravel().nonzero()[0]
+    threads = _threads.for_bytes(array.nbytes)
+    bits, offsets = bitmask.pack(array, *truth, _POSITION, threads)
+    return indices.flat(bits, offsets, threads)
+
+
+def argwhere(a: ArrayLike) -> NDArray[np.intp]:
+    """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of intp, shape (number of non-zero items, a.ndim)
+        Rows in C order of their index. As NumPy's, the array is F-contiguous.
+
+    Notes
+    -----
+    As `nonzero`. A 0-d array gives shape (1, 0) or (0, 0).
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.argwhere([[3, 0], [0, 4]])
+    array([[0, 0],
+           [1, 1]])
+    """
+    array = _gate.plain(a)
+    if array is None or array.ndim == 0:
+        return _gate.library(a).argwhere(a)
+    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+        return np.array(array.nonzero()).T
+    return coordinates(array, truth).T
+
+
+@overload
+def count_nonzero(
+    a: ArrayLike, axis: None = None, *, keepdims: Literal[False] = False
+) -> np.intp: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: Literal[True],
+) -> NDArray[np.intp]: ...
+@overload
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any: ...
+def count_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """Number of non-zero items, in all or along axes; equals ``numpy.count_nonzero(...)``.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+    axis : int or tuple of int, optional
+        Axes to count along; None counts all items.
+    keepdims : bool, optional
+        Keep the counted axes, with length 1.
+
+    Returns
+    -------
+    intp scalar, or ndarray of intp
+        The shape of `a` without the axes that were counted along.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of range.
+    TypeError
+        If an axis is not an integer, or if `axis` is given for a structured dtype.
+
+    Notes
+    -----
+    One pass over `a`, without the boolean copy that NumPy makes for `axis`; no temporaries.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.count_nonzero([[0, 1, 7], [3, 0, 0]], axis=1)
+    array([2, 1])
+    >>> int(fastsel.count_nonzero([0.0, -0.0, float("nan")]))
+    1
+    """
+    if (
+        axis is None
+        and keepdims is False
+        and (count := small_positions.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
+    ):
+        return count
+    array = _gate.plain(a)
+    if array is None or type(keepdims) is not bool:
+        arguments = _gate.given(axis=axis, keepdims=keepdims)
+        return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
+    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+        return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
+    if axis is None and not keepdims:
+        return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
+    axes = _gate.axes(axis, array.ndim)
+    if axes is None or array.ndim == 0 or array.dtype.fields is not None:
+        return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
+    return _count_along(array, truth, axes, keepdims)
+
+
+def coordinates(array, truth):
+    """(ndim, count) intp: one contiguous row per axis."""
+    threads = _threads.for_bytes(array.nbytes)
+    bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
+    out = results.empty((array.ndim, int(offsets[-1])), _INTP)
+    indices.coordinates(bits, offsets, array.shape, out.T, threads)
+    return out
+
+
+def _as_intp(count):
+    """NumPy's count as intp; before NumPy 2.3 the count of a whole array is an int."""
+    return np.intp(count) if type(count) is int else count
+
+
+def _count_along(array, truth, axes, keepdims):
+    """Counts along axes, in an array with the memory order of the input, as NumPy's sums have."""
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    kept = [axis for axis in order if axis not in axes]
+    if not kept:
+        total = np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
+        return np.full((1,) * array.ndim, total) if keepdims else total
+    counts = np.zeros([array.shape[axis] for axis in kept], np.intp)
+    step_of = dict(zip(kept, (s // counts.itemsize for s in counts.strides), strict=True))
+    steps = np.array([step_of.get(axis, 0) for axis in order], np.intp)
+    cut, around = (
+        order.index(max(group, key=lambda axis: array.shape[axis]))
+        for group in (kept, axes or kept)
+    )
+    bitmask.count_axes(
+        array, *truth, counts, np.array(order, np.intp), steps, cut, around,
+        _threads.for_bytes(array.nbytes),
+    )  # fmt: skip
+    counts = counts.transpose(np.argsort(kept))
+    return np.expand_dims(counts, tuple(axes)) if keepdims else counts

@@ -1,0 +1,44 @@
+"""Small arrays of numbers: which of them the kernels of small arrays take, and their bitmask."""
+cimport numpy as cnp
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._core.plain cimport is_plain
+from fastsel._simd.blocks cimport fs_level_t, log2_width
+
+cdef enum:
+    MOST = 1 << 14         # items, whatever the caller says
+    MAX_BLOCKS = MOST // 64
+
+
+cdef inline bint is_small(a, Py_ssize_t most) noexcept:
+    """Plain, and of few items?"""
+    return is_plain(a) and cnp.PyArray_SIZE(a) <= min(most, MOST)
+
+
+cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
+    """The bits that decide whether an item is non-zero: all but the sign of floats. 0 for dtypes
+    that are not of one word."""
+    cdef int typenum = cnp.PyArray_TYPE(a)
+    if typenum == cnp.NPY_DOUBLE:
+        return <uint64_t>-1 >> 1
+    if typenum == cnp.NPY_FLOAT:
+        return <uint64_t>-1 >> 33
+    if typenum == cnp.NPY_FLOAT16:
+        return <uint64_t>-1 >> 49
+    return <uint64_t>-1 if cnp.PyArray_ISINTEGER(a) or typenum == cnp.NPY_BOOL else 0
+
+
+cdef inline Py_ssize_t pack(const fs_level_t *level, cnp.ndarray a, uint64_t significant,
+                            uint64_t *bits) noexcept:
+    """The bitmask of a's items; returns how many are set."""
+    cdef char[64 * 8] last
+    cdef const char *items = <const char *>cnp.PyArray_DATA(a)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), size = cnp.PyArray_SIZE(a)
+    cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
+        items, significant, bits, whole)
+    if size & 63:
+        memset(last, 0, sizeof(last))
+        memcpy(last, items + whole * 64 * width, (size & 63) * width)
+        count += level.pack[log2_width(width)](last, significant, bits + whole, 1)
+    return count

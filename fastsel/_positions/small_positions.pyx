@@ -1,0 +1,45 @@
+"""Positions in small arrays of numbers, in one call: the steps of the other kernels would cost more
+than the work.
+
+A function returns None for what it does not serve: other classes than ndarray, more than `most`
+items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the
+GIL; the bitmask is on the stack, and each item is loaded once, as everywhere.
+"""
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint64_t
+
+from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack, significant_of
+from fastsel._simd.blocks cimport fs_level_t
+from fastsel._simd.levels cimport fs_level
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_Scalar(void *data, cnp.dtype descr, object base)
+
+cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
+
+
+def count_nonzero(a, Py_ssize_t most):
+    """numpy.count_nonzero(a)."""
+    cdef uint64_t[MAX_BLOCKS] bits
+    cdef cnp.npy_intp count
+    if not is_small(a, most) or significant_of(a) == 0:
+        return None
+    count = pack(level, a, significant_of(a), bits)
+    return PyArray_Scalar(&count, INTP, None)
+
+
+def flatnonzero(a, Py_ssize_t most):
+    """numpy.flatnonzero(a)."""
+    cdef uint64_t[MAX_BLOCKS] bits
+    cdef cnp.npy_intp count
+    if not is_small(a, most) or significant_of(a) == 0:
+        return None
+    count = pack(level, a, significant_of(a), bits)
+    out = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
+    level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False,
+                <intptr_t *>cnp.PyArray_DATA(out), count)
+    return out

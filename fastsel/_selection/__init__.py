@@ -1,0 +1,1 @@
+"""The selected items: compress, extract, boolean_mask."""

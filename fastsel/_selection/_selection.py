@@ -1,0 +1,305 @@
+"""compress, extract, boolean_mask.
+
+Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
+function, which also raises NumPy's errors. Then a first pass makes the bitmask of the mask, and a
+second one copies the items.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, SupportsIndex, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _numpy, _threads, results
+from fastsel._positions import bitmask, items
+from fastsel._selection import small_selection
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+Out = TypeVar("Out", bound=NDArray[Any])
+
+
+@overload
+def compress(
+    condition: ArrayLike, a: NDArray[Scalar], axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Scalar]: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, out: None = None
+) -> NDArray[Any]: ...
+@overload
+def compress(condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None, out: Out) -> Out: ...
+@overload
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: SupportsIndex | None = None, *, out: Out
+) -> Out: ...
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: SupportsIndex | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]:
+    """The slices of `a` along an axis that a condition selects; equals ``numpy.compress(...)``.
+
+    Parameters
+    ----------
+    condition : array_like, shape (k,)
+        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if the items
+        beyond are zero.
+    a : array_like, shape (n, m, ...)
+        Any dtype; read only, never modified.
+    axis : int, optional
+        None selects items of the flattened array.
+    out : ndarray, optional
+        Of the result's shape; receives the result. May overlap `a`.
+
+    Returns
+    -------
+    ndarray of a's dtype, C-contiguous
+        Shape of `a` with the axis shortened to the number of selected slices; or `out`.
+
+    Raises
+    ------
+    ValueError
+        If `condition` is not 1-d, or `out` has another shape or is read-only.
+    IndexError
+        If `condition` selects beyond the end of the axis.
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, or `out` has a dtype that cannot take a's.
+
+    Notes
+    -----
+    Condition and items are read once; the only temporary is a bitmask of an eighth of a byte per
+    item of `condition` (no index array is built). The result is the same for every number of
+    threads. Object and StringDType arrays, subclasses, and an `out` of another dtype or layout go
+    to NumPy. When an error is raised, `out` is untouched.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.compress([0, 1, 1], [[1, 2, 3], [4, 5, 6]], axis=1)
+    array([[2, 3],
+           [5, 6]])
+    >>> fastsel.compress([True, False, True], [1, 2, 3])
+    array([1, 3])
+    """
+    if (
+        out is None
+        and (axis is None or type(axis) is int)
+        and (kept := small_selection.compress(condition, a, axis, _gate.SMALL_ITEMS)) is not None
+    ):
+        return kept
+    array = mask = kept = None
+    if out is None or type(out) is np.ndarray:
+        if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
+            return a.compress(condition, axis, out)
+        array, mask = _gate.plain(a), _condition(condition)
+    if array is not None and mask is not None and not _tiny(array, mask):
+        if axis is None:
+            kept = _keep(mask, array, 0, array.ndim, out)
+        elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
+            kept = _keep(mask, array, axes[0], axes[0] + 1, out)
+    if kept is None:
+        arguments = _gate.given(axis=axis, out=out)
+        library = _gate.library(condition, a, out)
+        return library.compress(_for_numpy(condition, a, out), a, **arguments)
+    return _gate.like(kept, a) if out is None else out
+
+
+@overload
+def extract(condition: ArrayLike, arr: NDArray[Scalar]) -> NDArray[Scalar]: ...
+@overload
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]: ...
+def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
+    """The items of `arr` where a condition of any shape is non-zero; equals ``numpy.extract``.
+
+    Parameters
+    ----------
+    condition : array_like, any shape
+        Non-zero selects; condition and `arr` are both taken in C order.
+    arr : array_like, any shape
+        Any dtype; read only, never modified.
+
+    Returns
+    -------
+    ndarray of arr's dtype, shape (number of selected items,)
+
+    Raises
+    ------
+    IndexError
+        If `condition` selects beyond the last item of `arr`.
+
+    Notes
+    -----
+    As `compress`; neither array is copied to be flattened.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
+    array([1, 4])
+    """
+    if (kept := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
+        return kept
+    array, mask = _gate.plain(arr), _gate.plain(condition)
+    if array is None or mask is None:
+        return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
+    if type(arr) is np.ndarray and _tiny(array, mask):
+        return array.ravel().take(mask.ravel().nonzero()[0])
+    kept = _keep(mask, array, 0, array.ndim, None)
+    return _numpy.extract(_for_numpy(mask), arr) if kept is None else _gate.like(kept, arr)
+
+
+@overload
+def boolean_mask(a: NDArray[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
+@overload
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
+def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
+    """The items, or rows, of `a` where a boolean mask is True; equals ``a[mask]``.
+
+    Parameters
+    ----------
+    a : array_like, shape (n, m, ...)
+        Any dtype; read only, never modified.
+    mask : array_like of bool, shape of the leading axes of `a`
+
+    Returns
+    -------
+    ndarray of a's dtype, shape (number of True items, remaining axes of `a` ...)
+        In C order of the mask's index; a copy.
+
+    Raises
+    ------
+    IndexError
+        If `mask` is not boolean, or its shape differs from that of a's leading axes.
+
+    Notes
+    -----
+    As `compress`. Non-boolean masks are refused, because ``a[mask]`` would mean something else.
+
+    Examples
+    --------
+    >>> import fastsel, numpy as np
+    >>> a = np.array([[1, 2], [3, 4], [5, 6]])
+    >>> fastsel.boolean_mask(a, a > 2)
+    array([3, 4, 5, 6])
+    >>> fastsel.boolean_mask(a, [True, False, True])
+    array([[1, 2],
+           [5, 6]])
+    """
+    if (kept := small_selection.boolean_mask(a, mask, _gate.SMALL_ITEMS)) is not None:
+        return kept
+    if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and _tiny(a, mask):
+        return a[mask]
+    if not type(a) is type(mask) is np.ndarray:
+        library = _gate.library(a, mask)
+        if not _gate.is_numpy(library):
+            return library.boolean_mask(a, mask)
+    given = _boolean(mask)
+    array, selects = _gate.plain(a), _gate.plain(given)
+    if (
+        array is None
+        or selects is None
+        or array.size <= _gate.TINY_ITEMS
+        or selects.dtype != bool
+        or selects.ndim == 0
+        or selects.shape != array.shape[: selects.ndim]
+    ):
+        return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
+    order = _memory_order(array, selects.ndim)
+    kept = _keep(selects, array.transpose(order), 0, selects.ndim, None)
+    if kept is None:
+        return array[_for_numpy(selects)]
+    if array.ndim > selects.ndim:
+        kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
+    return _gate.like(kept, a)
+
+
+def _tiny(array, mask):
+    return _gate.tiny(array) and _gate.tiny(mask)
+
+
+def _for_numpy(mask, *others):
+    """The mask to pass to NumPy: a copy, unless it is tiny, or one of `others` overrides NumPy's
+    functions. NumPy reads a mask twice, without the GIL: if another thread or process writes to it
+    in between, NumPy would go out of bounds."""
+    plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
+    if plain is None or _gate.tiny(plain) or any(map(_gate.overrides, others)):
+        return mask
+    return plain.copy()
+
+
+def _condition(condition):
+    """The condition of compress as a 1-d array, or None where NumPy has to decide."""
+    if isinstance(condition, np.ndarray):
+        mask = _gate.plain(condition)
+    elif isinstance(condition, list | tuple):
+        try:
+            mask = np.array(condition, dtype=bool)
+        except (TypeError, ValueError):
+            return None
+    else:
+        return None
+    return mask if mask is not None and mask.ndim == 1 else None
+
+
+def _boolean(mask):
+    """The mask as a boolean array; an empty list counts as one."""
+    selects = np.asanyarray(mask)
+    if isinstance(mask, list) and not selects.size:
+        return selects.astype(bool)
+    if selects.dtype.kind in "iu":  # which a[mask] would take
+        advice = "a.take(mask) takes positions, mask != 0 compares"
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
+    if selects.dtype.kind != "b":
+        advice = " (mask != 0 compares)" if selects.dtype.kind in "fc" else ""
+        raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype}{advice}")
+    return selects
+
+
+def _memory_order(array, leading):
+    """Axes of `array`, the leading ones as they are, the others by falling stride."""
+    trailing = sorted(range(leading, array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    return [*range(leading), *trailing]
+
+
+def _keep(mask, array, first, stop, out):
+    """What `mask` selects along the axes first ... stop - 1, or None if NumPy serves the call.
+
+    NumPy serves dtypes that cannot be copied as bytes, masks that select beyond the axes, and an
+    `out` that a kernel cannot write to.
+    """
+    truth = _dtypes.truth(mask.dtype)
+    size = math.prod(array.shape[first:stop])
+    if truth is None or not _dtypes.movable(array.dtype) or array.size == 0 or mask.size == 0:
+        return None
+    if mask.size > size:
+        mask = mask.ravel()
+        if bitmask.count(mask[size:], *truth, 1):
+            return None
+        mask = mask[:size]
+    threads = _threads.for_bytes(mask.nbytes + array.nbytes)
+    row_bytes = array.itemsize * math.prod(array.shape[stop:])
+    bits, offsets = bitmask.pack(mask, *truth, row_bytes, threads)
+    shape = (*array.shape[:first], int(offsets[-1]), *array.shape[stop:])
+    if out is None:
+        out = results.empty(shape, array.dtype)
+    elif not _writable_as_is(out, shape, array, mask):
+        return None
+    if out.size:  # rows may have no items: then there is nothing to write
+        items.keep(array, first, stop, bits, offsets, out, threads)
+    return out
+
+
+def _writable_as_is(out, shape, *inputs):
+    """Can a kernel write the result straight into `out`?"""
+    return (
+        type(out) is np.ndarray
+        and out.shape == shape
+        and out.dtype == inputs[0].dtype
+        and out.flags.c_contiguous
+        and out.flags.writeable
+        and not any(np.may_share_memory(out, a) for a in inputs)
+    )

@@ -1,0 +1,168 @@
+/* Pass 1: 64 items -> one word of the bitmask; counts and transposes of such words. Included by
+   level_body.h. */
+
+#if FS_LEVEL_NUMBER == 4
+
+static inline uint64_t AT(word_u8)(const char *p, uint8_t significant)
+{
+    return _mm512_test_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8((char)significant));
+}
+
+static inline uint64_t AT(word_u16)(const char *p, uint16_t significant)
+{
+    __m512i c = _mm512_set1_epi16((short)significant);
+    uint64_t low = _mm512_test_epi16_mask(_mm512_loadu_si512(p), c);
+    return low | (uint64_t)_mm512_test_epi16_mask(_mm512_loadu_si512(p + 64), c) << 32;
+}
+
+static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
+{
+    __m512i c = _mm512_set1_epi32((int)significant);
+    uint64_t w = 0;
+    for (int k = 0; k < 4; k++)
+        w |= (uint64_t)_mm512_test_epi32_mask(_mm512_loadu_si512(p + 64 * k), c) << (16 * k);
+    return w;
+}
+
+static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
+{
+    __m512i c = _mm512_set1_epi64((long long)significant);
+    uint64_t w = 0;
+    for (int k = 0; k < 8; k++)
+        w |= (uint64_t)_mm512_test_epi64_mask(_mm512_loadu_si512(p + 64 * k), c) << (8 * k);
+    return w;
+}
+
+#elif FS_LEVEL_NUMBER == 3
+
+/* All ones in each lane of width bits where the item has no significant bit set. */
+#define FS_ZERO_LANES(bits_, p, c) \
+    _mm256_cmpeq_epi##bits_(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)(p)), c), \
+                            _mm256_setzero_si256())
+
+static inline uint64_t AT(word_u8)(const char *p, uint8_t significant)
+{
+    __m256i c = _mm256_set1_epi8((char)significant);
+    uint32_t low = (uint32_t)_mm256_movemask_epi8(FS_ZERO_LANES(8, p, c));
+    uint32_t high = (uint32_t)_mm256_movemask_epi8(FS_ZERO_LANES(8, p + 32, c));
+    return ~(low | (uint64_t)high << 32);
+}
+
+static inline uint64_t AT(word_u16)(const char *p, uint16_t significant)
+{
+    __m256i c = _mm256_set1_epi16((short)significant);
+    uint64_t w = 0;
+    for (int k = 0; k < 2; k++) {
+        __m256i z = _mm256_packs_epi16(FS_ZERO_LANES(16, p + 64 * k, c),
+                                       FS_ZERO_LANES(16, p + 64 * k + 32, c));
+        z = _mm256_permute4x64_epi64(z, 0xd8); /* packs works within 128-bit halves */
+        w |= (uint64_t)(uint32_t)_mm256_movemask_epi8(z) << (32 * k);
+    }
+    return ~w;
+}
+
+static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
+{
+    __m256i c = _mm256_set1_epi32((int)significant);
+    uint64_t w = 0;
+    for (int k = 0; k < 8; k++)
+        w |= (uint64_t)_mm256_movemask_ps(_mm256_castsi256_ps(FS_ZERO_LANES(32, p + 32 * k, c)))
+             << (8 * k);
+    return ~w;
+}
+
+static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
+{
+    __m256i c = _mm256_set1_epi64x((long long)significant);
+    uint64_t w = 0;
+    for (int k = 0; k < 16; k++)
+        w |= (uint64_t)_mm256_movemask_pd(_mm256_castsi256_pd(FS_ZERO_LANES(64, p + 32 * k, c)))
+             << (4 * k);
+    return ~w;
+}
+
+#else
+
+/* 64 bytes that are 0 or 1 -> one word: each byte's bit moves to the top byte of a product. */
+static inline uint64_t AT(pack_flags)(const uint8_t *flags)
+{
+    uint64_t w = 0;
+    for (int k = 0; k < 8; k++) {
+        uint64_t v = 0;
+        for (int j = 0; j < 8; j++) v |= (uint64_t)flags[8 * k + j] << (8 * j);
+        w |= ((v * UINT64_C(0x0102040810204080)) >> 56) << (8 * k);
+    }
+    return w;
+}
+
+#define FS_WORD(width) \
+    static inline uint64_t AT(word_u##width)(const char *p, uint##width##_t significant) \
+    { \
+        uint8_t flags[64]; \
+        for (int k = 0; k < 64; k++) { \
+            uint##width##_t v; \
+            memcpy(&v, p + k * sizeof v, sizeof v); \
+            flags[k] = (v & significant) != 0; \
+        } \
+        return AT(pack_flags)(flags); \
+    }
+FS_WORD(8)
+FS_WORD(16)
+FS_WORD(32)
+FS_WORD(64)
+#undef FS_WORD
+
+#endif
+
+#define FS_PACK(width) \
+    static ptrdiff_t AT(pack_u##width)(const char *items, uint64_t significant, uint64_t *bits, \
+                                       ptrdiff_t blocks) \
+    { \
+        ptrdiff_t count = 0; \
+        for (ptrdiff_t b = 0; b < blocks; b++) { \
+            uint64_t w = AT(word_u##width)(items + b * 64 * (width / 8), \
+                                           (uint##width##_t)significant); \
+            bits[b] = w; \
+            count += FS_POPCOUNT(w); \
+        } \
+        return count; \
+    }
+FS_PACK(8)
+FS_PACK(16)
+FS_PACK(32)
+FS_PACK(64)
+#undef FS_PACK
+
+static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
+{
+    ptrdiff_t count = 0;
+    for (ptrdiff_t b = 0; b < blocks; b++) count += FS_POPCOUNT(bits[b]);
+    return count;
+}
+
+/* In each square of 2 d words and as many bits: the right upper quarter and the left lower one
+   change places. d is a constant where this is called, so that the compiler sees vectors. */
+static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left)
+{
+    for (int k = 0; k < 64; k += 2 * d) {
+        for (int i = k; i < k + d; i++) {
+            uint64_t swapped = (words[i] >> d ^ words[i + d]) & left;
+            words[i + d] ^= swapped;
+            words[i] ^= swapped << d;
+        }
+    }
+}
+
+static void AT(transpose)(uint64_t *words)
+{
+    AT(swap_quarters)(words, 32, UINT64_C(0x00000000ffffffff));
+    AT(swap_quarters)(words, 16, UINT64_C(0x0000ffff0000ffff));
+    AT(swap_quarters)(words, 8, UINT64_C(0x00ff00ff00ff00ff));
+    AT(swap_quarters)(words, 4, UINT64_C(0x0f0f0f0f0f0f0f0f));
+    AT(swap_quarters)(words, 2, UINT64_C(0x3333333333333333));
+    AT(swap_quarters)(words, 1, UINT64_C(0x5555555555555555));
+}
+
+#ifdef FS_ZERO_LANES
+#undef FS_ZERO_LANES
+#endif

@@ -1,0 +1,72 @@
+"""A block is 64 items, one word of the bitmask: pack items, count bits, decode positions.
+
+The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is the level in use.
+"""
+from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "level.h" nogil:
+    ctypedef struct fs_packing_t:
+        uint64_t base
+        uint64_t top
+        int drop
+        int index_bits
+
+    ctypedef struct fs_level_t:
+        const char *name
+        Py_ssize_t (*pack[4])(
+            const char *items, uint64_t significant, uint64_t *bits,
+            Py_ssize_t blocks) noexcept nogil
+        void (*write)(
+            const uint64_t *bits, Py_ssize_t blocks, intptr_t first, bint sparse, intptr_t *out,
+            Py_ssize_t capacity) noexcept nogil
+        void (*keep[4])(
+            const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
+            Py_ssize_t capacity) noexcept nogil
+        int (*decode)(uint64_t word, uint8_t *out) noexcept nogil
+        void (*transpose)(uint64_t *words) noexcept nogil
+        Py_ssize_t (*count)(const uint64_t *bits, Py_ssize_t blocks) noexcept nogil
+        size_t (*add_offsets)(
+            const intptr_t *values, Py_ssize_t n, size_t length, intptr_t wrap, size_t stride,
+            intptr_t *offsets) noexcept nogil
+        size_t (*row_offsets)(
+            const char *rows, Py_ssize_t width, Py_ssize_t axes, Py_ssize_t n,
+            const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets) noexcept nogil
+        void (*slots)(
+            const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
+            int shift, uint64_t *slots) noexcept nogil
+        Py_ssize_t (*other[2])(
+            const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
+            uint64_t *bits) noexcept nogil
+        Py_ssize_t (*skip_seen)(
+            const char *bytes, Py_ssize_t blocks, const uint8_t *seen) noexcept nogil
+        Py_ssize_t (*turns[2])(
+            const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
+            const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
+        Py_ssize_t (*within[2])(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
+            uint64_t low, uint64_t span, char *out) noexcept nogil
+        Py_ssize_t (*packed[2])(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
+            uint64_t low, uint64_t span, const fs_packing_t *packing, uint64_t first,
+            char *out) noexcept nogil
+
+cdef extern from "bits.h" nogil:
+    int fs_ctz(uint64_t word) noexcept
+    uint64_t fs_join_pairs(uint64_t pairs) noexcept
+    int fs_popcount(uint64_t word) noexcept
+    void fs_prefetch(const char *p) noexcept
+
+
+cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
+    """How many blocks hold that many items."""
+    return (items >> 6) + ((items & 63) != 0)
+
+
+cdef inline bint is_sparse(Py_ssize_t hits, Py_ssize_t blocks) noexcept nogil:
+    """Are so few bits set that a branch on a word that is 0 is predicted?"""
+    return hits < blocks >> 3
+
+
+cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
+    """Row of a level's table for items of 1, 2, 4 or 8 bytes."""
+    return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3

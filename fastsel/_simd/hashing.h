@@ -1,0 +1,60 @@
+/* The hash of fastsel.unique: a seeded multiply whose halves are folded together. */
+#ifndef FASTSEL_HASHING_H
+#define FASTSEL_HASHING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+static inline uint64_t fs_fold(uint64_t a, uint64_t b)
+{
+#if defined(__SIZEOF_INT128__)
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    uint64_t high, low = _umul128(a, b, &high);
+    return low ^ high;
+#elif defined(_MSC_VER) && defined(_M_ARM64)
+    return (a * b) ^ __umulh(a, b);
+#else
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t low = al * bl, mid = ah * bl + (low >> 32), mid2 = al * bh + (uint32_t)mid;
+    return (a * b) ^ (ah * bh + (mid >> 32) + (mid2 >> 32));
+#endif
+}
+
+/* Slot of a key among recent ones. */
+enum { FS_RECENT_BITS = 13 };
+static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
+{
+    return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
+}
+
+/* Hash of size bytes. Of many, four words at a time have a hash each, so that no multiply waits for
+   the one before. */
+static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
+{
+    uint64_t word, words[4], h = seed ^ (uint64_t)size;
+    if (size >= 64) {
+        uint64_t lanes[4] = {h, h, h, h};
+        for (; size >= 32; p += 32, size -= 32) {
+            memcpy(words, p, 32);
+            for (int k = 0; k < 4; k++) lanes[k] = fs_fold(lanes[k] ^ words[k], factor);
+        }
+        h = lanes[0];
+        for (int k = 1; k < 4; k++) h = fs_fold(h, factor) ^ lanes[k];
+    }
+    for (; size >= 8; p += 8, size -= 8) {
+        memcpy(&word, p, 8);
+        h = fs_fold(h ^ word, factor);
+    }
+    word = 0;
+    memcpy(&word, p, (size_t)size);
+    return fs_fold(h ^ word, factor);
+}
+
+#endif

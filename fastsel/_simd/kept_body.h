@@ -1,0 +1,161 @@
+/* Pass 2: one word of the bitmask -> the items that it keeps. Included by level_body.h. */
+
+#if FS_LEVEL_NUMBER == 4
+
+/* Moves the items of one block that w selects to out; writes up to 64 slots. */
+static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+{
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(w, _mm512_loadu_si512(p)));
+}
+
+static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+{
+    for (int k = 0; k < 2; k++) {
+        __mmask32 m = (__mmask32)(w >> (32 * k));
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi16(m, _mm512_loadu_si512(p + 64 * k)));
+        out += 2 * FS_POPCOUNT(m);
+    }
+}
+
+static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+{
+    for (int k = 0; k < 4; k++) {
+        __mmask16 m = (__mmask16)(w >> (16 * k));
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m, _mm512_loadu_si512(p + 64 * k)));
+        out += 4 * FS_POPCOUNT(m);
+    }
+}
+
+static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
+{
+    for (int k = 0; k < 8; k++) {
+        __mmask8 m = (__mmask8)(w >> (8 * k));
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi64(m, _mm512_loadu_si512(p + 64 * k)));
+        out += 8 * FS_POPCOUNT(m);
+    }
+}
+
+#elif FS_LEVEL_NUMBER == 3
+
+static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+{
+    for (int k = 0; k < 64; k += 8) {
+        uint8_t m = (uint8_t)(w >> k);
+        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        __m128i v = _mm_loadl_epi64((const __m128i *)(p + k));
+        _mm_storel_epi64((__m128i *)out, _mm_shuffle_epi8(v, at));
+        out += FS_POPCOUNT(m);
+    }
+}
+
+static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+{
+    __m128i odd = _mm_set1_epi16(0x0100);
+    for (int k = 0; k < 64; k += 8) {
+        uint8_t m = (uint8_t)(w >> k);
+        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        at = _mm_unpacklo_epi8(at, at); /* item k is the bytes 2 k and 2 k + 1 */
+        at = _mm_add_epi8(_mm_add_epi8(at, at), odd);
+        __m128i v = _mm_loadu_si128((const __m128i *)(p + 2 * k));
+        _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(v, at));
+        out += 2 * FS_POPCOUNT(m);
+    }
+}
+
+static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+{
+    for (int k = 0; k < 64; k += 8) {
+        uint8_t m = (uint8_t)(w >> k);
+        __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)fs_positions[m]));
+        __m256i v = _mm256_loadu_si256((const __m256i *)(p + 4 * k));
+        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, at));
+        out += 4 * FS_POPCOUNT(m);
+    }
+}
+
+static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
+{
+    __m256i odd = _mm256_set1_epi64x(INT64_C(1) << 32);
+    for (int k = 0; k < 64; k += 4) {
+        unsigned m = (unsigned)(w >> k) & 15;
+        __m128i pos;
+        uint32_t four;
+        memcpy(&four, fs_positions[m], 4);
+        pos = _mm_cvtsi32_si128((int)four);
+        __m256i at = _mm256_cvtepu8_epi64(pos); /* item k is the 32-bit lanes 2 k and 2 k + 1 */
+        at = _mm256_add_epi64(at, at);
+        at = _mm256_add_epi64(_mm256_or_si256(at, _mm256_slli_epi64(at, 32)), odd);
+        __m256i v = _mm256_loadu_si256((const __m256i *)(p + 8 * k));
+        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, at));
+        out += 8 * FS_POPCOUNT(m);
+    }
+}
+
+#else
+
+/* Store always, advance by the bit: no branch depends on the data. */
+#define FS_KEEP_BLOCK(width) \
+    static inline void AT(keep_u##width##_block)(uint64_t w, const char *p, char *out) \
+    { \
+        for (int k = 0; k < 64; k++) { \
+            memcpy(out, p + k * (width / 8), width / 8); \
+            out += (w >> k & 1) * (width / 8); \
+        } \
+    }
+FS_KEEP_BLOCK(8)
+FS_KEEP_BLOCK(16)
+FS_KEEP_BLOCK(32)
+FS_KEEP_BLOCK(64)
+#undef FS_KEEP_BLOCK
+
+#endif
+
+/* Blocks with fewer selected items than this are written bit by bit. */
+#if FS_LEVEL_NUMBER == 4
+#define FS_DENSE 4
+#elif FS_LEVEL_NUMBER == 3
+#define FS_DENSE 10
+#else
+#define FS_DENSE 24
+#endif
+
+/* A block of narrow items is compressed without a branch on how many are selected, as in write.
+   Where most blocks have none, they need not be read. */
+#define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
+
+#define FS_KEEP(width) \
+    static void AT(keep_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
+                                  char *out, ptrdiff_t capacity) \
+    { \
+        const ptrdiff_t size = width / 8; \
+        const char *end = out + capacity * size; \
+        ptrdiff_t b = 0; \
+        if (FS_DENSE_IS_ALL(width) && capacity >= blocks >> 1) { \
+            for (; b < blocks && end - out >= FS_WHOLE * size; b++, items += 64 * size) { \
+                AT(keep_u##width##_block)(bits[b], items, out); \
+                out += FS_POPCOUNT(bits[b]) * size; \
+            } \
+        } \
+        for (; b < blocks; b++, items += 64 * size) { \
+            uint64_t w = bits[b]; \
+            if (w == 0) continue; \
+            int n = FS_POPCOUNT(w); \
+            if (n == 64) { \
+                memcpy(out, items, 64 * size); \
+                out += 64 * size; \
+            } else if (n >= FS_DENSE && end - out >= FS_WHOLE * size) { \
+                AT(keep_u##width##_block)(w, items, out); \
+                out += n * size; \
+            } else { \
+                for (; w; w &= w - 1, out += size) memcpy(out, items + fs_ctz(w) * size, size); \
+            } \
+        } \
+    }
+FS_KEEP(8)
+FS_KEEP(16)
+FS_KEEP(32)
+FS_KEEP(64)
+#undef FS_KEEP
+
+#undef FS_DENSE
+#undef FS_DENSE_IS_ALL

@@ -1,0 +1,66 @@
+/* What each CPU level does its own way (levels.h). */
+#ifndef FASTSEL_LEVEL_H
+#define FASTSEL_LEVEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a number and its position share a word. What comes out as 0 or as top may stand for other
+   numbers, too, and so may all, if bits are dropped: the key has to be looked at again. */
+typedef struct {
+    uint64_t base;  /* numbers below count as this one */
+    uint64_t top;   /* and those more than this above base as if they were that */
+    int drop;       /* lowest bits that are lost */
+    int index_bits; /* of the position */
+} fs_packing_t;
+
+typedef struct {
+    const char *name;
+    /* pack[log2 width]: items has 64 * blocks items of that width, bits has room for blocks
+       words. Bit k of word b is set where item 64 b + k has a significant bit set.
+       Returns the number of set bits. */
+    ptrdiff_t (*pack[4])(const char *items, uint64_t significant, uint64_t *bits, ptrdiff_t blocks);
+    /* The indices of the set bits; the first bit has index first. sparse: most words are 0. All of
+       the capacity may be written, so a later call has to write what this one does not. */
+    void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
+                  ptrdiff_t capacity);
+    /* keep[log2 width]: items has 64 * blocks items; the last block may have fewer, if the
+       capacity is just what is kept: then those that are not there are not read. All of the
+       capacity may be written. */
+    void (*keep[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
+                    ptrdiff_t capacity);
+    /* out has room for 64 positions; returns how many bits are set. */
+    int (*decode)(uint64_t word, uint8_t *out);
+    /* Bit j of word i and bit i of word j change places, in 64 words. */
+    void (*transpose)(uint64_t *words);
+    /* Number of set bits of blocks words. */
+    ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
+    /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if
+       all are below length then. */
+    size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
+                          size_t stride, intptr_t *offsets);
+    /* The offsets of n rows of one or two signed indices, which are 4 or 8 bytes wide and lie side
+       by side. Returns 0 if all are within the lengths. */
+    size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
+                          const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
+    /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pxd gives for one. */
+    void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
+                  int shift, uint64_t *slots);
+    /* other[width is 8]: which items are not those that lie at their slot of recent keys
+       (fs_recent_slot), as bits. Returns how many. */
+    ptrdiff_t (*other[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,
+                          uint64_t *bits);
+    /* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
+    ptrdiff_t (*skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen);
+    /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
+    ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t significant, uint64_t limit,
+                          const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);
+    /* within[width is 8]: the numbers of one range; packed: with their positions. See slots_body.h. */
+    ptrdiff_t (*within[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
+                           const uint64_t *order, uint64_t low, uint64_t span, char *out);
+    ptrdiff_t (*packed[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
+                           const uint64_t *order, uint64_t low, uint64_t span,
+                           const fs_packing_t *packing, uint64_t first, char *out);
+} fs_level_t;
+
+#endif

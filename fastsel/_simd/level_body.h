@@ -1,0 +1,40 @@
+/* Loops over blocks of 64 items, compiled once per CPU level (see levels.h).
+   FS_LEVEL_NUMBER is 1 (plain C), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
+
+#if FS_LEVEL_NUMBER >= 3
+#define FS_POPCOUNT(w) __builtin_popcountll(w)
+#else
+#define FS_POPCOUNT(w) fs_popcount(w)
+#endif
+
+#include "bits_body.h"
+#include "positions_body.h"
+#include "kept_body.h"
+#include "offsets_body.h"
+#include "slots_body.h"
+
+#define FS_TEXT_(x) #x
+#define FS_TEXT(x) FS_TEXT_(x)
+
+static const fs_level_t AT(fs_level) = {
+    FS_TEXT(FS_LEVEL),
+    {AT(pack_u8), AT(pack_u16), AT(pack_u32), AT(pack_u64)},
+    AT(write),
+    {AT(keep_u8), AT(keep_u16), AT(keep_u32), AT(keep_u64)},
+    AT(decode),
+    AT(transpose),
+    AT(count),
+    AT(add_offsets),
+    AT(row_offsets),
+    AT(slots),
+    {AT(other_u32), AT(other_u64)},
+    AT(skip_seen),
+    {AT(turns_u32), AT(turns_u64)},
+    {AT(within_u32), AT(within_u64)},
+    {AT(packed_u32), AT(packed_u64)},
+};
+
+#undef FS_TEXT
+#undef FS_TEXT_
+#undef FS_WHOLE
+#undef FS_POPCOUNT

@@ -1,0 +1,3 @@
+from fastsel._simd.blocks cimport fs_level_t
+
+cdef const fs_level_t *fs_level() noexcept nogil

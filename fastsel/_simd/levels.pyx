@@ -1,0 +1,16 @@
+"""The loops over blocks as this CPU runs them best (levels.h): compiled once, for all kernels."""
+from fastsel._simd.blocks cimport fs_level_t
+
+cdef extern from "levels.h":
+    const fs_level_t *fs_best_level() noexcept
+
+cdef const fs_level_t *level = fs_best_level()
+
+
+cdef const fs_level_t *fs_level() noexcept nogil:
+    return level
+
+
+def level_name():
+    """The CPU level whose block loops are in use: base, v3 (AVX2) or v4 (AVX-512 with VBMI2)."""
+    return level.name.decode()

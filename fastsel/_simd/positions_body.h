@@ -1,0 +1,91 @@
+/* Pass 2: one word of the bitmask -> the positions of its bits. Included by level_body.h. */
+
+#if FS_LEVEL_NUMBER == 4
+/* The positions of the set bits, a byte each. */
+static inline __m512i AT(positions)(uint64_t word)
+{
+    __m512i iota = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47,
+                                   46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30,
+                                   29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                                   12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_maskz_compress_epi8(word, iota);
+}
+#endif
+
+static int AT(decode)(uint64_t word, uint8_t *out)
+{
+    int n = FS_POPCOUNT(word);
+#if FS_LEVEL_NUMBER == 4
+    _mm512_storeu_si512(out, AT(positions)(word));
+#else
+    for (int k = 0; word; k++, word &= word - 1) out[k] = (uint8_t)fs_ctz(word);
+#endif
+    return n;
+}
+
+/* The fast writers store whole vectors, up to 64 slots from where they stand; what lies beyond
+   the set bits is overwritten by the next block of the same cut. So they run only while 64 slots
+   are left in this cut, and the plain loop, which writes exactly the set bits, ends it. */
+#define FS_WHOLE 64
+
+static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse,
+                      intptr_t *out, ptrdiff_t capacity)
+{
+    const intptr_t *end = out + capacity;
+    ptrdiff_t b = 0;
+#if FS_LEVEL_NUMBER == 4 && INTPTR_MAX == INT64_MAX
+    /* How many bits a word has is hard to predict, so there is no branch on it. Where most words are
+       0, a branch is predicted, and saves the store. */
+    uint64_t never_skip = !sparse;
+    for (; b < blocks && end - out >= FS_WHOLE; b++, first += 64) {
+        uint64_t w = bits[b];
+        if ((w | never_skip) == 0) continue;
+        int n = FS_POPCOUNT(w);
+        __m512i base = _mm512_set1_epi64(first);
+        __m512i at = AT(positions)(w);
+        __m512i v = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(at));
+        _mm512_storeu_si512(out, _mm512_add_epi64(v, base));
+        if (n > 8) {
+            uint8_t more[64];
+            _mm512_storeu_si512(more, at);
+            for (int k = 8; k < n; k += 8) {
+                v = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(more + k)));
+                _mm512_storeu_si512(out + k, _mm512_add_epi64(v, base));
+            }
+        }
+        out += n;
+    }
+#endif
+    (void)sparse;
+    for (; b < blocks; b++, first += 64) {
+        uint64_t w = bits[b];
+        if (w == 0) continue;
+#if FS_LEVEL_NUMBER != 4 || INTPTR_MAX != INT64_MAX
+        int n = FS_POPCOUNT(w);
+        if (n > 8 && end - out >= FS_WHOLE) {
+#if FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
+            for (int k = 0; k < 64; k += 8) {
+                uint8_t m = (uint8_t)(w >> k);
+                __m256i base = _mm256_set1_epi64x(first + k);
+                __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+                __m256i low = _mm256_cvtepu8_epi64(at);
+                __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(at, 4));
+                _mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(low, base));
+                _mm256_storeu_si256((__m256i *)(out + 4), _mm256_add_epi64(high, base));
+                out += FS_POPCOUNT(m);
+            }
+            continue;
+#else
+            if (n > 24) { /* store always, advance by the bit: no branch depends on the data */
+                for (int k = 0; k < 64; k++) {
+                    *out = first + k;
+                    out += w >> k & 1;
+                }
+                continue;
+            }
+#endif
+        }
+#endif
+        for (; w; w &= w - 1) *out++ = first + fs_ctz(w);
+    }
+}

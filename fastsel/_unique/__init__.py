@@ -1,0 +1,1 @@
+"""One of each: unique and its array-API kin."""

@@ -1,0 +1,223 @@
+"""Ascending order, for unique: numbers of 4 and 8 bytes, and what can be read as such, by the
+kernel that sorts ranges, all else by NumPy as it is."""
+
+import operator
+
+import numpy as np
+
+from fastsel._core import _dtypes, _numpy, _threads
+from fastsel._unique.keys import ordered_numbers
+from fastsel._unique.sorting import Sorting, max_keys
+
+# Fewer distinct values are put into order by NumPy before a kernel has started.
+SORTED_VALUES = 1 << 11
+
+# Strings of more letters are left to Python's sort.
+MAX_LETTERS = 32
+
+
+def items_of(words, flat, index):
+    """The items that ascending words stand for, with the bits of their first occurrence."""
+    values = words.view(_native_order(flat.dtype))
+    if flat.dtype.kind == "f":
+        _put_first_bits(values, flat, index)
+    return values.astype(flat.dtype, copy=False)
+
+
+def sort(values):
+    """Distinct values, sorted; several NaN may come last, each with its bits. None for what is
+    better put into order by argsort."""
+    if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
+        return None
+    native = _native(values)
+    words = _sorted_numbers(native) if _by_kernel(native) else None
+    if words is not None:
+        result = words.view(native.dtype)
+        bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
+    else:
+        # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
+        # bits of NaN.
+        result = np.sort(native, kind="stable" if native.dtype.char == "e" else None)
+        bits_may_differ = values.dtype.kind == "f" and np.isnan(result[-1])
+    if bits_may_differ:
+        _put_first_bits(result, native, None)
+    return result.astype(values.dtype, copy=False)
+
+
+def argsort(values, with_ranks):
+    """The order that sorts distinct values or rows, NaN last, where several NaN keep theirs; and,
+    if wanted, where each of them goes."""
+    if _dtypes.small_foreign(values.dtype):
+        values = _dtypes.as_float32(values)
+    if values.dtype.kind in "OT":
+        order = _order_of_objects(values)
+        return order, ranks(order) if with_ranks else None
+    values = _native(values)
+    if _by_kernel(values):
+        order, found = _order_of_numbers(values, with_ranks)
+        return order, found if found is not None or not with_ranks else ranks(order)
+    found = _order_by_leading(values) if values.size >= SORTED_VALUES else None
+    order = _numpy_order(values) if found is None else found[0]
+    return order, ranks(order) if with_ranks else None
+
+
+def ranks(order):
+    """Where each item of a permutation went."""
+    result = np.empty(len(order), np.intp)
+    result[order] = np.arange(len(order))
+    return result
+
+
+def _native_order(dtype):
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def _native(values):
+    return values.astype(_native_order(values.dtype), copy=False)
+
+
+def _by_kernel(values):
+    large = values.ndim == 1 and len(values) >= SORTED_VALUES and values.itemsize >= 4
+    return large and _dtypes.number_rule(values.dtype) is not None
+
+
+def _sorted_numbers(values):
+    """The words of numbers of 4 or 8 bytes that are distinct, or NaN; None if NumPy has to sort."""
+    job = _sorted(values, False)
+    return None if job is None else job.distinct()
+
+
+def _order_of_numbers(values, with_ranks):
+    """(order, ranks) of numbers of 4 or 8 bytes, stably; ranks may be None."""
+    job = _sorted(values, True)
+    if job is None:
+        return _numpy_order(values), None
+    return job.groups(True, with_ranks, False)[1:3]
+
+
+def _sorted(values, packed):
+    threads = _threads.for_bytes(values.nbytes)
+    if len(values) > max_keys(threads):
+        return None
+    job = Sorting(*_words(values), packed, not packed, threads)
+    return job if job.sort() else None
+
+
+def _words(values):
+    """What the kernels are told of numbers; each NaN is one by itself."""
+    rule = _dtypes.key_rule(values.dtype).part_rule(True)
+    order = _dtypes.number_rule(values.dtype)
+    return np.require(values, requirements="CA"), len(values), rule, order
+
+
+def _put_first_bits(values, flat, index):
+    """Zero and NaN get the bits of their first occurrence in `flat`, which may have changed."""
+    zero = int(np.searchsorted(values, values.dtype.type(0)))
+    if zero < len(values) and values[zero] == 0:
+        values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
+    first = int(np.searchsorted(values, values.dtype.type(np.nan)))
+    if first < len(values):
+        count = len(values) - first
+        if index is not None:
+            nans = flat[index[first:]]
+        elif count == 1:  # of perhaps very many
+            start = int(np.argmax(np.isnan(flat)))
+            nans = flat[start : start + 1]
+            nans = nans[np.isnan(nans)]
+        else:
+            nans = flat[np.isnan(flat)][:count]
+        values[first : first + len(nans)] = nans
+
+
+def _order_by_leading(values):
+    """(order, alike) of rows or strings: by a word of their leading items, and then, of those that
+    are alike in these, and stand there in the order, by all items. None for what has no words."""
+    word = _leading_word(values)
+    if word is None:
+        return None
+    order = _order_of_numbers(word, False)[0]
+    same = np.zeros(len(order) + 1, bool)
+    in_order = word[order]
+    same[1:-1] = in_order[1:] == in_order[:-1]
+    alike = _numpy.flatnonzero(same[1:] | same[:-1])
+    if len(alike):
+        order[alike] = order[alike][_numpy_order(values[order[alike]])]
+    return order, alike
+
+
+def _leading_word(values):
+    """Unsigned words that order rows or strings, as far as their leading items do; or None."""
+    if values.dtype.kind in "SU" and values.ndim == 1:
+        width = values.dtype.itemsize // (4 if values.dtype.kind == "U" else 1)
+        letter = np.uint32 if values.dtype.kind == "U" else np.uint8
+        return _packed(np.ascontiguousarray(values).view(letter).reshape(-1, width))
+    if values.ndim == 1:
+        return None
+    return _packed(values.reshape(len(values), -1))
+
+
+def _packed(rows):
+    """Words of as many columns as fit, the first on top; None for dtypes without an order."""
+    if rows.dtype.kind in "bu" and rows.itemsize == 1:
+        columns = np.zeros((len(rows), 8), np.uint8)
+        leading = rows[:, :8]
+        columns[:, : leading.shape[1]] = leading != 0 if rows.dtype.kind == "b" else leading
+        return columns.view(">u8").ravel().astype(np.uint64)
+    order = _dtypes.number_rule(rows.dtype)
+    if order is None or rows.dtype.char == "e":  # NumPy orders the NaN of float16 in its own way
+        return None
+    rule = _dtypes.key_rule(rows.dtype).part_rule(False)
+    word, bits = None, 0
+    for column in rows.T:
+        number = ordered_numbers(column, rule, order, _threads.for_bytes(column.nbytes))
+        number -= number.min()
+        more = int(number.max()).bit_length()
+        if bits + more > 64:
+            break
+        word, bits = number if word is None else word << np.uint64(more) | number, bits + more
+    return word
+
+
+def _order_of_objects(values):
+    """The order of distinct objects or strings; NaN, and strings that are missing, come last."""
+    objects = values.astype(object)  # StringDType says of no item that it differs from itself
+    is_nan = objects != objects
+    if not is_nan.any():
+        return _order_of_strings(values)
+    items = objects.tolist()
+    ascending = sorted(_numpy.flatnonzero(~is_nan), key=items.__getitem__)
+    return np.array([*ascending, *_numpy.flatnonzero(is_nan)], np.intp)
+
+
+def _order_of_strings(values):
+    """The order of distinct str, bytes or StringDType: as strings of fixed width, if these are not
+    long and tell them all apart, else by Python's sort."""
+    items = values.tolist()
+    if all(map(operator.lt, items, items[1:])):
+        return np.arange(len(items))
+    letters = max(map(len, items)) or 1 if len(items) >= SORTED_VALUES else MAX_LETTERS + 1
+    if letters <= MAX_LETTERS:
+        fixed = values.astype(f"{'U' if isinstance(items[0], str) else 'S'}{letters}")
+        order, alike = _order_by_leading(fixed)
+        in_order = fixed[order[alike]]
+        if (in_order[1:] != in_order[:-1]).all():  # as not with NUL at the end
+            return order
+    return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+
+
+def _numpy_order(values):
+    """The same by NumPy's sorts."""
+    if values.ndim == 1:
+        return np.argsort(values, kind="stable")
+    columns = values.reshape(len(values), -1)
+    if columns.dtype.kind == "b":
+        columns = columns.view(np.uint8) != 0  # NumPy's sorts tell the bytes of True apart
+    if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
+        return np.lexsort(columns.T[::-1])
+    return np.argsort(as_records(columns), kind="stable")
+
+
+def as_records(columns):
+    """Each row as one structured item, which NumPy compares field by field."""
+    fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
+    return np.ascontiguousarray(columns).view(fields).ravel()

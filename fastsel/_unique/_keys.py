@@ -1,0 +1,110 @@
+"""Items become canonical keys: equal items have equal keys, whatever their bits."""
+
+import os
+import random
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel._core import _dtypes, _threads
+from fastsel._unique.keys import are_canonical, canonical_keys
+
+_RAW_RULE = _dtypes.KeyRule(_dtypes.RAW, 8).part_rule(False)
+
+
+def _seeds():
+    """Seed and odd factor of the hash: new in every process, or made from FASTSEL_HASH_SEED."""
+    source, text = random.SystemRandom(), os.environ.get("FASTSEL_HASH_SEED", "").strip()
+    if text.isdecimal():
+        source = random.Random(int(text))
+    elif text:
+        warnings.warn(
+            f"FASTSEL_HASH_SEED must be a whole number, got {text!r}; it is ignored",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return source.getrandbits(64), source.getrandbits(64) | 1
+
+
+SEEDS = _seeds()
+
+
+class Keys(NamedTuple):
+    """Canonical keys, or items that become canonical as they are loaded."""
+
+    data: np.ndarray  # C-contiguous and aligned
+    size: int
+    width: int  # bytes of a key
+    rule: tuple
+    unequal: np.ndarray | None  # bitmask of keys that equal no other
+    order: tuple | None  # how words become numbers of the same order, where they are such
+    letter: int = 0  # bytes of a letter, where they are strings
+
+    @property
+    def is_word(self):
+        """Are the keys words? Of these only NaN may equal nothing."""
+        return self.width in (1, 2, 4, 8) and self.unequal is None
+
+
+def keys_of(rows, equal_nan):
+    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides what is equal."""
+    foreign = _dtypes.small_foreign(rows.dtype)
+    if foreign:
+        rows = _dtypes.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
+    if not rows.dtype.isnative and rows.dtype.kind in "fcmM":
+        rows = rows.astype(rows.dtype.newbyteorder("="))
+    size = len(rows)
+    width = rows.nbytes // size
+    rules = _dtypes.small_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
+    if rules is not None:
+        rule, order = rules
+        order = None if foreign else order
+        return Keys(_as_words(rows, width), size, width, rule, None, order, _letter(rows))
+    rule = _dtypes.key_rule(rows.dtype)
+    if rule is None:
+        return None
+    if (width > 8 or width in (1, 2, 4, 8)) and _lie_canonical(rows, rule, equal_nan):
+        return Keys(_as_words(rows, width), size, width, _RAW_RULE, None, None, _letter(rows))
+    return _canonical(rows, rule, width, equal_nan)
+
+
+def _lie_canonical(rows, rule, equal_nan):
+    """Are the bytes of the rows their keys? Those of nearly all floats are, and to check takes less
+    than to write them out."""
+    if rule.kind == _dtypes.RAW:
+        return True
+    if rule.kind == _dtypes.EXTENDED or not rows.flags.c_contiguous:
+        return False
+    threads = _threads.for_bytes(rows.nbytes)
+    return are_canonical(rows, rule.width, rule.part_rule(not equal_nan), threads)
+
+
+def _as_words(rows, width):
+    """The items side by side, and where words of that width may lie (bytes may lie anywhere)."""
+    flags = rows.flags
+    data = rows if flags.c_contiguous and flags.aligned else np.require(rows, requirements="CA")
+    if data.dtype.alignment < width <= 8 and data.ctypes.data % width:
+        return data.copy()
+    return data
+
+
+def _canonical(rows, rule, width, equal_nan):
+    """Keys written out: several parts to a key, or a width that is no word's."""
+    padded = width if width > 8 else 1 << (width - 1).bit_length()
+    out = np.empty((len(rows), padded), np.uint8)
+    unequal = None
+    if rule.has_nan and not equal_nan:
+        unequal = np.empty((len(rows) + 63) // 64, np.uint64)
+    threads = _threads.for_bytes(rows.nbytes)
+    part_rule = rule.part_rule(not equal_nan)
+    canonical_keys(
+        *(rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, unequal, threads)
+    )
+    return Keys(out, len(rows), padded, _RAW_RULE, unequal, None, _letter(rows))
+
+
+def _letter(rows):
+    """Bytes of a letter of strings (1-d) that are ordered letter by letter; 0 for other items."""
+    is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
+    return (4 if rows.dtype.kind == "U" else 1) if is_string else 0

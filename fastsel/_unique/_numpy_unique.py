@@ -1,0 +1,81 @@
+"""NumPy's unique, for what the kernels do not serve, with our order and our advice."""
+
+import inspect
+
+import numpy as np
+
+from fastsel._core import _gate, _numpy
+from fastsel._unique import _ascending, _objects
+from fastsel._unique._outputs import arranged, outputs
+
+_NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
+
+
+def as_given(ar, wanted, axis, equal_nan, sorted):
+    """The call as the caller wrote it, which a class of arrays answers, or NumPy for it."""
+    arguments = _gate.given(
+        return_index=wanted.index,
+        return_inverse=wanted.inverse,
+        return_counts=wanted.counts,
+        axis=axis,
+        equal_nan=equal_nan,
+        sorted=sorted,
+    )
+    library = _gate.library(ar)
+    if _gate.is_numpy(library) and not _NUMPY_TAKES_SORTED:
+        arguments.pop("sorted", None)
+    return library.unique(ar, **arguments)
+
+
+def by_numpy(array, wanted, axis, equal_nan, sorted):
+    """NumPy's answer, in order of first occurrence if that is wanted.
+
+    With the index NumPy sorts stably, so that the first of equal items stands for them.
+    """
+    try:
+        values, index, *extras = _numpy.unique(
+            array, True, *wanted[1:], axis=axis, equal_nan=equal_nan
+        )
+    except Exception:
+        values = None
+    if values is None:  # the error, too, is to be that of the call as it was given
+        return _with_advice(array, wanted, axis, equal_nan)
+    if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
+        found = _sorted_with_nan(array, wanted, equal_nan)
+        if found is not None:
+            return outputs(found, array.shape)
+    if not sorted:
+        order = np.argsort(index)
+        if values.ndim == 1:
+            values = values[order]
+        else:  # moveaxis takes every axis that NumPy's unique does
+            values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
+        index = index[order]
+        if wanted.inverse:
+            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # of a 0-d array, 0-d
+        if wanted.counts:
+            extras[-1] = extras[-1][order]
+    extras = [index, *extras] if wanted.index else extras
+    return (values, *extras) if extras else values
+
+
+def _sorted_with_nan(array, wanted, equal_nan):
+    """All outputs for objects with NaN, which misleads NumPy's sort, NaN last; None for objects
+    without hash or order."""
+    try:
+        groups = _objects.groups_by_hash(array.ravel(), wanted.inverse, equal_nan)
+        return groups and arranged(groups, wanted, True)
+    except TypeError:
+        return None
+
+
+def _with_advice(array, wanted, axis, equal_nan):
+    """NumPy's own call; its error keeps its class and text, and below it stands what to do."""
+    try:
+        return _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
+    except Exception as error:
+        if axis is not None and not isinstance(axis, int | np.integer):
+            error.add_note(f"axis must be an integer or None, got {axis!r}")
+        elif axis is None and array.dtype.kind in "OT":
+            error.add_note("sorted=False needs no order: values come in order of first occurrence")
+        raise

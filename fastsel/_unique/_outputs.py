@@ -1,0 +1,66 @@
+"""From values, index, inverse and counts in order of first occurrence to what unique returns."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel._unique import _ascending
+
+
+class Wanted(NamedTuple):
+    """The outputs beside the values."""
+
+    index: bool
+    inverse: bool
+    counts: bool
+
+
+class Found(NamedTuple):
+    """All four outputs, None where not wanted; the inverse is flat."""
+
+    values: np.ndarray
+    index: np.ndarray | None
+    inverse: np.ndarray | None
+    counts: np.ndarray | None
+
+
+def outputs(found, inverse_shape):
+    """What the caller gets of (values, index, inverse, counts), None for what is not wanted."""
+    values, index, inverse, counts = found
+    if inverse is not None:
+        inverse = inverse.reshape(inverse_shape)
+    extras = [output for output in (index, inverse, counts) if output is not None]
+    return (values, *extras) if extras else values
+
+
+def arranged(groups, wanted, sorted):
+    """The outputs of groups, sorted if that is wanted."""
+    values, index, finish, direction = groups
+    order = ranks = inverse = counts = None
+    if sorted and direction < 0:
+        order = slice(None, None, -1)
+        ranks = np.arange(len(values) - 1, -1, -1) if wanted.inverse else None
+    elif sorted and direction == 0:
+        ascending = None if any(wanted) else _ascending.sort(values)
+        if ascending is not None:
+            values = ascending
+        else:
+            order, ranks = _ascending.argsort(values, wanted.inverse)
+    if wanted.inverse or wanted.counts:
+        inverse, counts = finish(ranks)
+    if not wanted.index:
+        index = None
+    if order is not None:
+        values = _in_order(values, order)
+        index = _in_order(index, order) if wanted.index else None
+        counts = _in_order(counts, order) if wanted.counts else None
+    if not wanted.inverse:
+        inverse = None
+    return Found(values, index, inverse, counts if wanted.counts else None)
+
+
+def _in_order(output, order):
+    """An output in the order of the values; order is indices or a slice."""
+    if isinstance(order, slice):
+        return np.ascontiguousarray(output[order])
+    return output.take(order, axis=0)

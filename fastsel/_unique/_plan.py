@@ -1,0 +1,103 @@
+"""Which algorithm finds the distinct keys: one decision, from what the keys are like."""
+
+import contextvars
+
+# Tables of more bytes leave the cache of any CPU. Then direct addressing costs more than a hash,
+# and keys are partitioned by hash so that each part's table fits. A group of a hash table takes
+# some GROUP_BYTES; in a set, which has words and nothing else, four words.
+CACHE_BYTES = 1 << 23
+GROUP_BYTES = 64
+
+# Each thread's table holds all groups, and one thread merges the tables: each is to have keys of so
+# many bytes per group.
+BYTES_PER_GROUP = 128
+
+# For an ascending answer all keys are sorted where more than one in so many is distinct: a sort
+# makes some log2(SORTED_SHARE) passes over memory more than finding the distinct ones first.
+SORTED_SHARE = 16
+
+# A sort that loses bits of the keys compares equal ones again, each at the cost of a cache miss:
+# no more than one key in so many may be repeated.
+REPEATED_SHARE = 8
+
+# So many items fit the cache of one core, with all that is made of them: one compiled call.
+SMALL_ITEMS = 1 << 14
+
+# To clear and to read so many bytes of a table takes as long as to hash a key.
+CLEARED_BYTES = 16
+
+# Tests choose the algorithm by this.
+FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
+
+# A table that cannot hold a key, or exceeds its budget of groups or probes, and a sort that finds
+# too many keys alike, give way to the next algorithm; comparison serves all keys.
+GIVES_WAY_TO = {
+    "dense": "partitions",
+    "tables": "partitions",
+    "sorting": "partitions",
+    "partitions": "comparison",
+}
+
+
+def plan(size, width, *, is_number, ascending, extras, span_bits, entries, table_groups, groups):
+    """The algorithm for keys that are not in order already.
+
+    Parameters
+    ----------
+    size, width : int
+        The number of keys, and their bytes.
+    is_number : bool
+        Whether they are words of 4 or 8 bytes, which a sort of numbers takes.
+    ascending : bool
+        Whether the answer is to be sorted.
+    extras : bool
+        Whether more than the values is wanted, or, if not ascending, more than these and the index.
+    span_bits : int
+        log2 of the range of the keys' numbers.
+    entries : int
+        The size of a direct-address table that pays (`max_entries`); 0 if none holds the keys.
+    table_groups : callable
+        How many groups hash tables may have (`max_groups`), given how many are expected.
+    groups : callable
+        Estimates the number of distinct keys; called only where the answer depends on it.
+
+    Returns
+    -------
+    {"dense", "sorting", "tables", "partitions"}
+    """
+    if 1 << span_bits <= entries:
+        return "dense"
+    expected = groups()
+    is_distinct = (size - expected) * REPEATED_SHARE <= size
+    if ascending:
+        is_sorted = is_number and expected * SORTED_SHARE > size
+    else:  # a sort knows the first occurrences, but not their numbers
+        is_sorted = is_number and is_distinct and not extras
+    if is_sorted:
+        keeps_bits = width == 4 or not extras or span_bits + size.bit_length() <= 64
+        if keeps_bits or is_distinct:
+            return "sorting"
+    return "tables" if expected <= table_groups(expected) else "partitions"
+
+
+def max_entries(size, nbytes, numbered, counts, threads):
+    """How many entries a direct-address table may have; numbered: words get numbers, for the
+    inverse or the counts.
+
+    It may take twice as many bytes as the keys, or, while it fits the cache, as many as can be
+    cleared in the time of hashing them.
+    """
+    entry_bytes = threads * (9 if counts else 1) + (4 if numbered else 0)
+    budget = max(2 * nbytes, min(CLEARED_BYTES * size, CACHE_BYTES))
+    return min(CACHE_BYTES, budget // entry_bytes)
+
+
+def max_groups(nbytes, group_bytes, groups, threads):
+    """How many groups hash tables may have: as many as fit the cache, and less where some threads
+    have no table, as all of them work on partitions."""
+    return CACHE_BYTES // group_bytes * table_count(nbytes, groups, threads) // threads
+
+
+def table_count(nbytes, groups, threads):
+    """How many threads fill a hash table each."""
+    return min(threads, max(1, nbytes // max(1, BYTES_PER_GROUP * groups)))

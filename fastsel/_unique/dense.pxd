@@ -1,0 +1,8 @@
+"""What small_unique.pyx calls."""
+cimport numpy as cnp
+
+cpdef cnp.ndarray ascending_values(
+    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple span, int threads)
+cpdef tuple dense(
+    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple span, bint ascending,
+    bint inverse, bint counts, int threads)

@@ -1,0 +1,24 @@
+/* Copies of the caller's memory, which another thread may write to at any time. */
+#ifndef FASTSEL_LOADS_H
+#define FASTSEL_LOADS_H
+
+#include <stddef.h>
+#include <string.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+/* memcpy whose result the compiler takes as it is: without the barrier it might load the source
+   once more instead, after the copy was checked. */
+static inline void fs_load(void *copy, const void *source, size_t size)
+{
+    memcpy(copy, source, size);
+#if defined(_MSC_VER)
+    _ReadWriteBarrier();
+#else
+    __asm__ volatile("" : : "r"(copy) : "memory");
+#endif
+}
+
+#endif

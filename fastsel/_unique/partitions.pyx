@@ -1,0 +1,391 @@
+"""First occurrences by partition: for keys with many groups.
+
+The keys are scattered into PARTITIONS parts by the top bits of their hash, so that each part's
+table fits the cache, and parts are independent of each other. Within a part the keys keep their
+order, so that the first one seen is the first occurrence.
+
+The pass that counts each part's keys also notes every key's part, in a byte of its own: the pass
+that scatters must agree with it even if another thread changes the keys meanwhile. The same bytes
+lead back: a key's entry in its part is the next one of that part, in the order of the keys, so
+that the inverse is read from as many streams as there are parts and written as one.
+
+What a part no longer needs is written over, so that all four outputs take little more memory than
+the values: an entry's position becomes the number of its group, then its rank; the words of a
+part become its groups' counts, then their ranks; and until it is written, the inverse holds the
+groups' first positions.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, keys_t, load_words
+from fastsel._simd.levels cimport fs_level
+from fastsel._unique.bit_ranks cimport rank, rank_blocks, ranks_t
+from fastsel._core.results cimport new_result
+from fastsel._core.scratch cimport Scratch
+from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
+from fastsel._unique.hash_table cimport (
+    FLOODED, NO_MEMORY, add_words, confirm, find_or_add, look_up, table_clear, table_free,
+    table_start, table_t, takes_batch)
+from fastsel._unique.wordset cimport set_add, set_clear, set_free, set_start, set_t
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    PARTITION_BITS = 8
+    PARTITIONS = 1 << PARTITION_BITS
+    FIRST = 1                 # what a mark says
+    UNEQUAL = 2
+
+ctypedef fused word_t:
+    uint32_t
+    uint64_t
+
+ctypedef struct partitions_task:
+    keys_t keys
+    Py_ssize_t blocks
+    Py_ssize_t chunks             # of the keys
+    bint narrow                   # words are scattered as 4 bytes, not 8
+    Py_ssize_t expected           # groups per part, estimated
+    bint counted
+    uint8_t *parts                # per key: its part
+    uint8_t *marks                # per key: FIRST, UNEQUAL or 0
+    Py_ssize_t *starts            # [part][chunk]: where that chunk's keys of that part start
+    char *words                   # scattered
+    uint32_t *positions           # scattered: position of the key
+    Py_ssize_t *inverse           # or NULL
+    Py_ssize_t *groups            # per part
+    Py_ssize_t cuts               # chunks of the parts
+    Py_ssize_t *status            # one per cut
+    ranks_t ranks
+    Py_ssize_t spans              # of the bitmask
+    const Py_ssize_t *offsets     # of the ranks of each span
+    Py_ssize_t *counts
+
+
+cdef class Partitions:
+    """The state between the two halves of the job; between them the marks become a bitmask."""
+    cdef partitions_task task
+    cdef object owned             # arrays that the task points to
+    cdef Scratch scratch          # what else it points to
+    cdef readonly object marks    # uint8, not 0 at each first occurrence
+    cdef object inverse
+    cdef int threads
+
+    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                 const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t expected,
+                 bint inverse, bint counts, int threads):
+        """size is less than 2^32: positions, counts and ranks have 4 bytes."""
+        cdef partitions_task *task = &self.task
+        cdef cnp.npy_intp length = size
+        describe_keys(&task.keys, data, size, rule, unequal, seeds)
+        self.threads = threads
+        self.owned = (data, unequal)
+        task.blocks = blocks_of(size)
+        task.chunks = chunk_count(task.blocks, threads, 32 * max(8, task.keys.width))
+        task.narrow = task.keys.width <= 4
+        task.expected = min(expected, size) >> PARTITION_BITS
+        task.counted = counts
+        task.cuts = chunk_count(PARTITIONS, threads, 16 * (size >> PARTITION_BITS))
+        self.scratch = Scratch()
+        self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
+        task.marks = task.parts = <uint8_t *>cnp.PyArray_DATA(self.marks)
+        if inverse or task.keys.rule.nan_unequal or task.keys.unequal != NULL:
+            task.parts = <uint8_t *>self.scratch.take(size)
+        task.words = <char *>self.scratch.take(
+            size * (sizeof(uint32_t) if task.narrow else sizeof(uint64_t)))
+        task.positions = <uint32_t *>self.scratch.take(size * sizeof(uint32_t))
+        task.starts = <Py_ssize_t *>self.scratch.take(
+            (PARTITIONS * task.chunks + 1) * sizeof(Py_ssize_t))
+        task.groups = <Py_ssize_t *>self.scratch.take(PARTITIONS * sizeof(Py_ssize_t))
+        task.status = <Py_ssize_t *>self.scratch.take(task.cuts * sizeof(Py_ssize_t))
+        task.inverse = NULL
+        if inverse:
+            self.inverse = new_result(1, &length, cnp.NPY_INTP)
+            task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
+
+    def find(self):
+        """Mark all first occurrences; False if a table takes too many probes."""
+        cdef partitions_task *task = &self.task
+        cdef Py_ssize_t k, status = 0
+        cdef bint wants_numbers = task.counted or task.inverse != NULL or not task.keys.is_word
+        with nogil:
+            for_chunks(choose_chunk, task, task.chunks, self.threads)
+            scan_starts(task)
+            for_chunks(scatter_chunk, task, task.chunks, self.threads)
+            if task.marks == task.parts:    # which are not needed any more
+                for_chunks(clear_chunk, task, task.chunks, self.threads)
+            for_chunks(tables_chunk if wants_numbers else sets_chunk, task, task.cuts, self.threads)
+            for k in range(task.cuts):
+                status = min(status, task.status[k])
+        if status == NO_MEMORY:
+            raise MemoryError()
+        return status == 0
+
+    def finish(self, const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None):
+        """(inverse, counts) as ranks and by rank, None for what was not asked for.
+
+        bits are the marks as a bitmask, offsets those of its chunks, the total last.
+        """
+        cdef partitions_task *task = &self.task
+        cdef cnp.npy_intp length = offsets[offsets.shape[0] - 1]
+        cdef cnp.ndarray counts = None
+        if not task.counted and task.inverse == NULL:
+            return None, None
+        task.ranks.bits = &bits[0]
+        task.ranks.before = <Py_ssize_t *>self.scratch.take(task.blocks * sizeof(Py_ssize_t))
+        task.offsets, task.spans = &offsets[0], offsets.shape[0] - 1
+        task.counts = NULL
+        if task.counted:
+            counts = new_result(1, &length, cnp.NPY_INTP)
+            task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts)
+        with nogil:
+            for_chunks(span_ranks, task, task.spans, self.threads)
+            for_chunks(ranks_chunk, task, task.cuts, self.threads)
+            if task.inverse != NULL:
+                for_chunks(inverse_chunk, task, task.chunks, self.threads)
+        return self.inverse, counts
+
+
+cdef void choose_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """The part of each key of chunk k, and how many each part gets; keys that equal no other are
+    marked."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
+    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys.size)
+    cdef uint64_t[BATCH] words, parts
+    cdef uint32_t[PARTITIONS] count
+    cdef Py_ssize_t n, j, p
+    for p in range(PARTITIONS):
+        count[p] = 0
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, words)
+        level.slots(words, n, task.keys.seed, task.keys.factor, 0, 64 - PARTITION_BITS, parts)
+        for j in range(n):
+            task.parts[start + j] = <uint8_t>parts[j]
+            if task.marks == task.parts:
+                count[parts[j]] += 1
+                continue
+            task.marks[start + j] = UNEQUAL if is_unequal(&task.keys, start + j, words[j]) else 0
+            count[parts[j]] += task.marks[start + j] == 0
+        start += n
+    for p in range(PARTITIONS):
+        task.starts[p * task.chunks + k] = count[p]
+
+
+cdef void scan_starts(partitions_task *task) noexcept nogil:
+    """Counts -> where each chunk's keys of each part start: part by part, chunk by chunk."""
+    cdef Py_ssize_t cell, count, total = 0
+    for cell in range(PARTITIONS * task.chunks):
+        count = task.starts[cell]
+        task.starts[cell] = total
+        total += count
+    task.starts[PARTITIONS * task.chunks] = total
+
+
+cdef void scatter_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """Words and positions of chunk k, each to its part."""
+    cdef partitions_task *task = <partitions_task *>context
+    if task.narrow:
+        scatter(task, k, <uint32_t *>task.words)
+    else:
+        scatter(task, k, <uint64_t *>task.words)
+
+
+cdef void scatter(const partitions_task *task, Py_ssize_t k, word_t *out) noexcept nogil:
+    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
+    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys.size)
+    cdef Py_ssize_t[PARTITIONS] next_entry
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t n, j, p, at
+    for p in range(PARTITIONS):
+        next_entry[p] = task.starts[p * task.chunks + k]
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, words)
+        for j in range(n):
+            if task.marks != task.parts and task.marks[start + j]:
+                continue
+            p = task.parts[start + j]
+            at = next_entry[p]
+            next_entry[p] = at + 1
+            out[at] = <word_t>words[j]
+            task.positions[at] = <uint32_t>(start + j)
+        start += n
+
+
+cdef void clear_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
+    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys.size)
+    memset(task.marks + start, 0, stop - start)
+
+
+cdef void tables_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """One table after the other for the parts of cut k, in the same memory."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t part = chunk_start(PARTITIONS, task.cuts, k)
+    cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.cuts, k + 1)
+    cdef table_t table
+    cdef Py_ssize_t status = table_start(&table, &task.keys, <Py_ssize_t>1 << 31, PARTITION_BITS,
+                                         task.expected)
+    while part < stop and status == 0:
+        table_clear(&table, &task.keys)
+        if task.narrow:
+            status = fill_part(task, part, &table, <uint32_t *>task.words)
+        else:
+            status = fill_part(task, part, &table, <uint64_t *>task.words)
+        part += 1
+    table_free(&table)
+    task.status[k] = status
+
+
+cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table,
+                          word_t *words) noexcept nogil:
+    """The groups of one part; returns 0 or a status. Entries' positions become group numbers, the
+    first words counts; what the inverse still has room for becomes first positions."""
+    cdef Py_ssize_t start = task.starts[part * task.chunks]
+    cdef Py_ssize_t stop = task.starts[(part + 1) * task.chunks]
+    cdef bint wants_numbers = task.counted or task.inverse != NULL
+    cdef uint64_t[BATCH] batch
+    cdef uint32_t[BATCH] numbers
+    cdef uint16_t[BATCH] unfound
+    cdef Py_ssize_t at = start, n, j, k, n_unfound, group, length = 0
+    while at < stop:
+        n = min(stop - at, BATCH)
+        for j in range(n):
+            batch[j] = words[at + j]
+        if takes_batch(table, &task.keys, n):
+            if not add_words(table, &task.keys, level, batch, n, numbers):
+                return FLOODED
+            for group in range(length, table.length):
+                table.groups[group].first = task.positions[at + table.groups[group].first]
+        else:
+            n_unfound = look_up(table, &task.keys, level, batch, n, unfound,
+                                numbers if wants_numbers or not task.keys.is_word else NULL)
+            if not task.keys.is_word:
+                n_unfound = confirm(
+                    table, &task.keys, 0, task.positions + at, n, numbers, unfound, n_unfound)
+            for k in range(n_unfound):
+                j = unfound[k]
+                table.lookups = at + j - start
+                group = find_or_add(table, &task.keys, task.positions[at + j], batch[j])
+                if group < 0:
+                    return group
+                numbers[j] = <uint32_t>(group + 1)
+        while length < table.length:
+            task.marks[table.groups[length].first] = FIRST
+            length += 1
+        if task.counted:
+            for j in range(n):
+                table.groups[numbers[j] - 1].count += 1
+        if task.inverse != NULL:
+            for j in range(n):
+                task.positions[at + j] = numbers[j] - 1
+        at += n
+    task.groups[part] = length
+    for group in range(length):
+        words[start + group] = <word_t>table.groups[group].count
+        if task.inverse != NULL:
+            task.inverse[start + group] = table.groups[group].first
+        else:
+            task.positions[start + group] = <uint32_t>table.groups[group].first
+    return 0
+
+
+cdef void sets_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """The same with sets, where only the marks are wanted."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t part = chunk_start(PARTITIONS, task.cuts, k)
+    cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.cuts, k + 1)
+    cdef set_t words
+    cdef Py_ssize_t status = set_start(&words, 4 if task.narrow else 8, <Py_ssize_t>1 << 31,
+                                       PARTITION_BITS, task.expected)
+    while part < stop and status == 0:
+        set_clear(&words)
+        if task.narrow:
+            status = mark_part(task, part, &words, <uint32_t *>task.words)
+        else:
+            status = mark_part(task, part, &words, <uint64_t *>task.words)
+        part += 1
+    set_free(&words)
+    task.status[k] = status
+
+
+cdef Py_ssize_t mark_part(partitions_task *task, Py_ssize_t part, set_t *set,
+                          const word_t *words) noexcept nogil:
+    cdef Py_ssize_t at = task.starts[part * task.chunks]
+    cdef Py_ssize_t stop = task.starts[(part + 1) * task.chunks], n, j, status = 0
+    cdef uint64_t[BATCH] batch
+    cdef uint8_t[BATCH] is_new
+    while at < stop and status == 0:
+        n = min(stop - at, BATCH)
+        for j in range(n):
+            batch[j] = words[at + j]
+        status = set_add(set, &task.keys, level, batch, n, is_new)
+        for j in range(n):
+            if is_new[j]:
+                task.marks[task.positions[at + j]] = FIRST
+        at += n
+    return status
+
+
+cdef void span_ranks(void *context, Py_ssize_t k) noexcept nogil:
+    """The ranks of the blocks of span k, and the counts of its keys that equal no other: those of
+    groups follow."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t n
+    rank_blocks(&task.ranks, chunk_start(task.blocks, task.spans, k),
+                chunk_start(task.blocks, task.spans, k + 1), task.offsets[k])
+    if task.counts != NULL:
+        for n in range(task.offsets[k], task.offsets[k + 1]):
+            task.counts[n] = 1
+
+
+cdef void ranks_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """The parts of cut k: counts to the ranks of their groups, entries' positions to ranks."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t part
+    for part in range(chunk_start(PARTITIONS, task.cuts, k),
+                      chunk_start(PARTITIONS, task.cuts, k + 1)):
+        if task.narrow:
+            rank_part(task, part, <uint32_t *>task.words)
+        else:
+            rank_part(task, part, <uint64_t *>task.words)
+
+
+cdef void rank_part(const partitions_task *task, Py_ssize_t part, word_t *words) noexcept nogil:
+    cdef Py_ssize_t start = task.starts[part * task.chunks]
+    cdef Py_ssize_t group, first, group_rank, j
+    for group in range(task.groups[part]):
+        first = (task.inverse[start + group] if task.inverse != NULL
+                 else task.positions[start + group])
+        group_rank = rank(&task.ranks, first)
+        if task.counted:
+            task.counts[group_rank] = <Py_ssize_t>words[start + group]
+        words[start + group] = <word_t>group_rank
+    if task.inverse != NULL:
+        for j in range(start, task.starts[(part + 1) * task.chunks]):
+            task.positions[j] = <uint32_t>words[start + task.positions[j]]
+
+
+cdef void inverse_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """The ranks of the keys of chunk k, each from the next entry of its part."""
+    cdef partitions_task *task = <partitions_task *>context
+    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
+    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys.size)
+    cdef Py_ssize_t[PARTITIONS] next_entry
+    cdef Py_ssize_t i, p
+    for p in range(PARTITIONS):
+        next_entry[p] = task.starts[p * task.chunks + k]
+    for i in range(start, stop):
+        if task.marks[i] == UNEQUAL:
+            task.inverse[i] = rank(&task.ranks, i)
+        else:
+            p = task.parts[i]
+            task.inverse[i] = task.positions[next_entry[p]]
+            next_entry[p] += 1

@@ -1,0 +1,21 @@
+"""The task of small_unique.pyx, and what small_sorting.pyx does of it."""
+cimport numpy as cnp
+from libc.stdint cimport uint64_t
+
+from fastsel._core.scratch cimport Scratch
+from fastsel._unique.keys cimport keys_t
+
+ctypedef struct small_t:
+    keys_t keys
+    uint64_t[3] order
+    Py_ssize_t size
+    uint64_t *words             # of the keys
+
+cdef tuple by_sorting(
+    small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse, bint counts)
+cdef int sort_positions(
+    const small_t *task, const uint64_t *words, cnp.npy_intp size, Py_ssize_t *positions,
+    Scratch scratch) except -1
+cdef cnp.ndarray values_at(
+    const small_t *task, cnp.ndarray a, const Py_ssize_t *positions, cnp.npy_intp groups)
+cdef cnp.ndarray array_of(const Py_ssize_t *numbers, cnp.npy_intp length)

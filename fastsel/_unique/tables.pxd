@@ -1,0 +1,26 @@
+"""The table of a chunk, as far as small_unique.pyx fills one of its own."""
+from libc.stdint cimport uint64_t
+
+from fastsel._unique.keys cimport keys_t
+from fastsel._unique.hash_table cimport table_t
+
+ctypedef struct part_t:
+    table_t table
+    Py_ssize_t status           # 0, or why it gave up
+    Py_ssize_t start            # key of this chunk
+    Py_ssize_t *numbers         # of its groups: in the merged table, then in the answer
+
+ctypedef struct tables_task:
+    keys_t keys
+    Py_ssize_t most             # groups per table
+    Py_ssize_t expected         # groups, estimated
+    bint counted
+    Py_ssize_t blocks
+    Py_ssize_t chunks
+    Py_ssize_t rounds
+    part_t *parts               # one per chunk
+    Py_ssize_t *inverse         # or NULL
+
+cdef void fill(const tables_task *task, part_t *part, Py_ssize_t start,
+               Py_ssize_t stop) noexcept nogil
+cdef void free_part(part_t *part) noexcept nogil

@@ -1,0 +1,318 @@
+"""First occurrences by one hash table per chunk: for keys of so few groups that the tables stay in
+the cache.
+
+A chunk is filled in rounds, so that signals are handled in time. The chunks' tables are merged in
+chunk order, so that the groups of the merged table are in order of first occurrence. The inverse
+holds each key's group in its own chunk's table until `finish` writes the numbers that the caller
+wants, which may have put the groups in another order.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint16_t, uint32_t, uint64_t
+
+from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._unique.keys cimport (
+    BATCH, describe_keys, is_unequal, load_words, prefetch_keys)
+from fastsel._simd.levels cimport fs_level
+from fastsel._core.results cimport new_result
+from fastsel._core.scratch cimport give, take, take_zeros
+from fastsel._core.parallel cimport chunk_count, for_rounds, round_start
+from fastsel._unique.hash_table cimport (
+    FLOODED, NO_MEMORY, add_unequal, add_words, confirm, find_or_add, look_up, table_free,
+    table_start, table_t, takes_batch)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef class Tables:
+    """The state between the two halves of the job; between them the groups may be put in order."""
+    cdef tables_task task
+    cdef object owned             # arrays that the task points to
+    cdef readonly object index    # of the groups, in order of first occurrence
+    cdef object inverse
+    cdef int threads
+
+    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                 const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t most,
+                 Py_ssize_t expected, bint inverse, bint counts, int threads):
+        """Of `size` > 0 keys. A chunk has at most `most` groups; expected is an estimate of them,
+        or 0."""
+        cdef tables_task *task = &self.task
+        cdef cnp.npy_intp length = size
+        describe_keys(&task.keys, data, size, rule, unequal, seeds)
+        self.threads = threads
+        self.owned = (data, unequal)
+        task.most, task.expected, task.counted = most, min(expected, most), counts
+        task.blocks = blocks_of(size)
+        task.chunks = min(task.blocks, max(1, threads))
+        task.rounds = chunk_count(task.blocks // task.chunks, 1, 32 * max(8, task.keys.width))
+        task.parts = <part_t *>take_zeros(task.chunks * sizeof(part_t))
+        if task.parts == NULL:
+            raise MemoryError()
+        if inverse:
+            self.inverse = new_result(1, &length, cnp.NPY_INTP)
+            task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
+
+    def find(self):
+        """Find the groups; False if a chunk has too many, or its table takes too many probes."""
+        cdef tables_task *task = &self.task
+        cdef const table_t *whole = &task.parts[0].table
+        cdef cnp.npy_intp length
+        cdef Py_ssize_t k, g, status = 0
+        with nogil:
+            for_rounds(fill_chunk, task, task.rounds, task.chunks, self.threads)
+            for k in range(task.chunks):
+                status = min(status, task.parts[k].status)
+            if status == 0:
+                status = merge(task)
+        if status == NO_MEMORY:
+            raise MemoryError()
+        if status:
+            return False
+        length = whole.length
+        self.index = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
+        for g in range(length):
+            (<Py_ssize_t *>cnp.PyArray_DATA(self.index))[g] = whole.groups[g].first
+        return True
+
+    def finish(self, const Py_ssize_t[::1] order=None):
+        """(inverse, counts), None for what was not asked for: the counts in order of first
+        occurrence; the inverse likewise, or where `order` says that each group goes."""
+        cdef tables_task *task = &self.task
+        cdef const table_t *whole = &task.parts[0].table
+        cdef cnp.npy_intp length = whole.length
+        cdef Py_ssize_t k, g
+        cdef cnp.ndarray counts = None
+        if task.counted:
+            counts = new_result(1, &length, cnp.NPY_INTP)
+            for g in range(length):
+                (<Py_ssize_t *>cnp.PyArray_DATA(counts))[g] = whole.groups[g].count
+        if task.inverse != NULL and (order is not None or task.chunks > 1):
+            if order is not None:
+                for k in range(task.chunks):
+                    for g in range(task.parts[k].table.length if k else length):
+                        task.parts[k].numbers[g] = order[task.parts[k].numbers[g]]
+            with nogil:
+                for_rounds(relabel_chunk, task, task.rounds, task.chunks, self.threads)
+        return self.inverse, counts
+
+    def __dealloc__(self):
+        if self.task.parts == NULL:
+            return
+        for k in range(self.task.chunks):
+            free_part(&self.task.parts[k])
+        give(self.task.parts)
+
+
+cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """The table of a chunk, and its part of the inverse, as far as round k."""
+    cdef tables_task *task = <tables_task *>context
+    cdef part_t *part = &task.parts[k % task.chunks]
+    cdef Py_ssize_t start = start_key(task, k), stop = start_key(task, k + task.chunks)
+    if k < task.chunks:
+        part.start = start
+        part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
+    if part.status == 0:
+        fill(task, part, start, stop)
+
+
+cdef inline Py_ssize_t start_key(const tables_task *task, Py_ssize_t k) noexcept nogil:
+    return min(round_start(task.blocks, task.chunks, task.rounds, k) * 64, task.keys.size)
+
+
+cdef void fill(const tables_task *task, part_t *part, Py_ssize_t start,
+               Py_ssize_t stop) noexcept nogil:
+    if task.keys.is_word:
+        fill_words(task, part, start, stop)
+    else:
+        fill_bytes(task, part, start, stop)
+
+
+cdef void free_part(part_t *part) noexcept nogil:
+    table_free(&part.table)
+    give(part.numbers)
+
+
+cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
+                     Py_ssize_t stop) noexcept nogil:
+    """Keys that are words, most of which are in the first slot that is looked at. Of equal words
+    side by side only the first one is looked up, where there seem to be many."""
+    cdef uint64_t[BATCH] words
+    cdef uint32_t[BATCH] numbers
+    cdef uint16_t[BATCH + 1] starts       # of the runs of equal words
+    cdef bint wants_numbers = task.counted or task.inverse != NULL, in_runs
+    cdef bint plain = not task.keys.rule.nan_unequal and task.keys.unequal == NULL
+    cdef Py_ssize_t n, heads
+    while start < stop and part.status == 0:
+        n = heads = min(stop - start, BATCH)
+        prefetch_keys(&task.keys, start + n, BATCH)
+        load_words(&task.keys, start, n, words)
+        in_runs = plain and seems_in_runs(words, n)
+        if in_runs:
+            heads = squeeze(words, n, starts)
+        find_numbers(task, part, words, heads, start, starts if in_runs else NULL,
+                     numbers if wants_numbers else NULL)
+        if part.status:
+            return
+        if in_runs:
+            record_runs(task, &part.table, start, heads, starts, numbers)
+        else:
+            record_batch(task, &part.table, start, n, numbers)
+        start += n
+
+
+cdef inline void find_numbers(const tables_task *task, part_t *part, const uint64_t *words,
+                              Py_ssize_t n, Py_ssize_t start, const uint16_t *starts,
+                              uint32_t *numbers) noexcept nogil:
+    """The numbers of the groups of n words, plus one, where they are wanted; all are added. Word j
+    has position start + j, or start + starts[j]."""
+    cdef uint16_t[BATCH] unfound
+    cdef uint32_t[BATCH] unwanted
+    cdef uint32_t number
+    cdef Py_ssize_t j, k, n_unfound, group = part.table.length
+    if takes_batch(&part.table, &task.keys, n):
+        if numbers == NULL:
+            numbers = unwanted
+        if not add_words(&part.table, &task.keys, level, words, n, numbers):
+            part.status = FLOODED
+            return
+        while group < part.table.length:
+            part.table.groups[group].first = position_of(
+                part.table.groups[group].first, start, starts)
+            group += 1
+        return
+    n_unfound = look_up(&part.table, &task.keys, level, words, n, unfound, numbers)
+    for k in range(n_unfound):
+        j = unfound[k]
+        if not add_unfound(task, part, position_of(j, start, starts), words[j], &number):
+            return
+        if numbers != NULL:
+            numbers[j] = number
+
+
+cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t start,
+                                   const uint16_t *starts) noexcept nogil:
+    return start + (starts[j] if starts != NULL else j)
+
+
+cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
+                     Py_ssize_t stop) noexcept nogil:
+    """Longer keys: their hashes are looked up, and then their bytes are compared."""
+    cdef uint64_t[BATCH] hashes
+    cdef uint32_t[BATCH] numbers
+    cdef uint16_t[BATCH] unfound
+    cdef Py_ssize_t n, j, k, n_unfound
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_words(&task.keys, start, n, hashes)
+        n_unfound = look_up(&part.table, &task.keys, level, hashes, n, unfound, numbers)
+        n_unfound = confirm(&part.table, &task.keys, start, NULL, n, numbers, unfound, n_unfound)
+        for k in range(n_unfound):
+            j = unfound[k]
+            if not add_unfound(task, part, start + j, hashes[j], &numbers[j]):
+                return
+        record_batch(task, &part.table, start, n, numbers)
+        start += n
+
+
+cdef inline bint add_unfound(const tables_task *task, part_t *part, Py_ssize_t i, uint64_t word,
+                             uint32_t *number) noexcept nogil:
+    """The group of key i, plus one, which look_up has not found; False if the table gives up."""
+    cdef Py_ssize_t group
+    part.table.lookups = i - part.start
+    if is_unequal(&task.keys, i, word):
+        group = add_unequal(&part.table, &task.keys, i, word)
+    else:
+        group = find_or_add(&part.table, &task.keys, i, word)
+    number[0] = <uint32_t>(group + 1)
+    part.status = min(group, 0)
+    return group >= 0
+
+
+cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nogil:
+    """Are half of the words equal to the next one?"""
+    cdef Py_ssize_t j, equal = 0
+    for j in range(n - 1):
+        equal += words[j] == words[j + 1]
+    return 2 * equal >= n
+
+
+cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t n, uint16_t *starts) noexcept nogil:
+    """Leave of each run of equal words one; returns how many runs there are. starts has room for
+    one more than there are words."""
+    cdef Py_ssize_t j, heads = 1
+    cdef uint64_t word, last = words[0]
+    starts[0] = 0
+    for j in range(1, n):
+        word = words[j]
+        words[heads] = word
+        starts[heads] = <uint16_t>j
+        heads += word != last
+        last = word
+    starts[heads] = <uint16_t>n
+    return heads
+
+
+cdef inline void record_batch(const tables_task *task, table_t *table, Py_ssize_t start,
+                              Py_ssize_t n, const uint32_t *numbers) noexcept nogil:
+    """Counts and inverse of n keys, given their groups' numbers plus one."""
+    cdef Py_ssize_t j
+    if task.counted:
+        for j in range(n):
+            table.groups[numbers[j] - 1].count += 1
+    if task.inverse != NULL:
+        for j in range(n):
+            task.inverse[start + j] = <Py_ssize_t>numbers[j] - 1
+
+
+cdef inline void record_runs(const tables_task *task, table_t *table, Py_ssize_t start,
+                             Py_ssize_t heads, const uint16_t *starts,
+                             const uint32_t *numbers) noexcept nogil:
+    """The same of runs."""
+    cdef Py_ssize_t i, j
+    for j in range(heads):
+        if task.counted:
+            table.groups[numbers[j] - 1].count += starts[j + 1] - starts[j]
+        if task.inverse != NULL:
+            for i in range(starts[j], starts[j + 1]):
+                task.inverse[start + i] = <Py_ssize_t>numbers[j] - 1
+
+
+cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
+    """All groups into the table of chunk 0, in chunk order, and the numbers there of each chunk's
+    groups. Returns 0 or a status."""
+    cdef table_t *whole = &task.parts[0].table
+    cdef part_t *part
+    cdef Py_ssize_t k, g, first, group
+    cdef uint64_t word
+    whole.most = task.chunks * task.most
+    for k in range(1, task.chunks):
+        part = &task.parts[k]
+        part.numbers = <Py_ssize_t *>take(part.table.length * sizeof(Py_ssize_t))
+        if part.numbers == NULL:
+            return NO_MEMORY
+        for g in range(part.table.length):
+            first, word = part.table.groups[g].first, part.table.groups[g].word
+            if is_unequal(&task.keys, first, word):
+                group = add_unequal(whole, &task.keys, first, word)
+            else:
+                group = find_or_add(whole, &task.keys, first, word)
+            if group < 0:
+                return group
+            whole.groups[group].count += part.table.groups[g].count
+            part.numbers[g] = group
+    task.parts[0].numbers = <Py_ssize_t *>take(whole.length * sizeof(Py_ssize_t))
+    if task.parts[0].numbers == NULL:
+        return NO_MEMORY
+    for g in range(whole.length):
+        task.parts[0].numbers[g] = g
+    return 0
+
+
+cdef void relabel_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    """From groups in the table of a chunk to their numbers in the answer."""
+    cdef tables_task *task = <tables_task *>context
+    cdef const Py_ssize_t *numbers = task.parts[k % task.chunks].numbers
+    cdef Py_ssize_t i
+    for i in range(start_key(task, k), start_key(task, k + task.chunks)):
+        task.inverse[i] = numbers[task.inverse[i]]

@@ -1,0 +1,96 @@
+"""fastsel's operators in onnx's reference evaluator, and a backend for onnx's tests."""
+
+try:
+    from onnx.backend import base
+    from onnx.checker import check_model
+    from onnx.reference import ReferenceEvaluator
+    from onnx.reference.op_run import OpRun
+except ImportError as error:
+    raise ImportError(
+        "fastsel.onnx.OPS and fastsel.onnx.Backend need onnx: pip install onnx"
+    ) from error
+
+from fastsel._unique import _distinct
+from fastsel.onnx import _operators as functions
+
+
+class NonZero(OpRun):
+    """NonZero-9, 13."""
+
+    def _run(self, X):
+        return (functions.non_zero(X),)
+
+
+class Compress(OpRun):
+    """Compress-9, 11, 28."""
+
+    def _run(self, input, condition, axis=None):
+        return (functions.compress(input, condition, axis),)
+
+
+class Unique(OpRun):
+    """Unique-11, 28; outputs that the node does not name are not computed."""
+
+    def _run(self, X, axis=None, sorted=1):
+        names = [*self.onnx_node.output, "", "", ""][1:4]
+        outputs = functions.unique_outputs(X, axis, sorted, _distinct.Wanted(*map(bool, names)))
+        # The evaluator accepts only arrays here; `run` removes these placeholders.
+        return tuple(outputs[0] if output is None else output for output in outputs)
+
+    def run(self, *args, **kwargs):
+        outputs = super().run(*args, **kwargs)
+        names = self.onnx_node.output
+        # The evaluator stores outputs by name, and an absent input has the name "": an output
+        # without a name has to be None.
+        return tuple(out if name else None for name, out in zip(names, outputs, strict=False))
+
+
+class GatherND(OpRun):
+    """GatherND-11, 12, 13."""
+
+    def _run(self, data, indices, batch_dims=0):
+        return (functions.gather_nd(data, indices, batch_dims),)
+
+
+OPS = [NonZero, Compress, Unique, GatherND]
+
+
+class BackendRep(base.BackendRep):
+    """A model that is ready to run."""
+
+    def __init__(self, model):
+        self._evaluator = ReferenceEvaluator(model, new_ops=OPS)
+        constants = {constant.name for constant in model.graph.initializer}
+        self._inputs = [name for name in self._evaluator.input_names if name not in constants]
+
+    def run(self, inputs, **kwargs):
+        """The outputs, for inputs in the model's order or by name."""
+        if not isinstance(inputs, dict):
+            inputs = dict(zip(self._inputs, inputs, strict=True))
+        return tuple(self._evaluator.run(None, inputs))
+
+
+class Backend(base.Backend):
+    """onnx's reference evaluator with fastsel's operators, on the CPU."""
+
+    @classmethod
+    def prepare(cls, model, device="CPU", **kwargs):
+        """The model as a BackendRep."""
+        if not cls.supports_device(device):
+            raise ValueError(f"device must be 'CPU', got {device!r}")
+        check_model(model)
+        return BackendRep(model)
+
+    @classmethod
+    def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
+        """The outputs of a single node."""
+        super().run_node(node, inputs, device, outputs_info, **kwargs)
+        names = [name for name in node.input if name]
+        evaluator = ReferenceEvaluator(node, new_ops=OPS)
+        outputs = [name for name in node.output if name]
+        return tuple(evaluator.run(outputs, dict(zip(names, inputs, strict=True))))
+
+    @classmethod
+    def supports_device(cls, device):
+        """Is it a CPU?"""
+        return base.Device(device).type == base.DeviceType.CPU

@@ -1,0 +1,142 @@
+"""fastsel's operators in ONNX Runtime, by the Python operators of onnxruntime-extensions."""
+
+import functools
+
+try:
+    import onnx
+    import onnxruntime
+    import onnxruntime_extensions
+except ImportError as error:
+    raise ImportError(
+        "fastsel.onnx.onnxruntime_session needs onnx, onnxruntime and onnxruntime-extensions: "
+        "pip install onnx onnxruntime onnxruntime-extensions"
+    ) from error
+
+from fastsel.onnx import _operators as functions
+
+DOMAIN = onnxruntime_extensions.default_opset_domain()
+
+# For each operator, the types that ONNX Runtime 1.31 has no CPU kernel for, and that Python
+# operators can serve: these accept no float16, bfloat16 and complex numbers, and return wrong
+# uint64 from 2**63 on.
+LACKING = {
+    "NonZero": ("int8", "int16", "uint16", "uint32", "uint64", "double", "string"),
+    "Unique": ("bool", "int16", "int32", "uint8", "uint16", "uint32"),
+}
+
+
+def onnxruntime_session(model, options=None, **kwargs):
+    """An ``onnxruntime.InferenceSession`` whose NonZero and Unique also take the types it lacks.
+
+    Nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and of Unique
+    with bool, int16, int32, uint8, uint16 or uint32, run on fastsel, the others on ONNX Runtime.
+
+    Parameters
+    ----------
+    model : onnx.ModelProto, path or bytes
+    options : onnxruntime.SessionOptions, optional
+        For this session alone: onnxruntime-extensions are registered with it, which ONNX Runtime
+        refuses a second time.
+    **kwargs
+        Further arguments of ``onnxruntime.InferenceSession``, such as `providers`.
+
+    Returns
+    -------
+    onnxruntime.InferenceSession
+
+    Raises
+    ------
+    ImportError
+        If onnx, onnxruntime or onnxruntime-extensions is not installed.
+    ValueError
+        If the `sorted` of such a node is neither 0 nor 1, or AxisError if its axis does not fit.
+
+    Notes
+    -----
+    For models that would not load otherwise, not for speed: onnxruntime-extensions hands each
+    output to ONNX Runtime as a Python list, and an error within an operator, such as a lack of
+    memory, ends the process. It has no float16, bfloat16 and complex numbers, and no uint64 from
+    2**63 on; for those, and where ONNX Runtime's own rules differ (see `fastsel.onnx`), there is
+    `OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop and Scan,
+    are left as they are.
+
+    Examples
+    --------
+    >>> import numpy as np, onnx.parser, fastsel.onnx
+    >>> model = onnx.parser.parse_model(
+    ...     '<ir_version: 8, opset_import: ["" : 21]>'
+    ...     "graph (uint8[n] X) => (uint8[u] Y) { Y = Unique(X) }"
+    ... )
+    >>> session = fastsel.onnx.onnxruntime_session(model, providers=["CPUExecutionProvider"])
+    >>> session.run(None, {"X": np.array([3, 1, 3], np.uint8)})
+    [array([1, 3], dtype=uint8)]
+    """
+    _register()
+    if options is None:
+        options = onnxruntime.SessionOptions()
+    options.register_custom_ops_library(onnxruntime_extensions.get_library_path())
+    rewritten = _rewritten(_loaded(model))
+    return onnxruntime.InferenceSession(rewritten.SerializeToString(), options, **kwargs)
+
+
+def _loaded(model):
+    if isinstance(model, bytes):
+        return onnx.load_from_string(model)
+    return model if isinstance(model, onnx.ModelProto) else onnx.load(model)
+
+
+@functools.cache
+def _register():
+    """Declare the operators, one for each type; ONNX Runtime chooses by the type of its input."""
+    types = onnxruntime_extensions.PyCustomOpDef
+    integer = types.dt_int64
+    for name in LACKING["NonZero"]:
+        onnxruntime_extensions.onnx_op(
+            op_type="FastselNonZero", inputs=[getattr(types, f"dt_{name}")], outputs=[integer]
+        )(functions.non_zero)
+    for name in LACKING["Unique"]:
+        own = getattr(types, f"dt_{name}")
+        onnxruntime_extensions.onnx_op(
+            op_type="FastselUnique",
+            inputs=[own],
+            outputs=[own, integer, integer, integer],
+            attrs={"flat": integer, "axis": integer, "sorted": integer},
+        )(_unique)
+
+
+def _unique(X, flat, axis, sorted):
+    return tuple(functions.unique(X, None if flat else axis, sorted))
+
+
+def _rewritten(model):
+    """A copy of the model with fastsel's operators where ONNX Runtime lacks the type."""
+    rewritten = onnx.shape_inference.infer_shapes(model)
+    graph = rewritten.graph
+    inputs = {
+        value.name: value.type.tensor_type
+        for value in (*graph.input, *graph.value_info)
+        if value.type.tensor_type.HasField("shape")
+    }
+    for node in graph.node:
+        lacking = LACKING.get(node.op_type, ()) if node.domain in ("", "ai.onnx") else ()
+        tensor = inputs.get(node.input[0]) if node.input else None
+        if tensor and onnx.TensorProto.DataType.Name(tensor.elem_type).lower() in lacking:
+            _rewrite(node, len(tensor.shape.dim))
+    if all(entry.domain != DOMAIN for entry in rewritten.opset_import):
+        rewritten.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+    return rewritten
+
+
+def _rewrite(node, rank):
+    """Python operators have neither optional outputs nor optional attributes, and must not fail."""
+    if node.op_type == "Unique":
+        given = {attribute.name: attribute.i for attribute in node.attribute}
+        axis, sorted = given.get("axis"), given.get("sorted", 1)
+        functions.check_attributes(axis, sorted, rank)
+        names = [*node.output, "", "", ""][:4]
+        del node.attribute[:], node.output[:]
+        attributes = {"flat": int(axis is None), "axis": axis or 0, "sorted": sorted}
+        node.attribute.extend(map(onnx.helper.make_attribute, attributes, attributes.values()))
+        node.output.extend(name or f"{names[0]}/unnamed_{k}" for k, name in enumerate(names))
+    node.op_type = f"Fastsel{node.op_type}"
+    node.domain = DOMAIN

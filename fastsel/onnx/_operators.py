@@ -1,0 +1,262 @@
+"""ONNX's operators on NumPy arrays, which need no other package; the rules are in fastsel.onnx."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fastsel._core import _dtypes, _gate
+from fastsel._gather import _gather
+from fastsel._positions import _positions
+from fastsel._selection import _selection
+from fastsel._unique import _distinct
+
+_NUMERIC_TYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "bfloat16", "complex64", "complex128"),
+)
+
+
+class UniqueOutputs(NamedTuple):
+    """What `unique` returns, by ONNX's names."""
+
+    Y: np.ndarray
+    indices: np.ndarray
+    inverse_indices: np.ndarray
+    counts: np.ndarray
+
+
+def non_zero(X):
+    """Indices of the non-zero items, one row per axis; ONNX NonZero-13.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, m, ...)
+        One of ONNX's tensor types; read only, never modified.
+
+    Returns
+    -------
+    ndarray of int64, shape (X.ndim, number of non-zero items), C-contiguous
+        Columns in C order of the items. A scalar gives shape (0, 1) or (0, 0).
+
+    Raises
+    ------
+    TypeError
+        If X is not of one of ONNX's tensor types.
+
+    Notes
+    -----
+    -0.0 and the empty string are zero, NaN is not. Cost and memory as `fastsel.nonzero`, which
+    returns one array per axis instead. Specification: ONNX NonZero-13.
+
+    Examples
+    --------
+    >>> import fastsel.onnx
+    >>> fastsel.onnx.non_zero([[1, 0], [1, 1]])
+    array([[0, 1, 1],
+           [0, 0, 1]])
+    >>> fastsel.onnx.non_zero(7).shape
+    (0, 1)
+    """
+    array = _tensor("X", X)
+    truth = _dtypes.truth(array.dtype)
+    if truth is None:  # objects and StringDType: NumPy decides
+        return np.array(np.atleast_1d(array).nonzero())[: array.ndim]
+    return _positions.coordinates(array, truth)
+
+
+def compress(input, condition, axis=None):
+    """The slices of `input` along an axis that a condition selects; ONNX Compress-28.
+
+    Parameters
+    ----------
+    input : array_like, shape (n, m, ...), at least 1-d
+        One of ONNX's tensor types; read only, never modified.
+    condition : array_like of bool, shape (k,)
+        May be shorter than the axis (the rest is dropped), or longer if the items beyond are False.
+    axis : int, optional
+        From -input.ndim to input.ndim - 1; None selects items of the flattened input.
+
+    Returns
+    -------
+    ndarray of input's dtype, C-contiguous
+        Shape of `input` with the axis shortened, or (number of selected items,).
+
+    Raises
+    ------
+    ValueError
+        If `input` is 0-d or `condition` is not 1-d.
+    IndexError
+        If `condition` is True beyond the end of the axis; AxisError if `axis` is out of range.
+    TypeError
+        If `input` is not of one of ONNX's tensor types, `condition` not of bool or `axis` not an
+        integer.
+
+    Notes
+    -----
+    Cost and memory as `fastsel.compress`. Specification: ONNX Compress-28.
+
+    Examples
+    --------
+    >>> import fastsel.onnx
+    >>> fastsel.onnx.compress([[1, 2], [3, 4], [5, 6]], [False, True, True], axis=0)
+    array([[3, 4],
+           [5, 6]])
+    >>> fastsel.onnx.compress([[1, 2], [3, 4], [5, 6]], [False, True, False, False, True])
+    array([2, 5])
+    """
+    array = _tensor("input", input)
+    if array.ndim == 0:
+        raise ValueError("input must be at least 1-d, got a 0-d array")
+    mask = np.asarray(condition)
+    if mask.size == 0 and not hasattr(condition, "dtype"):  # an empty list
+        mask = mask.astype(bool)
+    if mask.dtype != bool:
+        raise TypeError(f"condition must be an array of bool, got dtype {mask.dtype}")
+    if mask.ndim != 1:
+        raise ValueError(f"condition must be 1-d, got shape {mask.shape}")
+    axis = _checked_axis(axis, array.ndim)
+    length = array.size if axis is None else array.shape[axis]
+    beyond = mask[length:]
+    if beyond.any():
+        along = "the flattened input" if axis is None else f"axis {axis} of input"
+        raise IndexError(
+            f"condition is True at position {length + int(beyond.argmax())}, beyond {along}, "
+            f"which has size {length}"
+        )
+    return _selection.compress(mask[:length], array, axis)
+
+
+def unique(X, axis=None, sorted=1, *, equal_nan=True):
+    """The distinct items, or slices, of a tensor, and where they are; ONNX Unique-28.
+
+    Parameters
+    ----------
+    X : array_like, any shape
+        One of ONNX's tensor types; read only, never modified.
+    axis : int, optional
+        From -X.ndim to X.ndim - 1: compare the slices along it. None compares the items of the
+        flattened tensor.
+    sorted : 0 or 1, optional
+        1: ascending order. 0: order of first occurrence.
+    equal_nan : bool, optional
+        Count all NaN as one value. Slices with NaN are never equal.
+
+    Returns
+    -------
+    UniqueOutputs
+        Named tuple of ``Y``, of X's dtype, shape (groups,) or that of X with `axis` shortened;
+        and of three 1-d arrays of int64: ``indices`` of first occurrences in X, along `axis` or
+        flat; ``inverse_indices``, for each item or slice of X its number in Y, also 1-d for an X
+        of more dimensions; and ``counts``.
+
+    Raises
+    ------
+    ValueError
+        If `sorted` is neither 0 nor 1. AxisError if `axis` is out of range.
+    TypeError
+        If X is not of one of ONNX's tensor types, or `axis` or `sorted` not an integer.
+
+    Notes
+    -----
+    NaN is last. Of equal items (-0.0 and 0.0) the first one's bits are returned; of complex NaN,
+    if sorted, the smallest and its index, as NumPy. Cost and memory as `fastsel.unique`.
+    Specification: ONNX Unique-28.
+
+    Examples
+    --------
+    >>> import fastsel.onnx
+    >>> fastsel.onnx.unique([[2.0, 1.0], [1.0, 3.0]], sorted=0).Y
+    array([2., 1., 3.])
+    >>> fastsel.onnx.unique([[2.0, 1.0], [1.0, 3.0]]).inverse_indices
+    array([1, 0, 0, 2])
+    """
+    every = _distinct.Wanted(True, True, True)
+    return UniqueOutputs(*unique_outputs(X, axis, sorted, every, equal_nan))
+
+
+def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
+    """Y and, in a list of four, the other outputs that are wanted, None for those that are not."""
+    array = _tensor("X", X)
+    axis = check_attributes(axis, sorted, array.ndim)
+    compared = array
+    if axis is not None and array.dtype.kind in "OT":  # strings: their inverse has the same order
+        wanted = wanted._replace(index=True)
+        compared = _distinct.unique(array, return_inverse=True)[1]
+    outputs = _distinct.unique(
+        compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
+    )  # fmt: skip
+    values, *extras = outputs if any(wanted) else (outputs,)
+    found = [extras.pop(0) if is_wanted else None for is_wanted in wanted]
+    if compared is not array:
+        values = array.take(found[0], axis)
+    if wanted.inverse:
+        found[1] = found[1].reshape(-1)
+    return [values, *found]
+
+
+def check_attributes(axis, sorted, ndim):
+    """Check the attributes of Unique for an input of `ndim` dimensions; the axis as int or None."""
+    if _gate.integer("sorted", sorted) not in (0, 1):
+        raise ValueError(f"sorted must be 0 or 1, got {sorted}")
+    return _checked_axis(axis, ndim)
+
+
+def gather_nd(data, indices, batch_dims=0):
+    """The slices of `data` that rows of indices address; ONNX GatherND-13.
+
+    Parameters
+    ----------
+    data : array_like, shape (b..., d0, d1, ...), at least 1-d
+        One of ONNX's tensor types; read only, never modified.
+    indices : array_like of integers, shape (b..., n, m, ..., k), at least 1-d
+    batch_dims : int, optional
+
+    Returns
+    -------
+    ndarray of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
+
+    Raises
+    ------
+    IndexError, ValueError, TypeError
+        As `fastsel.gather_nd`; TypeError if `data` is not of one of ONNX's tensor types.
+
+    Notes
+    -----
+    `fastsel.gather_nd`, which has ONNX's rules, for ONNX's types. Specification: ONNX GatherND-13.
+
+    Examples
+    --------
+    >>> import fastsel.onnx
+    >>> fastsel.onnx.gather_nd([[0, 1], [2, 3]], [[1], [0]])
+    array([[2, 3],
+           [0, 1]])
+    """
+    return _gather.gather_nd(_tensor("data", data), indices, batch_dims)
+
+
+def _tensor(name, value):
+    """The argument as a plain array of one of ONNX's tensor types."""
+    array = np.asarray(value)
+    dtype = array.dtype
+    if dtype.name in _NUMERIC_TYPES or dtype.kind in "UST" or _holds_strings(array):
+        return array
+    got = "objects other than str" if dtype.kind == "O" else f"dtype {dtype}"
+    raise TypeError(
+        f"{name} must be an array of one of ONNX's tensor types, "
+        f"{', '.join(_NUMERIC_TYPES)} or strings, got {got}"
+    )
+
+
+def _holds_strings(array):
+    return array.dtype.kind == "O" and all(
+        issubclass(kind, str | bytes) for kind in set(map(type, array.ravel().tolist()))
+    )
+
+
+def _checked_axis(axis, ndim):
+    if axis is None:
+        return None
+    axis = _gate.integer("axis", axis)
+    if not -ndim <= axis < ndim:
+        raise np.exceptions.AxisError(axis, ndim)
+    return axis

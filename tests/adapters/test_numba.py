@@ -1,0 +1,72 @@
+"""fastsel's functions called from code that numba compiles."""
+
+import numpy as np
+import pytest
+from comparison import assert_same
+from grids import covering
+
+import fastsel
+
+numba = pytest.importorskip("numba", reason="needs pip install numba")
+from fastsel import _numba  # noqa: E402
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _registered():
+    """As numba does it for an installed fastsel."""
+    _numba.register()
+
+
+@numba.njit
+def compiled(a):
+    return (
+        fastsel.nonzero(a),
+        fastsel.flatnonzero(a),
+        fastsel.argwhere(a),
+        fastsel.count_nonzero(a),
+        fastsel.unique(a),
+    )
+
+
+@numba.njit
+def items_seen(a):
+    """What compiled code reads of the results."""
+    seen = [0.0]
+    for column in fastsel.nonzero(a):
+        for item in column:
+            seen.append(item)
+    for row in fastsel.argwhere(a):
+        for item in row:
+            seen.append(item)
+    for item in fastsel.flatnonzero(a):
+        seen.append(item)
+    for item in fastsel.unique(a):
+        seen.append(item)
+    return seen[1:]
+
+
+LAYOUTS = {"C": lambda a: a, "strided": lambda a: a[::2], "F": np.asfortranarray}
+
+
+@covering(dtype=["bool", "int32", "float64"], ndim=[1, 2, 3], layout=LAYOUTS)
+def test_results_are_those_of_python(dtype, ndim, layout):
+    """Of every length, because the compiler takes longest."""
+    for length in (0, 3, 20_000):
+        numbers = np.arange(2 * length)
+        a = (numbers % 7 > 3).astype(dtype) * numbers.astype(dtype)
+        a = a.reshape({1: (-1,), 2: (length, 2), 3: (length, 2, 1)}[ndim])
+        array = LAYOUTS[layout](a)
+        expected = compiled.py_func(array)
+        found = compiled(array)
+        assert_same(found[:3] + found[4:], expected[:3] + expected[4:])
+        assert found[3] == expected[3]
+        assert items_seen(array) == items_seen.py_func(array)
+
+
+def test_what_has_no_array_is_refused():
+    @numba.njit
+    def of_number(a):
+        return fastsel.flatnonzero(a)
+
+    with pytest.raises(numba.TypingError):
+        of_number(3)

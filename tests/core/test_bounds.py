@@ -1,0 +1,89 @@
+"""No kernel reads before or behind an array: its neighbours are pages that nobody may read."""
+
+import os
+
+import pytest
+from grids import slow
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pages are closed by mprotect")
+
+GUARDED = """
+import ctypes, mmap, pkgutil
+import numpy as np
+import fastsel
+from arrays import grouped
+from comparison import assert_same
+from tuning import TUNING
+
+libc = ctypes.CDLL(None)
+libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+mapped = []
+
+def closed(address):
+    assert libc.mprotect(address, mmap.PAGESIZE, 0) == 0  # PROT_NONE
+
+def between_closed_pages(array, at_the_end):
+    pages = -(-array.nbytes // mmap.PAGESIZE)
+    memory = mmap.mmap(-1, (pages + 2) * mmap.PAGESIZE)
+    mapped.append(memory)
+    start = (pages + 1) * mmap.PAGESIZE - array.nbytes if at_the_end else mmap.PAGESIZE
+    guarded = np.frombuffer(memory, array.dtype, array.size, start).reshape(array.shape)
+    guarded[...] = array
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    closed(address)
+    closed(address + (pages + 1) * mmap.PAGESIZE)
+    return guarded
+
+def calls(array, mask, rows):
+    everything = dict(return_index=True, return_inverse=True, return_counts=True)
+    yield fastsel.nonzero(array)
+    yield fastsel.argwhere(array)
+    yield fastsel.count_nonzero(array)
+    yield fastsel.count_nonzero(array, axis=0)
+    yield fastsel.nonzero_coordinates(array)
+    yield fastsel.compress(mask, array)
+    yield fastsel.compress(array, mask)
+    yield fastsel.extract(mask, array)
+    yield fastsel.boolean_mask(array, mask)
+    yield fastsel.gather_nd(array, rows)
+    for in_order in (True, False):
+        yield fastsel.unique(array, sorted=in_order)
+        yield fastsel.unique(array, return_index=True, sorted=in_order)
+        yield fastsel.unique(array, **everything, sorted=in_order)
+
+def check(array):
+    mask = np.arange(len(array)) % 3 == 0
+    rows = np.arange(len(array))[::-1, None].copy()
+    for threads in (1, 3):
+        with fastsel.threads(threads):
+            expected = list(calls(array, mask, rows))
+            for at_the_end in (True, False):
+                guarded = [between_closed_pages(a, at_the_end) for a in (array, mask, rows)]
+                for ours, theirs in zip(calls(*guarded), expected, strict=True):
+                    assert_same(ours, theirs)
+                del guarded
+
+for tuned in (False, True):
+    for name, value in TUNING if tuned else ():
+        module, _, attribute = name.rpartition(".")
+        setattr(pkgutil.resolve_name(module), attribute, value)
+    for name in names:
+        print(name, flush=True)
+        for size in sizes:
+            for count in {*groups, size}:
+                check(grouped(name, size, min(count, size)))
+"""
+DTYPES = (
+    *("bool", "uint8", "int16", "float16", "int32", "float32", "int64", "float64", "complex128"),
+    *("S3", "U3", "datetime64"),
+)
+GRIDS = {
+    "few": {"sizes": (1, 63, 65, 513, 1030), "groups": (4,)},
+    "many": {"sizes": (1, 63, 64, 65, 200, 511, 513, 1030, 5000), "groups": (1, 4, 100)},
+}
+
+
+@pytest.mark.parametrize("grid", ["few", slow("many")])
+def test_neighbours_are_not_read(grid, run_python):
+    code = f"names, sizes, groups = {DTYPES}, *{(*GRIDS[grid].values(),)}\n{GUARDED}"
+    assert run_python(code).split() == 2 * [*DTYPES]

@@ -1,0 +1,118 @@
+"""What fastsel does to the process and the machine besides selecting: nothing."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastsel
+
+AUDIT = """
+import sys
+
+# What an import and NumPy need of these: done before anybody listens.
+import contextlib, contextvars, math, operator, os, platform, random, threading, warnings
+import numpy as np, numpy.lib.array_utils
+
+FORBIDDEN = ("socket.", "subprocess.", "pickle.", "marshal.loads", "os.system", "os.exec",
+             "os.posix_spawn", "os.fork", "os.remove", "os.rename", "os.mkdir", "urllib.",
+             "ctypes.dlopen", "shutil.", "tempfile.", "webbrowser.")
+events, opened = [], []
+
+def listen(event, arguments):
+    if event.startswith(FORBIDDEN) and not event.startswith("marshal.loads"):
+        events.append((event, arguments))
+    elif event == "open":
+        opened.append((str(arguments[0]), arguments[1]))
+
+sys.addaudithook(listen)
+import fastsel
+for path, mode in opened:
+    inside = os.path.realpath(path).startswith(os.path.dirname(os.path.realpath(fastsel.__file__)))
+    imported = path.startswith(tuple(os.path.dirname(m.__file__) for m in (os, np)))
+    assert inside or imported or path.startswith(("/sys/fs/cgroup/", "/proc/cpuinfo")), path
+    assert mode in ("r", "rb", None), (path, mode)
+assert not events, events
+
+def calls():
+    rng = np.random.default_rng(1)
+    array = rng.integers(0, 3, (1000, 8))
+    for a in (array, array.astype("f4")[::2], array.astype("U3"), array.astype(object),
+              array.astype("c8"), array.astype("M8[s]")):
+        if a.dtype.kind != "M":
+            fastsel.nonzero(a), fastsel.argwhere(a), fastsel.count_nonzero(a, axis=0)
+            fastsel.nonzero_coordinates(a), fastsel.extract(a, a)
+        fastsel.compress(a[:, 0] == a[0, 0], a, axis=0), fastsel.boolean_mask(a, a == a[0, 0])
+        fastsel.unique(a, True, True, True), fastsel.unique(a, sorted=False)
+        fastsel.unique_all(a), fastsel.gather_nd(a, [[0], [1]])
+        if a.dtype != object:
+            fastsel.unique(a, axis=0)
+    try:
+        fastsel.gather_nd(array, [[10**6]])
+    except IndexError:
+        pass
+    fastsel.show_config(), fastsel.show_config(mode="dicts")
+
+calls()  # NumPy imports a few modules when they are first needed
+opened.clear()
+calls()
+assert {path for path, mode in opened} <= {"/proc/cpuinfo"}, opened  # by show_config
+assert not events, events
+"""
+
+
+def test_nothing_is_opened_started_or_unpickled(run_python):
+    run_python(AUDIT)
+
+
+def test_environment_is_read_at_import_alone(run_python):
+    code = """
+import os
+import fastsel
+before = fastsel.show_config(mode="dicts")
+for name in ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[name] = "7"
+os.environ["FASTSEL_CPU"] = "base"
+assert fastsel.show_config(mode="dicts") == before
+"""
+    run_python(code, FASTSEL_NUM_THREADS="3")
+
+
+# The binaries.
+
+KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
+HAS_READELF = pytest.mark.skipif(
+    not sys.platform.startswith("linux")
+    or not shutil.which("readelf")
+    or any(name in KERNELS[0].read_bytes() for name in (b"__asan_init", b"__tsan_init")),
+    reason="no readelf, or a sanitized build, which has flags of its own",
+)
+
+
+def read(kernel, *options):
+    command = ["readelf", "--wide", *options, str(kernel)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@HAS_READELF
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name.split(".")[0])
+def test_kernel_is_hardened(kernel):
+    dynamic, segments = read(kernel, "--dynamic"), read(kernel, "--segments")
+    paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic)
+    assert all(path.startswith("$ORIGIN/") for path in paths)  # a wheel brings its OpenMP library
+    assert dynamic.count("PATH)") == len(paths)
+    assert "BIND_NOW" in dynamic
+    assert "GNU_RELRO" in segments
+    assert re.search(r"GNU_STACK.* RW ", segments)
+    assert "RWE" not in segments
+    assert ".debug_info" not in read(kernel, "--sections")
+    assert str(Path(fastsel.__file__).parent).encode() not in kernel.read_bytes()
+
+
+@HAS_READELF
+def test_kernels_with_buffers_on_the_stack_guard_them():
+    names = {k.name.split(".")[0] for k in KERNELS if "__stack_chk_fail" in read(k, "--symbols")}
+    assert {"bitmask", "gather", "indices", "items", "partitions"} <= names

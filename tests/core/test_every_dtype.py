@@ -1,0 +1,310 @@
+"""Any array, any way to call: the answer is NumPy's, but for what docs/differences.md lists.
+
+As installed and with every threshold down, by fastsel's name and by NumPy's; with
+--hypothesis-profile=search it looks further.
+"""
+
+import contextlib
+import operator
+
+import numpy as np
+import pytest
+import reference
+from any_array import Plain, arrays_of_any_kind
+from arrays import (
+    ML_DTYPES,
+)
+from comparison import assert_same, outcome
+from forcing import ALGORITHMS, force
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tuning import TUNING
+
+import fastsel
+
+pytestmark = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
+)
+
+
+def is_nan(item):
+    try:
+        return bool(item != item)
+    except Exception:
+        return False
+
+
+def is_hashable(array):
+    return outcome(hash, tuple(array.ravel().tolist()))[0] == "returns"
+
+
+def is_wrong_in_numpy(name, array, equal_nan):
+    """Where np.unique is wrong, or open (docs/differences.md)."""
+    dtype = array.dtype
+    return (
+        name in ML_DTYPES
+        or dtype.kind == "b"
+        or (dtype.kind == "c" and not dtype.isnative)
+        or (dtype.kind in "mM" and not equal_nan)
+    )
+
+
+def object_outputs(array, equal_nan, sorted):
+    """By hash and equality; NaN last if sorted."""
+    flat = array.ravel()
+    groups = {}
+    for position, item in enumerate(flat.tolist()):
+        nan = is_nan(item)
+        key = (nan, position if nan and not equal_nan else None if nan else item)
+        groups.setdefault(key, []).append(position)
+    groups = list(groups.items())
+    if sorted:
+        usual = [pair for pair in groups if not pair[0][0]]
+        usual.sort(key=lambda pair: pair[0][1])
+        groups = usual + [pair for pair in groups if pair[0][0]]
+    return outputs_of_groups(flat, array.shape, [group for _, group in groups])
+
+
+def outputs_of_groups(flat, shape, groups):
+    """Values, index, inverse and counts from the positions of each group."""
+    index = np.array([group[0] for group in groups], np.intp)
+    inverse = np.empty(len(flat), np.intp)
+    for number, group in enumerate(groups):
+        inverse[group] = number
+    counts = np.array([len(group) for group in groups], np.intp)
+    return flat[index], index, inverse.reshape(shape), counts
+
+
+def expected_outputs(name, a, axis, equal_nan, sorted):
+    """The outcome that is due, with all outputs; ("open",) where the slow twin takes too long."""
+    array = np.asarray(a)
+    asked = outcome(np.unique, a, True, True, True, axis=axis, equal_nan=equal_nan)
+    has_axis = outcome(np.unique, np.zeros(array.shape), axis=axis)[0] == "returns"
+    is_flat = has_axis and (axis is None or array.ndim == 1)
+    orders = asked[0] == "returns" or not sorted
+    by_hash = not sorted or any(map(is_nan, array.ravel().tolist()))
+    if is_flat and orders and array.dtype.kind == "O" and by_hash and is_hashable(array):
+        return "returns", object_outputs(array, equal_nan, sorted)
+    if is_flat and orders and array.dtype.char == "T":
+        return "returns", string_outputs(array, equal_nan, sorted)
+    if asked[0] == "raises":
+        return asked
+    axis = None if is_flat else operator.index(axis)
+    oracle = reference.numpy_unique_outputs
+    if is_wrong_in_numpy(name, array, equal_nan) and array.size:
+        oracle = reference.unique_outputs
+        if array.size > 3000:
+            return ("open",)
+    return "returns", oracle(array, axis, equal_nan=equal_nan, sorted=sorted)
+
+
+def string_outputs(array, equal_nan, sorted):
+    """Of StringDType: what is missing is one value or each its own, and last if sorted."""
+    flat = array.ravel()
+    texts = flat.tolist()
+    groups = {}
+    for position, item in enumerate(texts):
+        text = isinstance(item, str)
+        key = (not text, item if text else None if equal_nan else position)
+        groups.setdefault(key, []).append(position)
+    order = list(groups.items())
+    if sorted:
+        order.sort(key=lambda pair: (pair[0][0], pair[0][1] if not pair[0][0] else pair[1][0]))
+    return outputs_of_groups(flat, array.shape, [group for _, group in order])
+
+
+FUNCTIONS = (
+    *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract"),
+    *("unique", "unique", "unique", "unique_all", "unique_counts", "unique_inverse"),
+    "unique_values",
+)
+# What compress may be given as `out`, made of the result.
+OUTS = {
+    "same": lambda a: a.copy(),
+    "fortran": lambda a: a.copy(order="F"),
+    "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "swapped": lambda a: a.astype(a.dtype.newbyteorder()),
+    "object": lambda a: a.astype(object),
+    "longer": lambda a: np.concatenate([a, a, a[:1]]),
+    "readonly": lambda a: np.broadcast_to(a, a.shape),
+    "other": lambda a: np.zeros(a.shape, "i2"),
+    "list": lambda a: a.tolist(),
+    "subclass": lambda a: a.copy().view(Plain),
+}
+
+
+def with_out(function, args, kwargs):
+    """The keywords with an array to write to, a new one."""
+    if kwargs.get("out") is None:
+        return kwargs
+    found = outcome(getattr(np, function), *args, axis=kwargs["axis"])
+    shape_of = np.asarray(found[1]) if found[0] == "returns" else np.zeros(3)
+    try:
+        out = OUTS[kwargs["out"]](shape_of)
+    except (TypeError, ValueError, IndexError):
+        out = shape_of.copy()
+    return {**kwargs, "out": out}
+
+
+odd_flag = st.sampled_from([None, 1, 0, 2, "x", "", np.True_, np.False_, [], np.array(True), 1.0])
+odd_axis = st.sampled_from(
+    [True, np.True_, 0.0, "0", (), (0,), [0], np.int8(-1), np.uint64(1), np.array(0), 3, -4, 2**70]
+)
+
+
+@st.composite
+def calls(draw):
+    """(kind of array, function, arguments, keywords); of the arguments at most a few are odd."""
+    kind, a = draw(arrays_of_any_kind())
+    ndim = np.ndim(a)
+    usual_axis = st.sampled_from([None, None, *range(-ndim, ndim)])
+    axis = draw(st.one_of(usual_axis, usual_axis, usual_axis, odd_axis))
+    function = draw(st.sampled_from(FUNCTIONS))
+    if function == "count_nonzero":
+        if ndim > 1 and draw(st.booleans()):
+            axis = draw(st.sampled_from([(0, 1), (-1,), (1, 0), (), (0, 0)]))
+        flags = [False, True] if draw(st.integers(0, 6)) else [None, "x", 1, 0, np.True_]
+        return kind, function, (a,), {"axis": axis, "keepdims": draw(st.sampled_from(flags))}
+    if function == "unique":
+        flags = {
+            name: draw(st.one_of(st.booleans(), st.booleans(), odd_flag))
+            for name in ("return_index", "return_inverse", "return_counts", "equal_nan")
+        }
+        return kind, function, (a,), {**flags, "axis": axis, "sorted": draw(st.booleans())}
+    if function in ("compress", "extract"):
+        size = np.size(a) if axis is None or function == "extract" else None
+        if size is None:
+            shape = np.shape(a)
+            size = shape[axis] if type(axis) is int and -len(shape) <= axis < len(shape) else 5
+        size = max(size + draw(st.sampled_from([0, 0, 0, -1, 1, 3])), 0)
+        seed = draw(st.integers(0, 99))
+        if draw(st.integers(0, 3)):
+            condition = np.random.default_rng(seed).random(size) < draw(
+                st.sampled_from([0, 0.1, 0.5, 1])
+            )
+            if draw(st.booleans()) and size:
+                condition[-4:] = False
+        else:
+            _, condition = draw(arrays_of_any_kind())
+            if not isinstance(condition, list) and function == "compress":
+                condition = condition.ravel()[:size]
+            elif isinstance(condition, list):
+                condition = condition[:size]
+        arguments = {}
+        if function == "compress":
+            arguments["axis"] = axis
+            arguments["out"] = draw(st.sampled_from([None, None, None, *OUTS]))
+        return kind, function, (condition, a), arguments
+    return kind, function, (a,), {}
+
+
+@contextlib.contextmanager
+def way(threads, thresholds_down, algorithm):
+    """How a call goes: on how many threads, as a large array, by which algorithm of unique."""
+    with pytest.MonkeyPatch.context() as patch, fastsel.threads(threads):
+        if thresholds_down:
+            for name, value in TUNING:
+                patch.setattr(name, value)
+        force(patch, algorithm)
+        yield
+
+
+def layout_of(array):
+    return array.flags.writeable, array.flags.c_contiguous, array.flags.f_contiguous
+
+
+def outputs(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def assert_same_error(found, expected):
+    """Of comparisons, whose errors name the items that a sort met first, only the class."""
+    compares = "not supported between instances of" in expected[2]
+    assert found[: 2 if compares else 3] == expected[: 2 if compares else 3], (found, expected)
+
+
+def assert_same_outputs(found, expected):
+    """The same items, of any class of arrays."""
+    assert found[0] == "returns", (found, expected)
+    for ours, theirs in zip(outputs(found[1]), expected, strict=True):
+        assert_same(np.asarray(ours), np.asarray(theirs))
+
+
+def check_selection(function, args, kwargs, found, out):
+    given = with_out(function, args, kwargs)
+    expected = outcome(getattr(np, function), *args, **given)
+    if out is not None:
+        if isinstance(out, np.ndarray):
+            if out.dtype.hasobject:  # made of the items, not the same objects
+                assert repr(out.tolist()) == repr(given["out"].tolist())
+            else:
+                assert_same(out, given["out"])
+        if expected[0] == "returns":
+            assert found[1] is out
+            return
+    assert found[0] == expected[0], (found, expected)
+    if expected[0] == "raises":
+        assert found == expected
+        return
+    assert_same(found[1], expected[1])
+    array = np.asarray(args[-1])
+    if isinstance(found[1], np.ndarray) and not (array.dtype.kind in "bSU" and 0 in array.strides):
+        assert layout_of(found[1]) == layout_of(expected[1])
+
+
+FLAGS = ("return_index", "return_inverse", "return_counts")
+OF_THE_STANDARD = {
+    "unique_all": FLAGS,
+    "unique_counts": ("return_counts",),
+    "unique_inverse": ("return_inverse",),
+    "unique_values": (),
+}
+
+
+def check_unique(kind, function, args, kwargs, found):
+    a = args[0]
+    wanted = OF_THE_STANDARD.get(function, [name for name in FLAGS if kwargs.get(name)])
+    sorted = kwargs.get("sorted", function != "unique_values")
+    if isinstance(a, Plain):  # NumPy's own call
+        given = {name: value for name, value in kwargs.items() if name != "sorted"}
+        expected = outcome(getattr(np, function), *args, **given)
+        if not sorted:
+            return
+    else:
+        equal_nan = bool(kwargs.get("equal_nan", False))
+        expected = expected_outputs(kind, a, kwargs.get("axis"), equal_nan, sorted)
+        if expected[0] == "returns":
+            values, *extras = expected[1]
+            chosen = [extra for name, extra in zip(FLAGS, extras, strict=True) if name in wanted]
+            expected = "returns", (values, *chosen)
+    if expected[0] == "raises":
+        assert_same_error(found, expected)
+    elif expected[0] == "returns":
+        assert_same_outputs(found, outputs(expected[1]))
+
+
+def check(call, threads, thresholds_down, algorithm, patched):
+    kind, function, args, kwargs = call
+    given = with_out(function, args, kwargs)
+    with way(threads, thresholds_down, algorithm):
+        if patched:
+            with fastsel.patched():
+                found = outcome(getattr(np, function), *args, **given)
+        else:
+            found = outcome(getattr(fastsel, function), *args, **given)
+    if function.startswith("unique"):
+        check_unique(kind, function, args, kwargs, found)
+    else:
+        check_selection(function, args, kwargs, found, given.get("out"))
+
+
+@settings(max_examples=8 * settings().max_examples)
+@given(
+    call=calls(),
+    threads=st.sampled_from([1, 2, 3, 7]),
+    thresholds_down=st.booleans(),
+    algorithm=st.sampled_from([None, None, *ALGORITHMS]),
+    patched=st.booleans(),
+)
+def test_any_call(call, threads, thresholds_down, algorithm, patched):
+    check(call, threads, thresholds_down, algorithm, patched)

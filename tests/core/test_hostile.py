@@ -1,0 +1,271 @@
+"""Sizes and objects that somebody chose to do harm: an error or the right answer, nothing else."""
+
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+from comparison import assert_same, assert_same_outcome, outcome
+from grids import covering
+
+import fastsel
+
+# Sizes beyond any memory.
+
+VAST = np.broadcast_to(False, 2**62)
+BEYOND_MEMORY = {
+    "nonzero": lambda: fastsel.nonzero(VAST),
+    "flatnonzero": lambda: fastsel.flatnonzero(VAST),
+    "argwhere": lambda: fastsel.argwhere(VAST.reshape(2**31, 2**31)),
+    "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(VAST, dtype=np.int64),
+    "extract": lambda: fastsel.extract(VAST, VAST),
+    "compress": lambda: fastsel.compress(VAST, VAST),
+    "compress_rows": lambda: fastsel.compress([True], VAST.reshape(1, 2**62), axis=0),
+    "boolean_mask": lambda: fastsel.boolean_mask(VAST, VAST),
+    "unique": lambda: fastsel.unique(VAST),
+    "unique_rows": lambda: fastsel.unique(VAST.reshape(2**31, 2**31), axis=0),
+    "gather_nd": lambda: fastsel.gather_nd([1.5, 2.5], np.broadcast_to([[1]], (2**59, 1))),
+    # The product of the result's shape is beyond an intp.
+    "gather_nd_slices": lambda: fastsel.gather_nd(
+        np.broadcast_to(1.0, (2, 2**40)), np.broadcast_to([[1]], (2**40, 1))
+    ),
+    "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND_MEMORY)
+def test_beyond_memory(name, few_threads):
+    with pytest.raises((MemoryError, ValueError)) as caught:
+        BEYOND_MEMORY[name]()
+    assert type(caught.value) is not ValueError or "array" in str(caught.value)
+
+
+# No items, and vast other dimensions.
+
+HOLLOW = [(2**20, 0, 2**20), (0, 2**20), (2**59, 0), (1, 2**30, 0)]
+
+
+@pytest.mark.parametrize("shape", HOLLOW, ids=str)
+def test_no_items_in_vast_shapes(shape, few_threads):
+    array = np.zeros(shape)
+    assert_same(fastsel.nonzero(array), np.nonzero(array))
+    assert_same(fastsel.flatnonzero(array), np.flatnonzero(array))
+    assert_same(fastsel.argwhere(array), np.argwhere(array))
+    assert fastsel.count_nonzero(array) == 0
+    assert_same(fastsel.boolean_mask(array, array > 0), array[array > 0])
+    assert_same(fastsel.extract(array, array), np.extract(array, array))
+    assert_same(fastsel.unique(array), np.unique(array))
+    assert_same_outcome(
+        outcome(fastsel.compress, [1, 0, 1], array, axis=0),
+        outcome(np.compress, [1, 0, 1], array, axis=0),
+    )
+    if shape[0]:
+        assert_same(fastsel.gather_nd(array, [[shape[0] - 1]]), array[[shape[0] - 1]])
+    with pytest.raises(IndexError, match="out of bounds"):
+        fastsel.gather_nd(array, [[shape[0]]])
+
+
+@pytest.mark.parametrize("index", [2**63 - 1, -(2**63), 2**31, -(2**31) - 1, 5, -6])
+@pytest.mark.parametrize("place", [0, 64, 4095, -1])
+def test_one_bad_index_among_many(index, place, few_threads):
+    rows = np.zeros((5000, 1), np.int64)
+    rows[place] = index
+    with pytest.raises(IndexError, match=rf"index {index} at position \({place % 5000}, 0\)"):
+        fastsel.gather_nd(np.arange(5), rows)
+
+
+# Objects that raise, change the array, or run threads when they are looked at.
+
+
+class Item:
+    """Calls a function whenever it is compared, hashed or asked for its truth."""
+
+    def __init__(self, number, function):
+        self.number, self.function = number, function
+
+    def __bool__(self):
+        self.function()
+        return self.number % 2 == 1
+
+    def __hash__(self):
+        self.function()
+        return self.number
+
+    def __eq__(self, other):
+        self.function()
+        return self.number == other.number
+
+    def __lt__(self, other):
+        self.function()
+        return self.number < other.number
+
+
+OBJECT_CALLS = {
+    "nonzero": fastsel.nonzero,
+    "flatnonzero": fastsel.flatnonzero,
+    "argwhere": fastsel.argwhere,
+    "count_nonzero": fastsel.count_nonzero,
+    "nonzero_coordinates": fastsel.nonzero_coordinates,
+    "compress": lambda a: fastsel.compress(a, np.arange(len(a))),
+    "extract": lambda a: fastsel.extract(a, np.arange(len(a))),
+    "unique": fastsel.unique,
+    "unique_first": lambda a: fastsel.unique(a, sorted=False, return_inverse=True),
+}
+
+
+def items(function, size=600):
+    array = np.empty(size, object)
+    array[:] = [Item(k % 50, function) for k in range(size)]
+    return array
+
+
+class RefusedError(Exception):
+    pass
+
+
+@covering(name=OBJECT_CALLS, after=[0, 1, 100])
+def test_objects_that_raise(name, after, few_threads):
+    """The error comes through, and no reference stays."""
+    left = 0
+
+    def function():
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RefusedError
+
+    array = items(function)
+    counts = [sys.getrefcount(item) for item in array.tolist()]
+    for _ in range(3):
+        left = after
+        with pytest.raises(RefusedError):
+            OBJECT_CALLS[name](array)
+    gc.collect()
+    assert [sys.getrefcount(item) for item in array.tolist()] == counts
+
+
+@pytest.mark.parametrize("name", OBJECT_CALLS)
+def test_objects_that_change_the_array(name, few_threads):
+    """Some result, or NumPy's RuntimeError; whatever is kept is alive."""
+    rng = np.random.default_rng(5)
+
+    def function():
+        if len(array):
+            array[rng.integers(len(array))] = Item(int(rng.integers(50)), lambda: None)
+
+    array = np.empty(0, object)
+    array = items(function)
+    kind, *result = outcome(OBJECT_CALLS[name], array)
+    assert kind == "returns" or result[0] is RuntimeError
+    gc.collect()
+    assert {type(item) for item in array.tolist()} == {Item}
+
+
+@pytest.mark.parametrize("name", OBJECT_CALLS)
+def test_objects_that_run_threads(name, few_threads):
+    """Another thread calls the same function while the first one is in the middle of it."""
+    plain = np.arange(2000) % 7
+    expected = np.flatnonzero(plain)
+    results, calls = [], 0
+
+    def function():
+        nonlocal calls
+        calls += 1
+        if calls % 500 == 1:
+            thread = threading.Thread(target=lambda: results.append(fastsel.flatnonzero(plain)))
+            thread.start()
+            thread.join()
+
+    first = outcome(OBJECT_CALLS[name], items(function))
+    assert first[0] == "returns"
+    assert results
+    assert all((result == expected).all() for result in results)
+
+
+@pytest.mark.parametrize("name", OBJECT_CALLS)
+def test_objects_that_call_fastsel(name, few_threads):
+    """The outer call and the ones within it are right."""
+    plain = np.arange(2000) % 7
+    selected, distinct = np.flatnonzero(plain), np.unique(plain)
+    calls = 0
+
+    def function():
+        nonlocal calls
+        calls += 1
+        if calls % 50 == 1:
+            assert_same(fastsel.flatnonzero(plain), selected)
+            assert_same(fastsel.unique(plain), distinct)
+
+    array = items(function)
+    result = OBJECT_CALLS[name](array)
+    assert calls
+    for item in array.tolist():
+        item.function = lambda: None
+    assert_same(result, OBJECT_CALLS[name](array))
+
+
+# Memory stays flat.
+
+FLAT = """
+import numpy as np
+import fastsel
+
+rng = np.random.default_rng(1)
+array = rng.integers(0, 3, (100_000, 4))
+keys = rng.integers(0, 50_000, 200_000)
+few = keys % 100
+rows = rng.integers(-100_000, 100_000, (50_000, 1))
+bad = np.append(rows, [[100_000]], axis=0)
+wrong = np.zeros(3)
+
+def refused(call):
+    try:
+        call()
+    except (IndexError, ValueError):
+        return
+    raise AssertionError
+
+def all_calls():
+    fastsel.nonzero(array)
+    fastsel.argwhere(array)
+    fastsel.count_nonzero(array, axis=0)
+    fastsel.nonzero_coordinates(array)
+    fastsel.compress(array[:, 0], array, axis=0)
+    fastsel.extract(array, array)
+    fastsel.boolean_mask(array, array > 1)
+    fastsel.gather_nd(array, rows)
+    fastsel.unique(keys, True, True, True)
+    fastsel.unique(few, True, True, True, sorted=False)
+    fastsel.unique(array, axis=0)
+    refused(lambda: fastsel.gather_nd(array, bad))
+    refused(lambda: fastsel.compress([1] * 100_001, array, axis=0))
+    refused(lambda: fastsel.nonzero_coordinates(array, capacity=3))
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4
+
+# What a thread keeps for the next call counts once: a busy machine has a call go on alone now and
+# then, and more calls until each thread has all that it will have. A leak counts each time.
+with fastsel.threads(2):
+    for _ in range(10):
+        before = resident()
+        for _ in range(40):
+            all_calls()
+        grown = resident() - before
+        if grown < 1500:
+            break
+print(grown)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+def test_memory_stays_flat(run_python):
+    """A bitmask that leaked in each call would be 2 MB, an index array 64."""
+    assert int(run_python(FLAT)) < 1500
+
+
+@pytest.mark.parametrize("shape", [(2**40, 0), (2**40, 3, 0)])
+def test_rows_of_nothing_are_not_walked(shape):
+    array = np.empty(shape)
+    assert fastsel.compress(np.ones(array.shape[1], bool), array, axis=1).shape == shape

@@ -1,0 +1,268 @@
+"""Signals during a call: handlers run in time, what they raise ends the call."""
+
+import functools
+import signal
+from collections import Counter
+
+import numpy as np
+import pytest
+from grids import slow
+
+import fastsel
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system has no timer signal"
+)
+
+# Calls of minutes, or as long as memory for their bitmask lets them be.
+ENDLESS = {
+    "count_nonzero": "fastsel.count_nonzero(np.broadcast_to(True, 2**40))",
+    "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
+    "count_nonzero_few_columns": "fastsel.count_nonzero(np.broadcast_to(1.0, (2**39, 2)), axis=0)",
+    "nonzero": "fastsel.nonzero(false.reshape(2**17, 2**17))",
+    "nonzero_tiles": (
+        "fastsel.nonzero(np.broadcast_to(np.zeros((16, 2**14), bool).T, (2**16, 2**14, 16)))"
+    ),
+    "nonzero_few_long_rows": (
+        "fastsel.nonzero(np.broadcast_to(np.zeros((16, 1, 64), bool).T, (64, 2**24, 16)))"
+    ),
+    "flatnonzero": "fastsel.flatnonzero(false)",
+    "nonzero_coordinates": "fastsel.nonzero_coordinates(false, capacity=1, dtype=np.int64)",
+    "extract": "fastsel.extract(false, false)",
+    "boolean_mask": "fastsel.boolean_mask(false, false)",
+    "gather_nd": "fastsel.gather_nd(np.zeros((3, 0)), np.broadcast_to([[1]], (2**36, 1)))",
+}
+
+CTRL_C = """
+import os, signal, threading
+import numpy as np
+import fastsel
+fastsel.set_num_threads({threads})
+array = np.arange(300_000) % 3
+before = fastsel.flatnonzero(array)
+false = np.broadcast_to(False, 2**34)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+calls = {{
+    {calls}
+}}
+for name, call in calls.items():
+    print(name, end=" ", flush=True)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        while True:  # a call may end before the signal comes
+            call()
+    except KeyboardInterrupt:
+        timer.join()
+    assert (fastsel.flatnonzero(array) == before).all()
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_call(threads, run_python):
+    calls = "\n    ".join(f'"{name}": lambda: {call},' for name, call in ENDLESS.items())
+    assert run_python(CTRL_C.format(calls=calls, threads=threads)).split() == [*ENDLESS]
+
+
+def repeatedly_unique(words, times):
+    return fastsel.unique(repeated(words, times), sorted=False, return_inverse=True)
+
+
+# Calls that spend some time in one kernel, as functions of how many times they are to read their
+# input; `words` are random, and so are `rows`, places among them.
+LONG_CALLS = {
+    "count_nonzero": lambda words, rows, times: fastsel.count_nonzero(
+        repeated(True, times * 10**8)
+    ),
+    "count_nonzero_axis": lambda words, rows, times: fastsel.count_nonzero(
+        np.broadcast_to(True, (times * 10**7, 2)), axis=0
+    ),
+    "nonzero": lambda words, rows, times: fastsel.nonzero(
+        np.broadcast_to(True, (2, 2, times * 2**20))
+    ),
+    "boolean_mask": lambda words, rows, times: fastsel.boolean_mask(
+        np.broadcast_to(1.0, (times * 2**12, 2**11)), np.ones(times * 2**12, bool)
+    ),
+    "gather_nd": lambda words, rows, times: fastsel.gather_nd(words, repeated(rows, times)),
+    "unique_places": lambda words, rows, times: repeatedly_unique(words % 5000, times),
+    "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
+    "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
+}
+
+
+def repeated(array, times):
+    return np.broadcast_to(array, (times, *np.shape(array)))
+
+
+@pytest.fixture
+def timer():
+    """Function that calls another one every few milliseconds, by a signal."""
+
+    def start(function):
+        signal.signal(signal.SIGALRM, lambda number, frame: function(frame))
+        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+
+    before = signal.getsignal(signal.SIGALRM)
+    yield start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", LONG_CALLS)
+def test_handlers_run_during_a_call(name, timer):
+    """More than once at the same bytecode of a call: a handler that has to wait runs once. The
+    calls grow until they are long enough for that."""
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 2_000_000, 2_000_000)
+    rows = rng.integers(0, 2_000_000, (2_000_000, 1))
+    call = functools.partial(LONG_CALLS[name], words, rows)
+    assert any(runs_handlers(call, 2**k, timer) for k in range(2, 9))
+
+
+def runs_handlers(call, times, timer):
+    places = Counter()
+    timer(lambda frame: places.update([(frame.f_code, frame.f_lasti)]))
+    with fastsel.threads(1):
+        call(times)
+    # A copy, because signals go on coming.
+    seen = {code.co_filename for (code, _), count in places.copy().items() if count > 1}
+    return any(file.startswith(fastsel.__path__[0]) for file in seen)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_handler_may_call_fastsel(threads, timer):
+    array = np.arange(200_000) % 3
+    results, running = [], []
+
+    def handle(frame):
+        if not running:  # the next signal may come before a handler has ended
+            running.append(frame)
+            results.append(fastsel.flatnonzero(array))
+            running.clear()
+
+    timer(handle)
+    with fastsel.threads(threads):
+        while not results:
+            assert fastsel.count_nonzero(np.broadcast_to(True, 10**9)) == 10**9
+    assert all((result == np.flatnonzero(array)).all() for result in results)
+
+
+FORK = """
+import os, signal
+import numpy as np
+import fastsel
+fastsel.set_num_threads(2)
+parent = os.getpid()
+
+child = None
+
+def fork(number, frame):
+    global child
+    child = os.fork()
+
+signal.signal(signal.SIGALRM, fork)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+while child is None:
+    assert fastsel.count_nonzero(np.broadcast_to(True, 2**31)) == 2**31
+for _ in range(3):  # where each process has run as many calls as the other
+    assert fastsel.count_nonzero(np.broadcast_to(True, 2**28)) == 2**28
+if os.getpid() != parent:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""
+
+
+def test_both_processes_go_on_after_a_handler_that_forks(run_python):
+    run_python(FORK)
+
+
+FORKS = """
+import os, signal
+import numpy as np
+import fastsel
+from fastsel._core import _threads
+_threads.MIN_CHUNK_BYTES = 1
+fastsel.set_num_threads(2)
+array = (np.arange(6_000_000) % 3).astype(np.int8)
+expected = np.flatnonzero(array)
+children = []
+ROUNDS = {rounds}
+
+def fork(number, frame):
+    if not frame.f_code.co_filename.startswith(fastsel.__path__[0]) or len(children) >= ROUNDS:
+        return
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if pid := os.fork():
+        children.append(pid)
+        signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+    else:
+        children[:] = [None] * ROUNDS
+
+parent = os.getpid()
+signal.signal(signal.SIGALRM, fork)
+signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+reaped = 0
+while len(children) < ROUNDS:
+    ours = fastsel.flatnonzero(np.broadcast_to(array, (5, array.size)))
+    assert len(ours) == 5 * len(expected) and (ours[:len(expected)] == expected).all()
+    assert (ours[-len(expected):] == expected + 4 * array.size).all()
+    if os.getpid() != parent:
+        os._exit(0)
+    while reaped < len(children):
+        assert os.waitstatus_to_exitcode(os.waitpid(children[reaped], 0)[1]) == 0
+        reaped += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+
+
+@pytest.mark.parametrize("rounds", [12, slow(300)])
+def test_handlers_that_fork_again_and_again(rounds, run_python):
+    """In the midst of the passes of a call; each result is complete in both processes."""
+    run_python(FORKS.format(rounds=rounds))
+
+
+OTHER_THREAD = """
+import os, signal, threading
+import numpy as np
+import fastsel
+fastsel.set_num_threads(2)
+counts = []
+large = np.broadcast_to(True, 2**30)
+worker = threading.Thread(target=lambda: counts.append(fastsel.count_nonzero(large)))
+worker.start()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+try:
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while True:
+        fastsel.count_nonzero(large)
+except KeyboardInterrupt:
+    worker.join()
+assert counts == [2**30]
+"""
+
+
+def test_an_interrupt_is_the_main_threads(run_python):
+    run_python(OTHER_THREAD)
+
+
+def test_an_interrupted_call_leaves_its_input_and_part_of_out(timer):
+    """Rows that were written are those of the result."""
+    data = np.arange(100, dtype=np.int8)
+    before = data.copy()
+    indices = repeated(np.random.default_rng(3).integers(0, 100, (1_000_000, 1)), 60)
+    out = np.full(indices.shape[:-1], -1, np.int8)
+
+    def interrupt(frame):
+        if frame.f_code.co_filename == fastsel._gather._gather.__file__ and out[0, 0] != -1:
+            raise KeyboardInterrupt
+
+    def call_again_and_again():
+        while True:  # a call may end before the signal comes
+            out.fill(-1)
+            fastsel.gather_nd(data, indices, out=out)
+
+    timer(interrupt)
+    with fastsel.threads(1), pytest.raises(KeyboardInterrupt):
+        call_again_and_again()
+    assert ((out == -1) | (out == indices[..., 0])).all()
+    assert (data == before).all()

@@ -1,0 +1,194 @@
+"""References, leaks and impossible sizes."""
+
+import contextlib
+import gc
+import sys
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+from arrays import make
+from comparison import assert_same
+from grids import covering
+
+import fastsel
+from fastsel._core import scratch
+
+pytestmark = pytest.mark.usefixtures("forced_kernels")
+
+RECORD = np.dtype([("number", "i4"), ("item", "O")])
+
+
+class Item:
+    """An object of its own, truthy."""
+
+
+def object_arrays():
+    """Arrays that hold references: of objects, and of structures around objects."""
+    items = [Item() for _ in range(300)]
+    plain = np.empty(300, object)
+    plain[:] = items
+    record = np.zeros(300, RECORD)
+    record["item"] = items
+    return items, {"object": plain, "struct": record}
+
+
+# Each picks items from the array it is given.
+PICKS = {
+    "compress": lambda a: fastsel.compress(np.arange(300) % 3, a),
+    "compress_axis": lambda a: fastsel.compress([1, 0, 1], a.reshape(100, 3), axis=1),
+    "compress_out": lambda a: fastsel.compress(np.arange(300) % 3, a, out=np.zeros(200, a.dtype)),
+    "extract": lambda a: fastsel.extract(np.arange(300) % 3, a),
+    "boolean_mask": lambda a: fastsel.boolean_mask(a, np.arange(300) % 3 != 0),
+    "gather_nd": lambda a: fastsel.gather_nd(a, np.arange(-300, 300)[:, None]),
+    "gather_nd_slices": lambda a: fastsel.gather_nd(a.reshape(100, 3), [[0], [-1], [0]]),
+    "gather_nd_out": lambda a: fastsel.gather_nd(a, [[0], [1]], out=np.zeros(2, a.dtype)),
+}
+
+
+@pytest.mark.parametrize("kind", ["object", "struct"])
+@pytest.mark.parametrize("pick", PICKS)
+def test_each_copy_of_an_object_is_a_reference(pick, kind):
+    items, arrays = object_arrays()
+    before = [sys.getrefcount(item) for item in items]
+    result = PICKS[pick](arrays[kind])
+    picked = (result if kind == "object" else result["item"]).ravel().tolist()
+    copies = Counter(id(item) for item in picked)
+    del picked
+    assert copies
+    assert [sys.getrefcount(item) for item in items] == [
+        count + copies[id(item)] for count, item in zip(before, items, strict=True)
+    ]
+    del result
+    gc.collect()
+    assert [sys.getrefcount(item) for item in items] == before
+
+
+@pytest.mark.parametrize("pick", PICKS)
+def test_objects_outlive_the_array_they_came_from(pick):
+    items, arrays = object_arrays()
+    result = PICKS[pick](arrays["object"])
+    del items, arrays
+    gc.collect()
+    assert all(type(item) is Item for item in result.ravel())
+
+
+def test_structures_around_objects_are_selected_by_any_field(few_threads):
+    records = np.array([(0, None), (1, None), (0, "a"), (0, "")], RECORD)
+    assert_same(fastsel.nonzero(records), np.nonzero(records))
+    assert fastsel.flatnonzero(records).tolist() == [1, 2]
+    assert fastsel.count_nonzero(records) == 2
+
+
+def calls():
+    """Calls that return and calls that raise, on small arrays."""
+    a = make("int32", (40, 5))
+    mask = make("bool", 40)
+    out = np.zeros((0, 5), np.int32)
+    return {
+        "nonzero": lambda: fastsel.nonzero(a),
+        "flatnonzero": lambda: fastsel.flatnonzero(a),
+        "argwhere": lambda: fastsel.argwhere(a),
+        "count_nonzero": lambda: fastsel.count_nonzero(a, axis=0),
+        "compress": lambda: fastsel.compress(mask, a, axis=0),
+        "extract": lambda: fastsel.extract(a, a),
+        "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
+        "gather_nd": lambda: fastsel.gather_nd(a, [[0], [1]]),
+        "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
+        "unique": lambda: fastsel.unique(a, return_inverse=True, return_counts=True),
+        "unique_rows": lambda: fastsel.unique(a, axis=0, sorted=False),
+        "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
+        "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
+        "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),
+        "extract_beyond": lambda: fastsel.extract([1] * 500, a),
+        "boolean_mask_mismatch": lambda: fastsel.boolean_mask(a, mask[:-1]),
+        "gather_nd_beyond": lambda: fastsel.gather_nd(a, [[0], [40]]),
+        "gather_nd_wrong_out": lambda: fastsel.gather_nd(a, [[0]], out=out),
+        "unique_axis": lambda: fastsel.unique(a, axis=2),
+        "nonzero_coordinates_capacity": lambda: fastsel.nonzero_coordinates(a, capacity=1),
+    }, (a, mask, out)
+
+
+@pytest.mark.parametrize("name", calls()[0])
+def test_nothing_is_kept(name):
+    """No reference to an argument stays, and memory does not grow, also when the call raises."""
+    functions, arguments = calls()
+    call = functions[name]
+
+    def call_often():
+        for _ in range(300):
+            with contextlib.suppress(IndexError, ValueError, DeprecationWarning):
+                call()
+
+    call_often()
+    gc.collect()
+    before = [sys.getrefcount(argument) for argument in arguments]
+    tracemalloc.start()
+    call_often()
+    first = tracemalloc.get_traced_memory()[0]
+    call_often()
+    gc.collect()
+    second = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert [sys.getrefcount(argument) for argument in arguments] == before
+    assert second - first < 10_000
+
+
+@pytest.mark.parametrize("capacity", [2**58, 2**62])
+def test_capacity_beyond_memory(capacity):
+    with pytest.raises((MemoryError, ValueError)):
+        fastsel.nonzero_coordinates(np.ones((2, 3)), capacity=capacity)
+
+
+def test_gather_beyond_memory():
+    data = np.broadcast_to(np.float64(1), (2, 2**45))
+    with pytest.raises((MemoryError, ValueError)):
+        fastsel.gather_nd(data, np.zeros((1000, 1), np.int64))
+
+
+def test_truncation_needs_no_room_for_all_coordinates():
+    x = np.ones((2, 100_000), bool)
+    tracemalloc.start()
+    count, coordinates = fastsel.nonzero_coordinates(x, capacity=10, truncate=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == x.size
+    assert coordinates[-1].tolist() == [0, 9]
+    assert peak < x.nbytes  # eight bytes per item would hold them all
+
+
+@covering(
+    at_least=12,
+    size=[100_000, 1_000_000, 4_000_000],
+    share=[0, 0.1, 1],
+    sorted=[True, False],
+    extras=[False, True],
+    dtype=["i8", "f4"],
+)
+def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extras):
+    groups = max(1000, int(share * size))
+    a = np.random.default_rng(1).permutation(size) % groups * 1_000_003
+    assert_little_memory(a.astype(dtype), extras, sorted)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("sorted", [True, False])
+@pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.3, 1000), (0.6, 3000)])
+def test_unique_takes_little_where_it_expects_too_few_groups(share, groups, sorted, threads):
+    """A few groups beside keys that are not repeated."""
+    size, rng = 1_100_000, np.random.default_rng(1)
+    others = rng.integers(10**6, 2**62, size)
+    a = np.where(rng.random(size) < share, rng.integers(0, groups, size), others)
+    with fastsel.threads(threads):
+        assert_little_memory(a, False, sorted)
+
+
+def assert_little_memory(a, extras, sorted):
+    scratch.drop()
+    tracemalloc.start()
+    result = fastsel.unique(a, *[extras] * 3, sorted=sorted)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    outputs = sum(output.nbytes for output in (result if extras else [result]))
+    assert peak - outputs <= max(2.5 * a.nbytes, 24e6)

@@ -1,0 +1,92 @@
+"""Odd arrays and array-likes: the answer, error included, is NumPy's, whatever the size."""
+
+import numpy as np
+import pytest
+from comparison import outcome
+from grids import covering
+from oddities import (
+    ANSWERS,
+    LENGTHS,
+    LIKES,
+    Answers,
+    assert_same_answer,
+    check,
+    check_values,
+    table,
+)
+
+import fastsel
+
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":
+    pytest.skip("compares with the answers and errors of NumPy 2.4", allow_module_level=True)
+
+
+@covering(
+    at_least=152,
+    kind=LIKES,
+    length=LENGTHS,
+    name=["nonzero", "flatnonzero", "argwhere", "count_nonzero"],
+)
+def test_array_like(kind, length, name):
+    check(name, LIKES[kind](table(length)))
+
+
+@covering(kind=LIKES, length=LENGTHS)
+def test_array_like_along_an_axis(kind, length):
+    rows = table(length)
+    a = LIKES[kind](rows)
+    for axis in (0, 1, (0, 1), ()):
+        check("count_nonzero", a, axis)
+        check("count_nonzero", a, axis, keepdims=True)
+
+
+@covering(at_least=76, kind=LIKES, length=LENGTHS, name=["compress", "extract"])
+def test_array_like_selection(kind, length, name):
+    rows = table(length)
+    odd = LIKES[kind](rows)
+    for condition in ([True, False], [0, 1, 0, 0], rows.ravel() > 3, rows > 3):
+        check(name, condition, odd)
+    check(name, odd, rows)
+    check(name, odd, rows.ravel())
+    check(name, odd, odd)
+
+
+@covering(kind=LIKES, length=LENGTHS)
+def test_array_like_of_unique(kind, length):
+    rows = table(length)
+    odd = LIKES[kind](rows)
+    for extras in ({}, {"return_index": True}, {"return_inverse": True, "return_counts": True}):
+        check("unique", odd, **extras)
+        check("unique", odd, axis=0, **extras)
+    for name in ("unique_all", "unique_counts", "unique_inverse"):
+        check(name, odd)
+
+
+@covering(kind=LIKES, length=LENGTHS)
+def test_out_of_compress(kind, length):
+    rows = table(length)
+    condition = np.arange(len(rows)) % 2 == 0
+    for selected in (rows[::2], rows[::2].astype(int)):
+        ours, theirs = (LIKES[kind](selected.copy()) for _ in range(2))
+        if isinstance(theirs, np.ndarray | Answers):
+            found = outcome(fastsel.compress, condition, rows, 0, ours)
+            expected = outcome(np.compress, condition, rows, 0, theirs)
+            if expected[0] == "returns" and theirs is not ANSWERS:
+                assert found[1] is ours
+            assert_same_answer(found, expected)
+        else:
+            check("compress", condition, rows, 0, theirs)
+
+
+@covering(kind=LIKES, length=LENGTHS)
+def test_boolean_mask(kind, length):
+    rows = table(length)
+    a = LIKES[kind](rows)
+    if isinstance(a, np.ndarray):
+        mask = np.arange(a.size).reshape(a.shape) % 2 == 0
+        assert_same_answer(outcome(fastsel.boolean_mask, a, mask), outcome(lambda: a[mask]))
+
+
+@covering(kind=LIKES, length=LENGTHS)
+def test_array_like_of_unique_values(kind, length):
+    check_values(LIKES[kind](table(length)))

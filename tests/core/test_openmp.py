@@ -1,0 +1,227 @@
+"""OpenMP's own settings and regions: how many threads work, and when none is to be waited for."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+
+import pytest
+from marks import HAS_OPENMP, HAS_PROC
+
+from fastsel._core import _threads, parallel
+
+# OpenMP's own settings: how many threads there are after a call, which OpenMP keeps for the next.
+
+WORKERS = """
+import os
+{before}
+import numpy as np
+import fastsel
+array = np.arange(2_000_000) % 3
+expected = np.flatnonzero(array)
+
+def workers():
+    before = len(os.listdir("/proc/self/task"))
+    assert (fastsel.flatnonzero(array) == expected).all()
+    return len(os.listdir("/proc/self/task")) - before
+
+{code}
+"""
+OWN = "print(workers())"
+LIMITED = """
+import threadpoolctl
+with threadpoolctl.threadpool_limits({limit}):
+    print(workers())
+"""
+# name: environment, code, threads besides the caller.
+STEERED = {
+    "omp_num_threads": ({"OMP_NUM_THREADS": "3"}, OWN, 2),
+    "omp_num_threads_of_one": ({"OMP_NUM_THREADS": "1"}, OWN, 0),
+    "omp_thread_limit": ({"OMP_NUM_THREADS": "6", "OMP_THREAD_LIMIT": "2"}, OWN, 1),
+    "omp_thread_limit_over_all": (
+        {"FASTSEL_NUM_THREADS": "6", "OMP_THREAD_LIMIT": "2"},
+        "fastsel.set_num_threads(5)\nwith fastsel.threads(4): print(workers())",
+        1,
+    ),
+    "own_variable": ({"OMP_NUM_THREADS": "1", "FASTSEL_NUM_THREADS": "4"}, OWN, 3),
+    "set_num_threads": (
+        {"FASTSEL_NUM_THREADS": "4"},
+        "fastsel.set_num_threads(3); print(workers())",
+        2,
+    ),
+    "with": (
+        {"FASTSEL_NUM_THREADS": "4"},
+        "fastsel.set_num_threads(3)\nwith fastsel.threads(2): print(workers())",
+        1,
+    ),
+    "threadpoolctl": ({"OMP_NUM_THREADS": "4"}, LIMITED.format(limit=1), 0),
+    "threadpoolctl_of_three": ({"OMP_NUM_THREADS": "4"}, LIMITED.format(limit=3), 2),
+    "threadpoolctl_by_api": (
+        {"OMP_NUM_THREADS": "4"},
+        LIMITED.format(limit="1, user_api='openmp'") + "print(workers())",
+        (0, 3),
+    ),
+    "threadpoolctl_after_a_fork": (
+        {"OMP_NUM_THREADS": "4"},
+        LIMITED.format(limit=1).replace(
+            "print", "workers()\n    os.fork() or os._exit(0)\n    print"
+        ),
+        0,
+    ),
+    "own_setting_over_threadpoolctl": (
+        {},
+        LIMITED.format(limit=1).replace("print", "fastsel.set_num_threads(3)\n    print"),
+        2,
+    ),
+    "bound": ({"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}, OWN, 1),
+    "places": ({"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores"}, OWN, 1),
+    "dynamic": ({"OMP_NUM_THREADS": "64", "OMP_DYNAMIC": "true"}, "workers(); print(0)", 0),
+}
+
+
+def workers(run_python, code=OWN, before="", **variables):
+    unset = dict.fromkeys(
+        ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND"), None
+    )
+    code = WORKERS.format(before=before, code=code)
+    return tuple(map(int, run_python(code, **unset | variables).split()))
+
+
+@HAS_OPENMP
+@HAS_PROC
+@pytest.mark.parametrize("name", STEERED)
+def test_threads_that_work(name, run_python):
+    variables, code, expected = STEERED[name]
+    if "threadpoolctl" in code:
+        pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
+    assert workers(run_python, code, **variables) == (
+        expected if isinstance(expected, tuple) else (expected,)
+    )
+
+
+@HAS_OPENMP
+@HAS_PROC
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="a machine of one CPU")
+@pytest.mark.parametrize("bind", ["false", "true"])
+def test_every_cpu_also_where_openmp_binds_this_thread_to_one(bind, run_python):
+    limit = 0 if (quota := _threads._quota()) is None else quota
+    if len(os.sched_getaffinity(0)) < 2 or 0 < limit <= 1:
+        pytest.skip("one CPU for this process")
+    assert workers(run_python, OMP_PROC_BIND=bind)[0] >= 1
+
+
+@HAS_OPENMP
+def test_threadpoolctl_lists_the_runtime(run_python):
+    pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
+    code = """
+import threadpoolctl, fastsel
+print(*{pool["user_api"] for pool in threadpoolctl.threadpool_info()})
+"""
+    assert "openmp" in run_python(code).split()
+
+
+# A region that waits for a thread which has no CPU. No scheduler is asked: a signal's handler, C's
+# pause(), holds the thread until another signal comes.
+LATE = """
+import ctypes, os, signal, threading, time
+import numpy as np
+import fastsel
+fastsel.set_num_threads(2)
+array = np.arange(400_000) % 3
+expected = np.flatnonzero(array)
+c = ctypes.CDLL(None)
+c.signal.argtypes = ctypes.c_int, ctypes.c_void_p
+for number, function in ((signal.SIGUSR1, c.pause), (signal.SIGUSR2, c.getpid)):
+    c.signal(number, ctypes.cast(function, ctypes.c_void_p))
+
+def kill(number):
+    assert c.tgkill(os.getpid(), helper, number) == 0
+
+def let_go(ended, begun):
+    "Let the call go on as it can, then the thread as well: one signal may be too early."
+    begun.set()
+    waits.append(not ended.wait(0.1))
+    while not ended.wait(0.01):
+        kill(signal.SIGUSR2)
+    for _ in range(9):
+        kill(signal.SIGUSR2)
+        time.sleep(0.001)
+
+def waited():
+    "Did a call wait until its other thread was let go? In a region it does, however long that is."
+    kill(signal.SIGUSR1)
+    ended, begun = threading.Event(), threading.Event()
+    release = threading.Thread(target=let_go, args=(ended, begun))
+    release.start()
+    begun.wait()
+    assert (fastsel.flatnonzero(array) == expected).all()
+    ended.set()
+    release.join()
+    return waits.pop()
+
+def until(wanted, why):
+    "A call for whose end something else had to wait looks as if it had waited itself: ask again."
+    deadline = time.monotonic() + 100
+    while waited() != wanted:
+        assert time.monotonic() < deadline, why
+
+def test():
+    global helper
+    before = set(os.listdir("/proc/self/task"))
+    assert (fastsel.flatnonzero(array) == expected).all()
+    helper, = map(int, set(os.listdir("/proc/self/task")) - before)
+    until(True, "a region waits for its thread")
+    until(False, "calls are serial after late regions")
+    until(True, "regions begin again")
+    done.append(True)
+
+waits = []
+done = []
+{run}
+assert done
+"""
+
+
+@HAS_OPENMP
+@HAS_PROC
+@pytest.mark.parametrize(
+    "run", ["test()", "t = threading.Thread(target=test); t.start(); t.join()"]
+)
+def test_serial_for_a_while_after_late_regions(run, run_python):
+    if not hasattr(ctypes.CDLL(None), "tgkill"):
+        pytest.skip("no signal to one thread in this C library")
+    run_python(LATE.format(run=run))
+
+
+PARALLEL_REGION = """
+#include <omp.h>
+int run(void (*call)(void)) {
+    int inside = 0;
+    #pragma omp parallel num_threads(2)
+    {
+        #pragma omp master
+        { inside = omp_in_parallel(); call(); }
+    }
+    return inside;
+}
+"""
+INSIDE = """
+import ctypes
+library = ctypes.PyDLL({library!r})
+added = []
+assert library.run(ctypes.CFUNCTYPE(None)(lambda: added.append(workers()))) == 1
+print(*added)
+"""
+
+
+@HAS_OPENMP
+@HAS_PROC
+def test_a_call_within_a_region_of_someone_else_is_serial(run_python, tmp_path):
+    compiler = shutil.which("gcc")
+    if not compiler or "libgomp.so" not in str(parallel.openmp()[1]):
+        pytest.skip("another runtime, or no compiler")
+    source, library = tmp_path / "region.c", tmp_path / "region.so"
+    source.write_text(PARALLEL_REGION)
+    subprocess.run([compiler, "-fopenmp", "-shared", "-fPIC", source, "-o", library], check=True)
+    code = INSIDE.format(library=str(library))
+    assert workers(run_python, code, OMP_MAX_ACTIVE_LEVELS="2", OMP_NUM_THREADS="4") == (0,)

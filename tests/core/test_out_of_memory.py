@@ -1,0 +1,183 @@
+"""Every allocation of every function fails once: MemoryError, nothing kept, the next call works."""
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from grids import slow
+
+CALLS = 43
+COMPILER = shutil.which("gcc") or shutil.which("cc")
+pytestmark = [
+    pytest.mark.skipif(
+        platform.libc_ver()[0] != "glibc" or not COMPILER,
+        reason="malloc is replaced by way of glibc and a C compiler",
+    ),
+    pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer has replaced malloc"),
+]
+
+SWEEP = """
+import ctypes, gc, sys
+import numpy as np
+import fastsel, fastsel._unique._distinct, fastsel._unique._plan, fastsel._core._gate
+import fastsel._core._threads
+from fastsel._core import results, scratch
+from fastsel._unique.small_unique import unique_small
+
+fastsel._core._threads.MIN_CHUNK_BYTES = 1
+fastsel._core._gate.TINY_ITEMS = fastsel._unique._distinct.TINY_ITEMS = 0
+fastsel._unique._plan.SMALL_ITEMS = 0
+shim = ctypes.CDLL(None)
+shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
+shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
+
+rng = np.random.default_rng(1)
+array = rng.integers(0, 2, (300, 7)) * rng.integers(0, 1000, (300, 7))
+flat = array.ravel()
+many = rng.permutation(20_000)
+many_ones = np.ones(5_000_000, bool)
+strings = many[:3000].astype("S7")
+rows = many.reshape(-1, 2)
+float_rows, long_strings = rows / 7, strings[:200].astype("S9")
+wide_rows = rng.integers(0, 3, (9000, 9)).astype(np.uint8)
+indices = rng.integers(-300, 300, (999, 1))
+objects = many.astype(object)
+texts = np.array([f"text {k}" for k in range(500)], object)
+many_texts = np.array([f"text {k}" for k in range(2500)], object)
+missing = np.where(many % 3 == 0, np.nan, many)
+out = np.empty((999, 7), array.dtype)
+
+def forced(algorithm, function, *arguments, **keywords):
+    def call():
+        token = fastsel._unique._plan.FORCED.set(algorithm)
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            fastsel._unique._plan.FORCED.reset(token)
+    return call
+
+def small(array, *wanted):
+    rule, order = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0)
+    seeds = 0x243F6A8885A308D3, 0x13198A2E03707345
+    found = unique_small(array, rule, order, seeds, *wanted, 0, 16)
+    return tuple(output for output in found if output is not None)
+
+few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
+ALL = dict(return_index=True, return_inverse=True, return_counts=True)
+calls = {
+    "nonzero": lambda: fastsel.nonzero(array),
+    "flatnonzero": lambda: fastsel.flatnonzero(array[:, ::2]),
+    "argwhere": lambda: fastsel.argwhere(array),
+    "count_nonzero_axis": lambda: fastsel.count_nonzero(array, axis=0),
+    "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(array),
+    "nonzero_coordinates_objects": lambda: fastsel.nonzero_coordinates(objects[:500]),
+    "compress": lambda: fastsel.compress(array[:, 1], array, axis=0),
+    "extract": lambda: fastsel.extract(array, array),
+    "boolean_mask": lambda: fastsel.boolean_mask(array, array > 500),
+    "gather_nd": lambda: fastsel.gather_nd(array, indices),
+    "gather_nd_out": lambda: fastsel.gather_nd(array, indices, out=out).copy(),
+    "gather_nd_objects": lambda: fastsel.gather_nd(objects, indices),
+    "large_result": lambda: fastsel.flatnonzero(many_ones),
+    "unique": lambda: fastsel.unique(many),
+    "unique_first": lambda: fastsel.unique(many[:9000], sorted=False),
+    "unique_dense": lambda: fastsel.unique(many, sorted=False),
+    "unique_dense_all": lambda: fastsel.unique(many % 4, **ALL),
+    "unique_small": lambda: small(few_repeated[:500], True, True, True, True),
+    "unique_small_values": lambda: small(few_repeated, False, False, False, True),
+    "unique_small_table": lambda: small(few_repeated // 2**42, True, True, True, True),
+    "unique_small_first": lambda: small(few_repeated, True, True, True, False),
+    "unique_texts_in_order": lambda: fastsel.unique(np.sort(texts), **ALL),
+    "unique_tables_first": forced("tables", fastsel.unique, many % 3000, sorted=False),
+    "unique_sorting": forced("sorting", fastsel.unique, many),
+    "unique_sorting_first": forced("sorting", fastsel.unique, many, sorted=False),
+    "unique_sorting_first_all": forced("sorting", fastsel.unique, many, **ALL, sorted=False),
+    "unique_sorting_all": forced("sorting", fastsel.unique, many, **ALL),
+    "unique_partitions_first": forced("partitions", fastsel.unique, many // 2, sorted=False),
+    "unique_in_order": forced(None, fastsel.unique, np.arange(20_000) // 2, **ALL),
+    "unique_texts": lambda: fastsel.unique(texts, **ALL),
+    "unique_sorted_texts": lambda: fastsel.unique(many_texts, **ALL),
+    "unique_tables": forced("tables", fastsel.unique, many // 50, **ALL),
+    "unique_partitions": forced("partitions", fastsel.unique, many // 2, **ALL, sorted=False),
+    "unique_partitions_strings": forced("partitions", fastsel.unique, strings, **ALL),
+    "unique_comparison": forced("comparison", fastsel.unique, many // 2, **ALL),
+    "unique_bytes": lambda: fastsel.unique(many.astype(np.uint8), **ALL),
+    "unique_strings": lambda: fastsel.unique(strings, **ALL),
+    "unique_rows": lambda: fastsel.unique(rows // 9, axis=0, **ALL),
+    "unique_rows_of_floats": lambda: fastsel.unique(float_rows, axis=0, **ALL),
+    "unique_few_strings": lambda: fastsel.unique(long_strings, **ALL),
+    "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
+    "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
+    "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),
+}
+
+def same(found, expected):
+    if isinstance(expected, tuple):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    return np.array_equal(found, expected, equal_nan=np.asarray(expected).dtype.kind == "f")
+
+def sweep(call, expected, all_later):
+    n = 1
+    while True:
+        scratch.drop(), results.drop()
+        shim.fm_arm(n, all_later)
+        try:
+            result = call()
+        except MemoryError:
+            result = None
+        except SystemError as error:  # NumPy's reductions and fancy indexing forget to set one
+            assert "exception" in str(error)
+            result = None
+        seen = shim.fm_disarm()
+        assert result is None or same(result, expected), n
+        result = call()
+        assert same(result, expected), n
+        del result
+        if seen < n:
+            return n - 1
+        n += 1
+
+def check(call, all_later):
+    expected = call()
+    points = sweep(call, expected, all_later)
+    gc.collect()
+    scratch.drop(), results.drop()
+    before = shim.fm_in_use()
+    sweep(call, expected, all_later)
+    gc.collect()
+    scratch.drop(), results.drop()
+    kept = shim.fm_in_use() - before
+    assert kept < 20_000, kept
+    return points
+
+def check_all(ways):
+    "Each call in one of the ways; its number says in which."
+    for k, (name, call) in enumerate(calls.items()):
+        threads, all_later = ways[k % len(ways)]
+        try:
+            with fastsel.threads(threads):
+                print(name, check(call, all_later))
+        except BaseException as error:
+            error.add_note(f"in {name}")
+            raise
+"""
+# How many threads, and whether all later allocations fail as well.
+WAYS = [(1, False), (2, True), (2, False), (1, True)]
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    library = tmp_path_factory.mktemp("shim") / "failing_malloc.so"
+    source = Path(__file__).with_name("failing_malloc.c")
+    subprocess.run([COMPILER, "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+    return str(library)
+
+
+@pytest.mark.parametrize("ways", [WAYS, *(slow([way]) for way in WAYS)], ids=str)
+def test_each_allocation_fails(ways, shim, run_python):
+    code = f"{SWEEP}check_all({ways})"
+    points = [int(line.split()[1]) for line in run_python(code, LD_PRELOAD=shim).splitlines()]
+    assert len(points) == CALLS
+    assert sum(points) > 10 * CALLS  # the small arrays of a few calls come from NumPy's own cache

@@ -1,0 +1,372 @@
+"""Signatures, array-likes, subclasses and the protocols by which other arrays are recognised."""
+
+import array as standard_array
+import inspect
+
+import numpy as np
+import pytest
+from comparison import assert_same, assert_same_outcome, outcome
+
+import fastsel
+
+SHARED = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
+OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
+
+
+def parameters(function):
+    """Names, kinds and defaults; annotations are free."""
+    return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_signature_is_that_of_numpy(name):
+    assert parameters(getattr(fastsel, name)) == parameters(getattr(np, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("boolean_mask", "a, mask"),
+        ("gather_nd", "data, indices, batch_dims=0, *, out=None"),
+        (
+            "nonzero_coordinates",
+            "x, *, n=None, out=None, count_out=None, capacity=None, truncate=False,"
+            " fill_value=0, dtype=numpy.uint32, dml_shape=False, strict=False",
+        ),
+        ("set_num_threads", "n"),
+        ("get_num_threads", ""),
+        ("threads", "n"),
+    ],
+)
+def test_signature(name, signature):
+    namespace = {"numpy": np}
+    exec(f"def expected({signature}): pass", namespace)
+    assert parameters(getattr(fastsel, name)) == parameters(namespace["expected"])
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_is_documented_with_an_example(name):
+    function = getattr(fastsel, name)
+    assert function.__name__ == name
+    assert ">>>" in function.__doc__
+
+
+WRONG_CALLS = {
+    "nothing": ((), {}),
+    "too_many": (([1],) * 5, {}),
+    "unknown_keyword": (([1],), {"b": 1}),
+    "twice": (([1], [1]), {"a": [1], "arr": [1]}),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("call", WRONG_CALLS)
+def test_wrong_arguments(call, name):
+    args, kwargs = WRONG_CALLS[call]
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), *args, **kwargs),
+        outcome(getattr(np, name), *args, **kwargs),
+    )
+
+
+def test_every_parameter_is_a_keyword_too():
+    a = np.arange(6).reshape(2, 3)
+    for name in OF_ONE_ARRAY:
+        assert_same(getattr(fastsel, name)(a=a), getattr(np, name)(a=a))
+    assert fastsel.count_nonzero(a=a, axis=0, keepdims=True).tolist() == [[1, 2, 2]]
+    out = np.zeros((2, 1), int)
+    assert fastsel.compress(condition=[0, 1], a=a, axis=1, out=out) is out
+    assert fastsel.extract(condition=a, arr=a).tolist() == [1, 2, 3, 4, 5]
+    assert fastsel.boolean_mask(a=a, mask=a > 4).tolist() == [5]
+
+
+# __array_function__
+
+
+class Other:
+    """An array of another kind, which takes NumPy functions over."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func, types, args, kwargs
+
+
+class Refuses:
+    def __array_function__(self, func, types, args, kwargs):
+        return NotImplemented
+
+
+other = Other()
+DISPATCHED = {
+    **{name: (name, (other,), {}) for name in OF_ONE_ARRAY},
+    "count_nonzero_axis": ("count_nonzero", (other,), {"axis": 1, "keepdims": True}),
+    "compress_condition": ("compress", (other, [1]), {}),
+    "compress_a": ("compress", ([1], other), {"axis": 0}),
+    "compress_out": ("compress", ([1], [1]), {"out": other}),
+    "extract_condition": ("extract", (other, [1]), {}),
+    "extract_arr": ("extract", ([1], other), {}),
+}
+
+
+@pytest.mark.parametrize("case", DISPATCHED)
+def test_other_arrays_get_the_numpy_function(case):
+    name, args, kwargs = DISPATCHED[case]
+    func, types, got_args, got_kwargs = getattr(fastsel, name)(*args, **kwargs)
+    theirs = getattr(np, name)(*args, **kwargs)
+    assert func is theirs[0] is getattr(np, name)
+    assert set(types) == set(theirs[1]) == {Other}
+    bound = inspect.signature(getattr(np, name)).bind
+    assert bound(*got_args, **got_kwargs) == bound(*theirs[2], **theirs[3])
+
+
+@pytest.mark.parametrize("case", DISPATCHED)
+def test_other_arrays_may_refuse(case):
+    name, args, kwargs = DISPATCHED[case]
+    args = [Refuses() if arg is other else arg for arg in args]
+    kwargs = {key: Refuses() if arg is other else arg for key, arg in kwargs.items()}
+    ours = outcome(getattr(fastsel, name), *args, **kwargs)
+    assert ours[:2] == ("raises", TypeError)
+    assert_same_outcome(ours, outcome(getattr(np, name), *args, **kwargs))
+
+
+# Objects with a method of the same name, and objects that wrap results.
+
+
+class Duck:
+    def nonzero(self):
+        return "my nonzero"
+
+    def compress(self, *args, **kwargs):
+        return "my compress", args, kwargs
+
+
+def test_method_of_the_argument_is_called():
+    assert fastsel.nonzero(Duck()) == np.nonzero(Duck()) == "my nonzero"
+    assert fastsel.compress([1], Duck()) == np.compress([1], Duck())
+    assert fastsel.compress([1], Duck(), 0) == np.compress([1], Duck(), 0)
+
+
+@pytest.mark.parametrize("name", ["flatnonzero", "count_nonzero"])
+def test_other_functions_take_a_duck_as_an_item(name):
+    duck = Duck()
+    assert_same(getattr(fastsel, name)(duck), getattr(np, name)(duck))
+
+
+class Wrapping:
+    """Comes as an array, and gets results back through __array_wrap__."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([0, 1, 2], dtype)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        self.calls.append((type(array), array.tolist(), context, return_scalar))
+        return "wrapped", array.tolist()
+
+
+class WrappingAfterError(Wrapping):
+    """Methods that raise TypeError count as not there."""
+
+    def nonzero(self):
+        raise TypeError("not like this")
+
+    def compress(self, *args, **kwargs):
+        raise TypeError("not like this")
+
+
+@pytest.mark.parametrize("kind", [Wrapping, WrappingAfterError])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module, a: module.nonzero(a),
+        lambda module, a: module.compress([1, 1], a),
+        lambda module, a: module.compress([1, 1], a, 0),
+    ],
+    ids=["nonzero", "compress", "compress_axis"],
+)
+def test_result_is_wrapped(call, kind):
+    ours, theirs = kind(), kind()
+    assert call(fastsel, ours) == call(np, theirs)
+    assert ours.calls == theirs.calls
+    assert len(ours.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module, a: module.flatnonzero(a),
+        lambda module, a: module.count_nonzero(a),
+        lambda module, a: module.extract(a, [1, 2, 3]),
+        lambda module, a: module.extract([1, 1], a),
+    ],
+    ids=["flatnonzero", "count_nonzero", "extract_condition", "extract_arr"],
+)
+def test_result_is_not_wrapped(call):
+    wrapping = Wrapping()
+    assert_same(call(fastsel, wrapping), call(np, Wrapping()))
+    assert wrapping.calls == []
+
+
+def test_error_of_a_method_comes_through():
+    class Broken:
+        def nonzero(self):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        fastsel.nonzero(Broken())
+
+
+class Convertible:
+    """An array only by __array__."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([0, 1, 2], dtype)
+
+
+class Interface:
+    """An array only by __array_interface__."""
+
+    def __init__(self, array):
+        self.kept = array
+        self.__array_interface__ = array.__array_interface__
+
+
+# Things that are no arrays. Makers, since a generator is used up.
+ARRAY_LIKES = {
+    "range": lambda: range(3),
+    "list": lambda: [0, 1, 2],
+    "tuple": lambda: (0, 1, 0),
+    "nested": lambda: [[1, 0], [0, 2]],
+    "empty_list": list,
+    "nested_empty": lambda: [[], []],
+    "mixed": lambda: [0, 1.5, True],
+    "strings": lambda: ["", "a", " "],
+    "none_in_list": lambda: [None, 1],
+    "memoryview": lambda: memoryview(b"\0a\0"),
+    "bytearray": lambda: bytearray(b"\0a\0"),
+    "array_array": lambda: standard_array.array("i", [0, 2, 0]),
+    "array_interface": lambda: Interface(np.array([0, 3, 0])),
+    "array_method": Convertible,
+    "numpy_scalar": lambda: np.float32(2),
+    "ragged": lambda: [[1], [2, 3]],
+    "none": lambda: None,
+    "str": lambda: "abc",
+    "bytes": lambda: b"abc",
+    "set": lambda: {1},
+    "dict": dict,
+    "generator": lambda: (k for k in (0, 1)),
+    "too_large_an_int": lambda: [2**70, 0],
+}
+
+
+@pytest.mark.parametrize("kind", ARRAY_LIKES)
+@pytest.mark.parametrize("name", OF_ONE_ARRAY)
+def test_array_like(name, kind, forced_kernels):
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
+        outcome(getattr(np, name), ARRAY_LIKES[kind]()),
+    )
+
+
+@pytest.mark.parametrize("kind", ARRAY_LIKES)
+@pytest.mark.parametrize("name", ["compress", "extract"])
+def test_array_like_condition(name, kind, forced_kernels):
+    a = np.arange(3)
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), ARRAY_LIKES[kind](), a),
+        outcome(getattr(np, name), ARRAY_LIKES[kind](), a),
+    )
+
+
+@pytest.mark.parametrize("kind", ARRAY_LIKES)
+@pytest.mark.parametrize("name", ["compress", "extract"])
+def test_array_like_items(name, kind, forced_kernels):
+    a = ARRAY_LIKES[kind]()  # one for both, since some are items by identity
+    assert_same_outcome(
+        outcome(getattr(fastsel, name), [1, 0], a), outcome(getattr(np, name), [1, 0], a)
+    )
+
+
+# Subclasses of ndarray.
+
+
+class Plain(np.ndarray):
+    """A subclass without methods of its own."""
+
+
+def matrix():
+    return np.array([[1, 0, 2], [0, 0, 3]]).view(np.matrix)
+
+
+@pytest.mark.parametrize(
+    "make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)], ids=["matrix", "subclass"]
+)
+@pytest.mark.parametrize("name", OF_ONE_ARRAY)
+def test_indices_of_a_subclass_are_plain(name, make, forced_kernels):
+    ours = getattr(fastsel, name)(make())
+    assert_same(ours, getattr(np, name)(make()))
+    for part in ours if isinstance(ours, tuple) else (ours,):
+        assert type(part) in (np.ndarray, np.intp)
+
+
+def test_count_nonzero_of_a_subclass_along_axis(forced_kernels):
+    for a in (matrix(), matrix().view(Plain)):
+        for axis in (0, 1, (0, 1)):
+            assert_same_outcome(
+                outcome(fastsel.count_nonzero, a, axis), outcome(np.count_nonzero, a, axis)
+            )
+
+
+def test_method_of_a_subclass_is_called():
+    class Own(np.ndarray):
+        def nonzero(self):
+            return "my nonzero"
+
+        def compress(self, *args, **kwargs):
+            return "my compress", args, kwargs
+
+    a = np.arange(3).view(Own)
+    assert fastsel.nonzero(a) == np.nonzero(a)
+    assert fastsel.compress([1], a) == np.compress([1], a)
+
+
+def masked_array():
+    return np.ma.array([[1, 2, 0], [3, 0, 4]], mask=[[1, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
+def test_masked_items_are_not_selected(name, forced_kernels):
+    ours, theirs = getattr(fastsel, name)(masked_array()), getattr(np, name)(masked_array())
+    assert np.asarray(ours).tolist() == np.asarray(theirs).tolist()
+    assert type(ours) is type(theirs)
+
+
+def test_count_nonzero_ignores_the_mask_of_a_masked_array(forced_kernels):
+    assert fastsel.count_nonzero(masked_array()) == np.count_nonzero(masked_array()) == 4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda module: module.compress([1, 1, 0, 1], masked_array()),
+        lambda module: module.compress([0, 1], masked_array(), 0),
+        lambda module: module.compress(masked_array()[0], [1, 2, 3]),
+        lambda module: module.extract([1, 1, 0, 1], masked_array()),
+        lambda module: module.extract(masked_array(), masked_array()),
+    ],
+    ids=["compress", "compress_axis", "compress_condition", "extract", "extract_both"],
+)
+def test_mask_of_a_masked_array_comes_along(call, forced_kernels):
+    ours, theirs = call(fastsel), call(np)
+    assert type(ours) is type(theirs)
+    assert np.ma.getmaskarray(ours).tolist() == np.ma.getmaskarray(theirs).tolist()
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_boolean_mask_of_a_masked_array(forced_kernels):
+    mask = np.array([[True, True, False], [False, True, True]])
+    ours, theirs = fastsel.boolean_mask(masked_array(), mask), masked_array()[mask]
+    assert type(ours) is type(theirs) is np.ma.MaskedArray
+    assert ours.tolist() == theirs.tolist()
+    assert ours.mask.tolist() == theirs.mask.tolist()

@@ -1,0 +1,230 @@
+"""Small arrays, as users call: no kernel is forced. Results are NumPy's, bytes and all."""
+
+import numpy as np
+import pytest
+from arrays import make
+from comparison import assert_same
+from layouts import LAYOUTS
+
+import fastsel
+
+SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
+DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
+
+
+def numbers(dtype, size):
+    """A third of them zero."""
+    values = np.random.default_rng(size).integers(0, 3, size)
+    return (
+        values.astype("i8").astype(dtype) if np.dtype(dtype).kind == "M" else values.astype(dtype)
+    )
+
+
+def mask_of(size, density=0.3):
+    return np.random.default_rng(size + 1).random(size) < density
+
+
+@pytest.mark.parametrize("density", [0, 0.02, 0.5, 0.98, 1])
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D"])
+def test_densities(dtype, density):
+    for size in SIZES:
+        mask = mask_of(size, density)
+        x = np.arange(size).astype(dtype)
+        assert_same(fastsel.boolean_mask(x, mask), x[mask])
+        assert_same(fastsel.nonzero(x * mask)[0], np.nonzero(x * mask)[0])
+        assert_same(fastsel.flatnonzero(mask), np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_signs_do_not_count_and_nan_does(dtype):
+    x = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, 1e-7, -1e-7] * 9, dtype)
+    assert_same(fastsel.flatnonzero(x), np.flatnonzero(x))
+    assert fastsel.count_nonzero(x) == np.count_nonzero(x)
+
+
+def test_flags_of_any_byte():
+    flags = np.arange(300, dtype=np.uint8).view(bool)
+    x = np.arange(300)
+    assert_same(fastsel.boolean_mask(x, flags), x[flags])
+    assert_same(fastsel.flatnonzero(flags), np.flatnonzero(flags))
+    assert fastsel.count_nonzero(flags) == len(np.flatnonzero(flags))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_selections_equal_numpy(dtype):
+    for size in SIZES:
+        x, mask = numbers(dtype, size), mask_of(size)
+        assert_same(fastsel.boolean_mask(x, mask), x[mask])
+        assert_same(fastsel.compress(mask, x), np.compress(mask, x))
+        assert_same(fastsel.compress(mask[: size // 2], x), np.compress(mask[: size // 2], x))
+        assert_same(fastsel.extract(mask, x), np.extract(mask, x))
+        if np.dtype(dtype).kind != "O":
+            assert_same(fastsel.nonzero(x)[0], np.nonzero(x)[0])
+            assert_same(fastsel.flatnonzero(x), np.flatnonzero(x))
+        count = fastsel.count_nonzero(x)
+        assert type(count) is np.intp
+        assert count == np.count_nonzero(x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unique_equals_numpy(dtype):
+    for size in SIZES:
+        x = numbers(dtype, size)
+        assert_same(fastsel.unique(x), np.unique(x))
+        for ours, theirs in zip(
+            fastsel.unique(x, True, True, True), np.unique(x, True, True, True), strict=True
+        ):
+            assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("special", [0.0, -0.0, np.nan, np.inf])
+def test_unique_of_floats_keeps_first_bits(dtype, special):
+    for size in (5, 400, 1000):
+        x = np.random.default_rng(size).integers(1, 9, size).astype(dtype)
+        x[size // 2] = special
+        x[size // 3] = -special
+        values, index = np.unique(x, return_index=True)
+        assert_same(fastsel.unique(x), values)
+        assert fastsel.unique(x).tobytes() == x[index].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("ends", ["both", "low", "high"])
+def test_unique_at_the_ends_of_the_range(dtype, ends):
+    """A narrow range may go on at the other end, as far as the words are concerned."""
+    limits = np.iinfo(dtype)
+    steps = np.random.default_rng(1).integers(0, 100, 5000).astype(dtype)
+    low, high = limits.min + steps, limits.max - steps
+    x = {"low": low, "high": high, "both": np.where(steps % 3, low, high)}[ends].astype(dtype)
+    assert_same(fastsel.unique(x), np.unique(x))
+
+
+FIRST_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
+FIRST_KEYS = {
+    "few": lambda rng, size: rng.integers(-99, 99, size),
+    "wide": lambda rng, size: rng.integers(-(2**62), 2**62, 300)[rng.integers(300, size=size)],
+    "distinct": lambda rng, size: rng.integers(-(2**62), 2**62, size),
+    "runs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 9)[:size],
+    "pairs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 2)[:size],
+    "narrow, but for one": lambda rng, size: np.arange(size) % 99 + (np.arange(size) == 5) * 2**40,
+}
+
+
+@pytest.mark.parametrize("keys", FIRST_KEYS)
+@pytest.mark.parametrize("dtype", FIRST_DTYPES)
+def test_unique_in_order_of_first_occurrence(dtype, keys):
+    """Up to one byte more than what one call serves."""
+    for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
+        words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
+        with np.errstate(over="ignore"):
+            x = words.astype(dtype)
+        expected = np.unique(x, True, True, True)
+        for ours, numpys in zip(fastsel.unique(x, True, True, True), expected, strict=True):
+            assert_same(ours, numpys)
+        order = np.argsort(expected[1])
+        values, index, inverse, counts = fastsel.unique(x, True, True, True, sorted=False)
+        assert values.tobytes() == fastsel.unique(x, sorted=False).tobytes()
+        assert values.tobytes() == expected[0][order].tobytes()
+        assert_same(index, expected[1][order])
+        assert_same(order[inverse], expected[2])
+        assert_same(counts, expected[3][order])
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "M8[s]"])
+def test_unique_of_loners_in_runs(dtype, equal_nan):
+    """Each NaN is the first of its kind, or the first one is, with its own bits."""
+    integer = f"i{np.dtype(dtype).itemsize}"
+    x = np.repeat(np.arange(40).astype(integer).astype(dtype), 30)
+    bits = x.view(integer)
+    bits[100:130] = bits[600:601] = np.array("NaT" if dtype[0] == "M" else "nan", dtype).view(
+        integer
+    )
+    if dtype[0] == "f":
+        bits[110] += 3
+        bits[601] = np.array(-0.0, dtype).view(integer)
+    index = np.unique(x, return_index=True, equal_nan=equal_nan)[1]
+    expected = x[np.sort(index)].tobytes()
+    assert fastsel.unique(x, equal_nan=equal_nan, sorted=False).tobytes() == expected
+    for repeats in (1, 50):
+        many = np.tile(x, repeats)
+        index = np.unique(many, return_index=True, equal_nan=equal_nan)[1]
+        found = fastsel.unique(many, True, True, True, equal_nan=equal_nan, sorted=False)
+        assert_same(found[1], np.sort(index))
+        assert found[0].tobytes() == many[np.sort(index)].tobytes()
+        rebuilt = found[0][found[2]]
+        assert np.array_equal(rebuilt, many, equal_nan=True)
+        assert_same(found[3], np.bincount(found[2]))
+
+
+def test_equal_nan_is_any_truth():
+    x = np.array([np.nan, 1, np.nan])
+    assert len(fastsel.unique(x, equal_nan=np.array(False))) == 3
+    assert len(fastsel.unique(x, equal_nan=[1], sorted=False)) == 2
+
+
+def test_unique_of_strings_that_lie_anywhere():
+    x = np.frombuffer(b"." + b"abcdefgh" * 50 + b"hgfedcba" * 50, np.uint8)[1:].view("S8")
+    assert_same(fastsel.unique(x, sorted=False), np.array([b"abcdefgh", b"hgfedcba"]))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(layout):
+    x = LAYOUTS[layout](make("i4", (4, 6)))
+    mask = mask_of(x.size).reshape(x.shape)
+    assert_same(fastsel.boolean_mask(x, mask), x[mask])
+    assert_same(fastsel.extract(mask, x), np.extract(mask, x))
+    assert fastsel.count_nonzero(x) == np.count_nonzero(x)
+    assert_same(fastsel.unique(x), np.unique(x))
+    index = np.unique(x, return_index=True)[1]
+    assert_same(fastsel.unique(x, sorted=False), x.ravel()[np.sort(index)])
+    rows = np.argwhere(mask)
+    assert_same(fastsel.gather_nd(x, rows), x[mask])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_gather_nd(dtype, depth):
+    data = numbers(dtype, 60).reshape(3, 4, 5)
+    for shape in ((0,), (1,), (7,), (2, 3), (200,)):
+        rows = np.random.default_rng(depth).integers(-3, 3, (*shape, depth))
+        assert_same(fastsel.gather_nd(data, rows), data[tuple(np.moveaxis(rows, -1, 0))])
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D", "g"])
+@pytest.mark.parametrize(
+    "shape", [(70, 3), (130, 2, 4), (1000, 10), (65, 1), (3, 0), (0, 3), (5, 1, 8)]
+)
+def test_rows(dtype, shape):
+    a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    mask = mask_of(shape[0])
+    assert_same(fastsel.boolean_mask(a, mask), a[mask])
+    for condition in (mask, mask[: shape[0] // 2]):
+        assert_same(fastsel.compress(condition, a, axis=0), np.compress(condition, a, axis=0))
+        assert_same(fastsel.compress(condition, a), np.compress(condition, a))
+    pairs = np.random.default_rng(1).random(shape[:2]) < 0.5
+    assert_same(fastsel.boolean_mask(a, pairs), a[pairs])
+
+
+def test_masks_and_conditions_that_do_not_fit():
+    x = np.arange(10)
+    with pytest.raises(IndexError):
+        fastsel.boolean_mask(x, np.ones(9, bool))
+    with pytest.raises(IndexError):
+        fastsel.compress(np.ones(11, bool), x)
+    with pytest.raises(IndexError):
+        fastsel.extract(np.ones(11, bool), x)
+    longer = np.zeros(11, bool)
+    assert_same(fastsel.compress(longer, x), np.compress(longer, x))
+    with pytest.raises(IndexError, match="index 10 at position"):
+        fastsel.gather_nd(x, np.array([[3], [10]]))
+
+
+def test_compress_of_what_is_not_small_after_all():
+    """An axis that no array has, and a small mask that keeps much."""
+    mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
+    for axis in (65, -65):
+        with pytest.raises(np.exceptions.AxisError):
+            fastsel.compress(mask, array, axis)
+    assert_same(fastsel.compress(mask, array, 1), np.compress(mask, array, 1))

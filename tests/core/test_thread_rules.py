@@ -1,0 +1,140 @@
+"""How many threads: which rule decides, what nonsense gets, and the quota of a cgroup."""
+
+import os
+
+import pytest
+from grids import covering
+
+import fastsel
+from fastsel._core import _threads, parallel
+
+HAS_AFFINITY = pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system has no CPU affinity"
+)
+
+RULE = """
+import os
+{before}
+import fastsel
+{after}
+config = fastsel.show_config(mode="dicts")
+print(config["threads"], config["threads set by"], sep=";")
+"""
+FIVE = {"FASTSEL_NUM_THREADS": "5", "OMP_NUM_THREADS": "6", "FASTSEL_FORK_THREADS": "4"}
+IN_CHILD = """
+if os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+# name: environment, before the import, after it, and what decides.
+RULES = {
+    "with": (
+        FIVE,
+        "",
+        "fastsel.set_num_threads(2); limit = fastsel.threads(3); limit.__enter__()",
+        "3;with",
+    ),
+    "set": (FIVE, "", "fastsel.set_num_threads(2)", "2;fastsel.set_num_threads"),
+    "unset": (FIVE, "", "fastsel.set_num_threads(2); fastsel.set_num_threads(None)", "5;FASTSEL"),
+    "own_variable": (FIVE, "", "", "5;FASTSEL_NUM_THREADS"),
+    "omp_variable": ({"OMP_NUM_THREADS": "6"}, "", "", "6;OMP_NUM_THREADS"),
+    "omp_nesting_levels": ({"OMP_NUM_THREADS": "3,2"}, "", "", "3;OMP_NUM_THREADS"),
+    "omp_variable_of_a_child": ({"OMP_NUM_THREADS": "6"}, "", IN_CHILD, "1;a child made by fork"),
+    "fork": ({"FASTSEL_NUM_THREADS": "5"}, "", IN_CHILD, "1;a child made by fork"),
+    "fork_variable": (FIVE, "", IN_CHILD, "4;a child made by fork"),
+    "set_in_a_child": (FIVE, "", IN_CHILD + "fastsel.set_num_threads(3)", "3;fastsel.set"),
+}
+
+
+def rule(run_python, before="", after="", **variables):
+    unset = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, "FASTSEL_FORK_THREADS": ""}
+    return run_python(RULE.format(before=before, after=after), **unset | variables).strip()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("name", RULES)
+def test_rule_that_decides(name, run_python):
+    variables, before, after, expected = RULES[name]
+    assert rule(run_python, before, after, **variables).startswith(expected)
+
+
+@HAS_AFFINITY
+def test_affinity_decides(run_python):
+    first = "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])"
+    assert rule(run_python, before=first) == "1;CPUs of this process (affinity, cgroup quota)"
+
+
+NONSENSE = ["0", "-1", "abc", "2.5", "1e5", "²", "4;2", ",", "inf", "9" * 30, "100000"]
+IMPORT = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import fastsel
+assert fastsel.flatnonzero([0, 3] * 100_000).tolist() == [*range(1, 200_000, 2)]
+print(fastsel.get_num_threads(), len(caught))
+"""
+
+
+@covering(text=NONSENSE, name=["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
+def test_nonsense_in_a_variable_is_clamped_or_ignored(name, text, run_python):
+    if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
+        pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")
+    variables = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, name: text}
+    threads, warnings = map(int, run_python(IMPORT, **variables).split())
+    is_number = text.isdecimal() and int(text) > 0
+    assert warnings == (not is_number)
+    if name == "OMP_NUM_THREADS" and parallel.is_threaded():
+        is_number = text == "100000"  # OpenMP ignores what does not fit its integers
+    assert threads == (_threads.MAX_THREADS if is_number else _threads._cpus())
+
+
+def test_a_count_of_openmp_that_is_none(monkeypatch):
+    """Of libomp that has read nonsense."""
+    monkeypatch.setattr(_threads, "_openmp_asked", False)
+    for count in (0, -979347401):
+        assert _threads._asked(count)[0] == _threads._available
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("text", ["0", "abc", "100000"])
+def test_nonsense_after_a_fork_is_clamped_or_ignored(text, run_python):
+    decided = rule(
+        run_python,
+        after="import warnings; warnings.simplefilter('ignore')" + IN_CHILD,
+        FASTSEL_FORK_THREADS=text,
+    )
+    assert int(decided.split(";")[0]) == (_threads.MAX_THREADS if text == "100000" else 1)
+
+
+def test_more_threads_than_sensible_are_clamped():
+    with fastsel.threads(10**30):
+        assert fastsel.get_num_threads() == _threads.MAX_THREADS
+
+
+# The quota of a cgroup.
+
+QUOTAS = {
+    "v2": ({"cpu.max": "150000 100000\n"}, 1.5),
+    "v2_unlimited": ({"cpu.max": "max 100000\n"}, None),
+    "v2_empty": ({"cpu.max": "\n"}, None),
+    "v2_of_no_period": ({"cpu.max": "100000 0\n"}, None),
+    "v1": ({"cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 0.5),
+    "v1_unlimited": ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
+    "v1_of_no_period": ({"cpu/cpu.cfs_quota_us": "50000\n"}, None),
+    "none": ({}, None),
+}
+
+
+@pytest.mark.parametrize("name", QUOTAS)
+def test_quota(name, tmp_path):
+    files, expected = QUOTAS[name]
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert _threads._quota(tmp_path) == expected
+
+
+@pytest.mark.parametrize(("quota", "expected"), [(0.1, 1), (1.0, 1), (1.5, 2), (64, 4), (None, 4)])
+def test_quota_is_rounded_up_and_never_more_than_the_affinity(quota, expected, monkeypatch):
+    monkeypatch.setattr(_threads, "_quota", lambda: quota)
+    monkeypatch.setattr(parallel, "processors", lambda: 4)
+    assert _threads._cpus() == expected

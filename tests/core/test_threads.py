@@ -1,0 +1,363 @@
+"""Threads: their number never shows in a result, and other callers and writers do no harm."""
+
+import threading
+
+import numpy as np
+import pytest
+from arrays import WORD_DTYPES, choose, make
+from comparison import assert_same, outcome
+from writers import while_writing
+
+import fastsel
+
+
+def in_threads(functions, timeout=600):
+    """Run all at once, each in a thread of its own; the first error comes through. The time is for
+    what hangs, not for what is slow."""
+    errors, gate = [], threading.Barrier(len(functions))
+
+    def run(function):
+        try:
+            gate.wait(timeout)
+            function()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=run, args=(function,), daemon=True) for function in functions
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout)
+        assert not thread.is_alive(), "hangs"
+    if errors:
+        raise errors[0]
+
+
+def operations(size, name="int32", seed=0):
+    """Every selection and gather on `size` items: name -> function without arguments."""
+    array = make(name, (size, 3), 0.3, seed)
+    mask = choose(size, 0.4, np.random.default_rng([size, seed]))
+    rows = (
+        np.random.default_rng(size).integers(-size, size, (size, 1))
+        if size
+        else np.zeros((0, 1), np.int64)
+    )
+    return {
+        "nonzero": lambda: fastsel.nonzero(array),
+        "flatnonzero": lambda: fastsel.flatnonzero(array),
+        "argwhere": lambda: fastsel.argwhere(array),
+        "count_nonzero": lambda: fastsel.count_nonzero(array),
+        "compress": lambda: fastsel.compress(mask, array, axis=0),
+        "compress_flat": lambda: fastsel.compress(mask, array),
+        "extract": lambda: fastsel.extract(array, array),
+        "boolean_mask": lambda: fastsel.boolean_mask(array, mask),
+        "gather_nd": lambda: fastsel.gather_nd(array, rows),
+        "nonzero_coordinates": lambda: tuple(fastsel.nonzero_coordinates(array)),
+    }
+
+
+OPERATORS = tuple(operations(1))
+
+
+# The number of threads and of chunks never shows.
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_num_threads_agnosticism(operator, forced_kernels):
+    for name in WORD_DTYPES:
+        for size in (0, 1, 63, 64, 65, 130, 1000, 4097):
+            call = operations(size, name)[operator]
+            with fastsel.threads(1):
+                expected = call()
+            for number in (2, 3, 7, 16):
+                with fastsel.threads(number):
+                    assert_same(call(), expected)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_chunk_count_agnosticism(operator, forced_kernels, monkeypatch):
+    for size in (0, 1, 65, 1000, 4097):
+        call = operations(size)[operator]
+        with fastsel.threads(1):
+            expected = call()
+        with fastsel.threads(7):
+            for smallest in (1, 8, 100, 1000, 2**40):
+                monkeypatch.setattr("fastsel._core._threads.MIN_CHUNK_BYTES", smallest)
+                assert_same(call(), expected)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_tiny_arrays_take_another_road_to_the_same_result(operator, monkeypatch):
+    tiny = fastsel._core._gate.TINY_ITEMS
+    sizes = {1, 50, *(tiny // 3 + k for k in (-1, 0, 1)), *(tiny + k for k in (-1, 0, 1))}
+    for size in sorted(size for size in sizes if size >= 0):
+        call = operations(size)[operator]
+        monkeypatch.undo()
+        expected = call()
+        monkeypatch.setattr("fastsel._core._gate.TINY_ITEMS", 0)
+        assert_same(call(), expected)
+
+
+def test_sizes_around_the_first_chunks():
+    """With the thresholds as they are: where a second and a third chunk begin."""
+    smallest = fastsel._core._threads.MIN_CHUNK_BYTES
+    for chunks in (1, 2, 3):
+        for size in (chunks * smallest - 1, chunks * smallest, chunks * smallest + 1):
+            array = choose(size, 0.1, np.random.default_rng(size))
+            assert_same(fastsel.nonzero(array), np.nonzero(array))
+            assert_same(fastsel.boolean_mask(array, array), array[array])
+            assert fastsel.count_nonzero(array) == np.count_nonzero(array)
+
+
+# The settings.
+
+
+def test_set_num_threads_is_seen_by_get():
+    try:
+        for number in (1, 2, 5):
+            fastsel.set_num_threads(number)
+            assert fastsel.get_num_threads() == number
+    finally:
+        fastsel.set_num_threads(None)
+
+
+def test_threads_puts_the_number_back():
+    before = fastsel.get_num_threads()
+    with fastsel.threads(before + 1):
+        assert fastsel.get_num_threads() == before + 1
+        with fastsel.threads(1):
+            assert fastsel.get_num_threads() == 1
+        assert fastsel.get_num_threads() == before + 1
+    assert fastsel.get_num_threads() == before
+
+
+def test_threads_puts_the_number_back_after_an_error():
+    before = fastsel.get_num_threads()
+    with pytest.raises(KeyError), fastsel.threads(before + 2):
+        raise KeyError
+    assert fastsel.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError)],
+    ids=repr,
+)
+def test_number_of_threads_that_is_none(number, error):
+    before = fastsel.get_num_threads()
+    with pytest.raises(error):
+        fastsel.set_num_threads(number)
+    with pytest.raises(error), fastsel.threads(number):
+        pass
+    assert fastsel.get_num_threads() == before
+
+
+def test_setting_holds_in_every_python_thread():
+    seen, before = [], fastsel.get_num_threads()
+    fastsel.set_num_threads(before + 2)
+    try:
+        in_threads([lambda: seen.append(fastsel.get_num_threads())] * 2)
+    finally:
+        fastsel.set_num_threads(None)
+    assert seen == [before + 2] * 2
+
+
+def test_threads_holds_for_its_own_caller_only():
+    gate = threading.Barrier(3)
+
+    def caller(number):
+        with fastsel.threads(number):
+            for _ in range(20):
+                gate.wait(600)
+                assert fastsel.get_num_threads() == number
+
+    in_threads([lambda number=number: caller(number) for number in (1, 2, 5)])
+
+
+def test_number_of_threads_from_the_environment(run_python):
+    code = "import fastsel; print(fastsel.get_num_threads())"
+    assert run_python(code, FASTSEL_NUM_THREADS="3").split() == ["3"]
+    assert int(run_python(code, FASTSEL_NUM_THREADS="")) >= 1
+
+
+def test_show_config(capsys):
+    fastsel.show_config()
+    assert "thread" in capsys.readouterr().out.lower()
+    assert isinstance(fastsel.show_config(mode="dicts"), dict)
+    assert capsys.readouterr().out == ""
+
+
+# Several callers at once.
+
+
+@pytest.mark.parametrize("size", [65, 5000])
+def test_concurrent_callers(size, forced_kernels):
+    calls = operations(size)
+    expected = {operator: call() for operator, call in calls.items()}
+
+    def caller(first):
+        with fastsel.threads(3):
+            for k in range(30):
+                operator = OPERATORS[(first + k) % len(OPERATORS)]
+                assert_same(calls[operator](), expected[operator])
+
+    in_threads([lambda first=first: caller(first) for first in range(6)])
+
+
+def test_concurrent_errors_are_those_of_their_caller(forced_kernels):
+    """No caller gets to see the bad index of another."""
+    data = np.zeros(10, np.int8)
+
+    def caller(bad):
+        indices = np.zeros((500, 1), np.int64)
+        indices[bad] = 10 + bad
+        with fastsel.threads(3):
+            for _ in range(50):
+                with pytest.raises(IndexError, match=rf"{10 + bad} at position \({bad}, 0\)"):
+                    fastsel.gather_nd(data, indices)
+
+    in_threads([lambda bad=bad: caller(bad) for bad in (0, 100, 250, 499)])
+
+
+def test_settings_change_while_others_call(forced_kernels):
+    calls = operations(2000)
+    expected = {operator: call() for operator, call in calls.items()}
+
+    def change():
+        for k in range(200):
+            fastsel.set_num_threads(1 + k % 5)
+
+    def caller():
+        for _ in range(10):
+            for operator, call in calls.items():
+                assert_same(call(), expected[operator])
+
+    try:
+        in_threads([change, caller, caller])
+    finally:
+        fastsel.set_num_threads(None)
+
+
+# A writer changes the input meanwhile. Which of its states is seen is free; what is not:
+# a crash, an index out of range, an index twice.
+
+
+def flipping(array):
+    """A function that turns all items on, then all off."""
+
+    def write():
+        array.fill(1)
+        array.fill(0)
+
+    return write
+
+
+@pytest.mark.parametrize("name", ["bool", "int32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(40_000,), (200, 100, 2)], ids=str)
+def test_mask_changed_meanwhile(shape, name, few_threads):
+    array = np.zeros(shape, name)
+
+    def check():
+        indices = fastsel.nonzero(array)
+        assert all(k.shape == indices[0].shape for k in indices)
+        assert all(((k >= 0) & (k < size)).all() for k, size in zip(indices, shape, strict=True))
+        flat = np.ravel_multi_index(indices, shape)
+        assert (np.diff(flat) > 0).all()
+
+    while_writing(flipping(array), check)
+
+
+@pytest.mark.parametrize("operator", ["flatnonzero", "argwhere", "nonzero_coordinates"])
+def test_mask_of_other_operators_changed_meanwhile(operator, few_threads):
+    array = np.zeros((200, 200), np.uint8)
+
+    def flat_positions():
+        if operator == "flatnonzero":
+            return fastsel.flatnonzero(array)
+        if operator == "argwhere":
+            rows = fastsel.argwhere(array)
+        else:
+            count, coordinates = fastsel.nonzero_coordinates(array)
+            assert not coordinates[int(count) :].any()
+            rows = coordinates[: int(count)].astype(np.int64)
+        assert ((rows >= 0) & (rows < 200)).all()
+        return rows @ [200, 1]
+
+    def check():
+        flat = flat_positions()
+        assert ((flat >= 0) & (flat < array.size)).all()
+        assert (np.diff(flat) > 0).all()
+
+    while_writing(flipping(array), check)
+
+
+@pytest.mark.parametrize("operator", ["compress", "compress_rows", "extract", "boolean_mask"])
+def test_condition_changed_meanwhile(operator, few_threads):
+    """The kept items are items of the array, each at most once, in order."""
+    mask = np.zeros(40_000, bool)
+    array = np.arange(1, 40_001)
+    rows = np.repeat(array, 3).reshape(-1, 3)
+
+    def check():
+        if operator == "compress":
+            kept = fastsel.compress(mask, array)
+        elif operator == "compress_rows":
+            kept_rows = fastsel.compress(mask, rows, axis=0)
+            kept = kept_rows[:, 0]
+            assert (kept_rows == kept[:, None]).all()
+        elif operator == "extract":
+            kept = fastsel.extract(mask, array)
+        else:
+            kept = fastsel.boolean_mask(array, mask)
+        assert ((kept >= 1) & (kept <= 40_000)).all()
+        assert (np.diff(kept) > 0).all()
+
+    while_writing(flipping(mask), check)
+
+
+def test_out_of_compress_while_the_condition_changes(few_threads):
+    """Either `out` fits, or it is refused; beside it nothing is written."""
+    mask = np.zeros(20_000, bool)
+    around = np.full(20_000, -1)
+    out = around[5000:15_000]
+    array = np.arange(20_000)
+    mask[:10_000] = True
+    random = np.random.default_rng(0)
+
+    def write():
+        mask[:] = random.permutation(mask)
+        mask[:100] ^= True  # the count changes as well
+
+    def check():
+        ours = outcome(fastsel.compress, mask, array, out=out)
+        assert (around[:5000] == -1).all()
+        assert (around[15_000:] == -1).all()
+        if ours[0] == "raises":
+            assert ours[1] is ValueError
+        else:
+            assert ours[1] is out
+            assert (np.diff(out) > 0).all()
+
+    while_writing(write, check)
+
+
+def test_indices_changed_meanwhile(few_threads):
+    """An index is checked and used as it was read once: no read beyond the data."""
+    data = np.arange(1000, 1100)
+    indices = np.zeros((20_000, 1), np.int64)
+
+    def write():
+        indices.fill(2**40)
+        indices.fill(5)
+
+    def check():
+        ours = outcome(fastsel.gather_nd, data, indices)
+        if ours[0] == "raises":
+            assert ours[1] is IndexError
+            assert ours[2].startswith(f"index {2**40} at position (")
+        else:
+            assert np.isin(ours[1], (1000, 1005)).all()
+
+    while_writing(write, check)

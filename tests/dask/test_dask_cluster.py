@@ -1,0 +1,105 @@
+"""fastsel.dask on a cluster of two processes: results, a worker that dies, data beyond memory."""
+
+import os
+
+import numpy as np
+import pytest
+from arrays import make
+from grids import slow
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+distributed = pytest.importorskip(
+    "distributed", reason='needs pip install "dask[array]" distributed'
+)
+import dask  # noqa: E402
+from chunked import CHUNKINGS, assert_equal, chunked  # noqa: E402
+
+import fastsel.dask  # noqa: E402
+
+MEMORY = 400 << 20  # of each worker; a worker without data has about 150 MiB
+ALL = {"return_index": True, "return_inverse": True, "return_counts": True}
+
+
+# A busy machine is slow to answer.
+PATIENT = {f"distributed.comm.timeouts.{name}": "600s" for name in ("connect", "tcp")}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set(PATIENT),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, timeout="600s"),
+    ):
+        yield cluster
+
+
+@pytest.mark.parametrize(
+    ("dtype", "chunking"),
+    [("float32", "uneven"), pytest.param("U3", "empty", marks=pytest.mark.slow)],
+)
+def test_every_function(cluster, dtype, chunking):
+    a = make(dtype, (6, 4))
+    x = chunked(a, CHUNKINGS[chunking](a.shape))
+    for name in ("nonzero", "flatnonzero", "argwhere", "count_nonzero"):
+        assert_equal(getattr(fastsel.dask, name)(x), getattr(fastsel, name)(a))
+    condition = np.array([0, 1, 0, 1, 1, 0])
+    assert_equal(fastsel.dask.compress(condition, x, 0), fastsel.compress(condition, a, 0))
+    assert_equal(fastsel.dask.extract(x, x), fastsel.extract(a, a))
+    assert_equal(fastsel.dask.boolean_mask(x, x == x), fastsel.boolean_mask(a, a == a))
+    for options in ({}, {"partitions": 2}):
+        found = fastsel.dask.unique(x, sorted=False, **ALL, **options)
+        assert_equal(found, fastsel.unique(a, sorted=False, **ALL))
+    indices = np.array([[5, 0], [0, 3]])
+    for rows in (indices, da.from_array(indices, chunks=1)):
+        assert_equal(fastsel.dask.gather_nd(x, rows), fastsel.gather_nd(a, indices))
+
+
+@pytest.mark.parametrize("partitions", [None, slow(4)])
+def test_a_worker_that_dies(cluster, tmp_path, partitions):
+    """The scheduler computes again what was lost; the result is the same."""
+    died = tmp_path / "died"
+
+    def die_once(block, block_info=None):
+        if block_info[0]["chunk-location"] == (6,) and not died.exists():
+            died.touch()
+            os._exit(1)
+        return block
+
+    a = np.random.default_rng(2).integers(0, 500, 20_000)
+    x = da.from_array(a, chunks=2000).map_blocks(die_once, dtype=a.dtype, meta=a[:0])
+    assert_equal(fastsel.dask.unique(x, partitions=partitions, **ALL), fastsel.unique(a, **ALL))
+    assert died.exists()
+
+
+@pytest.mark.slow
+def test_data_larger_than_the_memory_of_the_cluster(cluster):
+    """Codes of two bytes wait for the groups, not the items; results are consumed by block."""
+    groups, size = 1000, 2 * MEMORY // 8 + 10_000_000
+    x = da.arange(size, chunks=2_000_000) % groups
+    assert x.nbytes > 2 * MEMORY
+    values, inverse, counts = fastsel.dask.unique(x, return_inverse=True, return_counts=True)
+    differences = (inverse != x).sum()
+    values, counts, differences = dask.compute(values, counts, differences)
+    assert np.array_equal(values, np.arange(groups))
+    assert np.array_equal(
+        counts, np.bincount(np.arange(size % groups), minlength=groups) + size // groups
+    )
+    assert differences == 0
+    zeros = fastsel.dask.flatnonzero(x == 0)
+    assert (zeros % groups).sum().compute() == 0
+    assert int(fastsel.dask.count_nonzero(x)) == size - counts[0]
+
+
+def test_partitions_are_ranges_of_values(cluster):
+    size = 1_000_000
+    x = (da.arange(size, chunks=100_000) * 7919) % size  # each number once, in another order
+    values, counts = fastsel.dask.unique(x, return_counts=True, partitions=8)
+    blocks = dask.compute(*[values.blocks[k] for k in range(8)])
+    assert np.array_equal(np.concatenate(blocks), np.arange(size))
+    assert max(map(len, blocks)) < size // 4
+    assert counts.max().compute() == 1

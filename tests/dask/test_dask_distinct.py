@@ -1,0 +1,269 @@
+"""unique and its kin on dask arrays: fastsel's results on the whole array, whatever the chunks."""
+
+import itertools
+
+import numpy as np
+import pytest
+from arrays import DTYPES, grouped, make
+from comparison import outcome
+from grids import covering, every_third
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+from chunked import (  # noqa: E402
+    CHUNKINGS,
+    assert_declared,
+    assert_equal,
+    chunked,
+    chunkings,
+    of_unknown_sizes,
+    uneven,
+)
+
+import fastsel.dask  # noqa: E402
+
+ALL = {"return_index": True, "return_inverse": True, "return_counts": True}
+KIN = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
+
+
+def test_signature_starts_as_that_of_fastsel():
+    import inspect
+
+    ours = list(inspect.signature(fastsel.dask.unique).parameters.values())
+    assert ours[:7] == list(inspect.signature(fastsel.unique).parameters.values())
+    assert [p.name for p in ours[7:]] == ["split_every", "partitions"]
+    assert [p.default for p in ours[7:]] == [8, None]
+
+
+@pytest.mark.parametrize("dtype", every_third(DTYPES, 0))
+@covering(sorted=[True, False], equal_nan=[True, False])
+def test_items_of_every_dtype(dtype, sorted, equal_nan):
+    a = grouped(dtype, 60, 20).reshape(12, 5)
+    x = chunked(a, uneven(a.shape))
+    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL}
+    assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
+
+
+@pytest.mark.parametrize("dtype", every_third([name for name in DTYPES if name != "object"], 2))
+@covering(sorted=[True, False], partitions=[None, 3])
+def test_rows_of_every_dtype(dtype, sorted, partitions):
+    a = grouped(dtype, 40, 3).reshape(10, 4)
+    a = np.concatenate([a, a[::-1]])
+    x = chunked(a, uneven(a.shape))
+    options = {"sorted": sorted, "axis": 0, **ALL}
+    expected = outcome(fastsel.unique, a, **options)
+    if expected[0] == "raises":  # NumPy has no rows of this dtype
+        assert outcome(fastsel.dask.unique, x, **options)[:2] == expected[:2]
+    else:
+        result = fastsel.dask.unique(x, partitions=partitions, **options)
+        assert_equal(result, expected[1])
+
+
+@pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
+@covering(sorted=[True, False], equal_nan=[True, False])
+def test_partitions_of_every_dtype(dtype, sorted, equal_nan):
+    a = grouped(dtype, 90, 50)
+    x = chunked(a, ((20, 0, 1, 29, 40),))
+    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL}
+    result = fastsel.dask.unique(x, partitions=5, **options)
+    assert result[0].npartitions == 5
+    assert_equal(result, fastsel.unique(a, **options))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("chunking", CHUNKINGS)
+def test_any_chunking(chunking, axis):
+    a = grouped("float32", 60, 20).reshape(12, 5)
+    x = chunked(a, CHUNKINGS[chunking](a.shape))
+    for options in (ALL, {"sorted": False, **ALL}, {}):
+        assert_equal(
+            fastsel.dask.unique(x, axis=axis, **options), fastsel.unique(a, axis=axis, **options)
+        )
+
+
+@given(data=st.data())
+def test_any_chunks_and_flags(data):
+    shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
+    dtype = data.draw(
+        st.sampled_from(["uint8", "int64", "float32", "float64", "complex64", "U3", "M8[s]", "?"])
+    )
+    a = grouped(dtype, int(np.prod(shape)), data.draw(st.integers(1, 30))).reshape(shape)
+    axis = data.draw(st.sampled_from([None, *range(-len(shape), len(shape))]))
+    names = ("return_index", "return_inverse", "return_counts", "equal_nan", "sorted")
+    options = {name: data.draw(st.booleans(), name) for name in names}
+    split_every = data.draw(st.integers(2, 9))
+    partitions = data.draw(st.sampled_from([None, None, 1, 2, 5]))
+    x = chunked(a, data.draw(chunkings(shape)))
+    result = fastsel.dask.unique(
+        x, axis=axis, split_every=split_every, partitions=partitions, **options
+    )
+    assert_equal(result, fastsel.unique(a, axis=axis, **options))
+    assert_declared(result)
+
+
+@pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
+def test_equals_numpy(flags):
+    a = np.random.default_rng(1).integers(0, 50, (30, 40))
+    for chunks in ((30, 40), (7, 11), (1, 40), (30, 1)):
+        x = da.from_array(a, chunks=chunks)
+        for axis in (None, 0, 1):
+            assert_equal(fastsel.dask.unique(x, *flags, axis), np.unique(a, *flags, axis))
+
+
+@pytest.mark.parametrize("name", KIN)
+@pytest.mark.parametrize("chunking", CHUNKINGS)
+def test_kin(name, chunking):
+    a = np.array([[2.0, np.nan, -0.0], [0.0, np.nan, 2.0]])
+    result = getattr(fastsel.dask, name)(chunked(a, CHUNKINGS[chunking](a.shape)))
+    expected = getattr(fastsel, name)(a)
+    assert type(result) is type(expected) or name == "unique_values"
+    assert_equal(result, expected)
+
+
+def test_kin_take_no_keyword():
+    for name in KIN:
+        with pytest.raises(TypeError, match="positional-only"):
+            getattr(fastsel.dask, name)(x=da.ones(3))
+
+
+def test_first_occurrences_across_blocks_side_by_side():
+    """The first in C order may lie in a later block, and the bits are those of the first."""
+    a = np.array([[1.0, 2.0, -0.0, 5.0], [0.0, 5.0, 1.0, 2.0]])
+    x = da.from_array(a, chunks=(2, 1))
+    expected = fastsel.unique(a, sorted=False, **ALL)
+    assert expected[0].tolist() == [1, 2, 0, 5]
+    assert_equal(fastsel.dask.unique(x, sorted=False, **ALL), expected)
+    assert np.signbit(fastsel.dask.unique(x).compute()).tolist() == [True, False, False, False]
+
+
+def test_smallest_nan_stands_for_complex_ones():
+    nan = np.nan
+    a = np.array([complex(nan, 1), 1, complex(1, nan), complex(-1, nan), 1, complex(nan, -1)])
+    for chunks in (1, 2, 3, 6):
+        for options in ({}, ALL, {"sorted": False, **ALL}, {"equal_nan": False, **ALL}):
+            x = da.from_array(a, chunks=chunks)
+            assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", "struct_padded"])
+def test_dtype_stays_as_it_is(dtype):
+    dtype = DTYPES.get(dtype) or np.dtype(dtype)
+    x = chunked(grouped(dtype, 12, 5), 3)
+    assert fastsel.dask.unique(x).compute().dtype == dtype
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"partitions": 3}, {"sorted": False}])
+def test_unknown_chunk_sizes(options):
+    a = make("int64", (20, 3)) % 3
+    x = of_unknown_sizes(chunked(a, ((4, 0, 16), (3,))))
+    result = fastsel.dask.unique(x, **ALL, **options)
+    options.pop("partitions", None)
+    assert_equal(result, fastsel.unique(a, **ALL, **options))
+    assert np.isnan(result[2].shape[0])
+
+
+def test_unknown_chunk_sizes_that_matter():
+    x = of_unknown_sizes(chunked(np.ones((4, 4)), 2))
+    with pytest.raises(ValueError, match=r"ar .*unknown chunk sizes.*compute_chunk_sizes"):
+        fastsel.dask.unique(x, axis=0)
+    assert_equal(fastsel.dask.unique(x, **ALL), fastsel.unique(np.ones((4, 4)), **ALL))
+
+
+def test_zero_dimensions():
+    a = np.array(7)
+    assert_equal(fastsel.dask.unique(da.from_array(a), **ALL), fastsel.unique(a, **ALL))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0)])
+def test_empty(shape):
+    a = np.zeros(shape)
+    x = da.from_array(a)
+    for axis in (None, *range(len(shape))):
+        assert_equal(fastsel.dask.unique(x, axis=axis, **ALL), fastsel.unique(a, axis=axis, **ALL))
+
+
+@pytest.mark.parametrize("axis", [2, -3, 1.0, "0", (0, 1)])
+def test_wrong_axis_is_refused_at_once(axis):
+    a = np.ones((2, 3))
+    expected = outcome(np.unique, a, axis=axis)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.unique, da.from_array(a), axis=axis) == expected
+
+
+def test_rows_of_objects_are_refused_at_once():
+    a = np.array([["a", "b"]], object)
+    expected = outcome(np.unique, a, axis=0)
+    assert outcome(fastsel.dask.unique, chunked(a, (1, 2)), axis=0) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"split_every": 1}, ValueError, "split_every must be at least 2, got 1"),
+        ({"split_every": 2.5}, TypeError, "split_every must be an integer, got float"),
+        ({"partitions": 0}, ValueError, "partitions must be at least 1, got 0"),
+    ],
+)
+def test_wrong_options(options, error, text):
+    with pytest.raises(error, match=text):
+        fastsel.dask.unique(da.ones(3), **options)
+
+
+def test_other_blocks_are_refused_at_once():
+    x = da.ma.masked_equal(da.ones(3), 1)
+    with pytest.raises(TypeError, match=r"blocks of type numpy.ndarray, got .* MaskedArray"):
+        fastsel.dask.unique(x)
+
+
+def test_objects_without_an_order():
+    a = np.array([3, "a", None, "a", 3], object)
+    x = da.from_array(a, chunks=2)
+    options = {"sorted": False, **ALL}
+    assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
+    assert outcome(fastsel.dask.unique(x).compute)[:2] == ("raises", TypeError)
+
+
+def test_strings_that_are_longer_than_declared():
+    """A dask array may declare a dtype that its blocks outgrow."""
+    x = da.from_array(np.arange(6), chunks=2).map_blocks(
+        lambda block: np.array(["x" * (k + 1) for k in block]), dtype="U1"
+    )
+    values = fastsel.dask.unique(x).compute()
+    assert values.tolist() == ["x" * k for k in range(1, 7)]
+
+
+def test_inverse_waits_as_small_codes():
+    from fastsel.dask import _blocks, _groups
+
+    rule = _groups.Rule(False, True, True, True, True, False)
+    for groups, size in ((1, 1), (256, 1), (257, 2), (65536, 2), (65537, 4)):
+        leaf = _groups.leaf(np.arange(groups), _blocks.Location((0,), (groups,)), rule)
+        assert leaf.codes.dtype.itemsize == size
+
+
+def test_no_task_takes_more_than_its_share():
+    """Leaves take one block, merges `split_every` neighbours, the inverse one block as codes."""
+    x = da.zeros(100, chunks=1)
+    for options in ({}, {"partitions": 4}):
+        result = fastsel.dask.unique(x, True, True, True, split_every=5, **options)
+        graph = result[2].__dask_graph__()
+        graph.validate()
+        most = {}
+        for key, sources in graph.get_all_dependencies().items():
+            step = key[0].partition("-fastsel")[0] if isinstance(key, tuple) else key
+            most[step] = max(most.get(step, 0), len(sources))
+        assert most["leaf"] == 1
+        assert most["inverse"] == 2
+        assert options or max(most.values()) == 5
+
+
+@pytest.mark.parametrize("partitions", [None, 3])
+def test_groups_of_partitions_are_spread(partitions):
+    x = da.from_array(np.random.default_rng(0).permutation(30_000), chunks=3000)
+    values = fastsel.dask.unique(x, partitions=partitions)
+    sizes = [len(block.compute()) for block in values.blocks]
+    assert sum(sizes) == 30_000
+    assert partitions is None or max(sizes) < 1.5 * 30_000 / partitions

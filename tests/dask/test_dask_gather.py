@@ -1,0 +1,131 @@
+"""gather_nd on dask arrays: data and indices in any chunks, indices in memory or not."""
+
+import numpy as np
+import pytest
+from arrays import DTYPES, make
+from comparison import outcome
+from grids import every_third
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+from chunked import (  # noqa: E402
+    assert_declared,
+    assert_equal,
+    chunked,
+    chunkings,
+    of_unknown_sizes,
+    uneven,
+)
+
+import fastsel.dask  # noqa: E402
+
+
+def index_rows(rng, shape, lead, depth, batch=0):
+    """Index rows within bounds, negative ones among them."""
+    sizes = shape[batch : batch + depth]
+    return np.stack([rng.integers(-size, size, lead) for size in sizes], axis=-1)
+
+
+@pytest.mark.parametrize("dtype", every_third(DTYPES, 0))
+@pytest.mark.parametrize("chunked_indices", [False, True])
+def test_every_dtype(dtype, chunked_indices):
+    a = make(dtype, (6, 5, 3))
+    indices = index_rows(np.random.default_rng(0), a.shape, (4, 7), 2)
+    x = chunked(a, uneven(a.shape))
+    rows = chunked(indices, uneven(indices.shape)) if chunked_indices else indices
+    assert_equal(fastsel.dask.gather_nd(x, rows), fastsel.gather_nd(a, indices))
+
+
+@given(data=st.data())
+def test_any_chunks(data):
+    shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
+    batch = data.draw(st.integers(0, len(shape) - 1))
+    depth = data.draw(st.integers(1, len(shape) - batch))
+    lead = shape[:batch] + tuple(data.draw(st.lists(st.integers(0, 5), max_size=2)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    indices = index_rows(rng, shape, lead, depth, batch)
+    a = make("int64", shape)
+    x = chunked(a, data.draw(chunkings(shape)))
+    expected = fastsel.gather_nd(a, indices, batch)
+    for rows in (indices, chunked(indices, data.draw(chunkings(indices.shape)))):
+        result = fastsel.dask.gather_nd(x, rows, batch)
+        assert_equal(result, expected)
+        assert_declared(result)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", ">i4", "u8", "i8"])
+def test_any_integers(dtype):
+    a = np.arange(100)
+    indices = np.array([[3], [99], [0]], dtype)
+    x = da.from_array(a, chunks=30)
+    for rows in (indices, da.from_array(indices, chunks=2)):
+        assert_equal(fastsel.dask.gather_nd(x, rows), a[[3, 99, 0]])
+
+
+@pytest.mark.parametrize("index", [5, -6, 2**40])
+def test_out_of_bounds(index):
+    a = np.ones((4, 5))
+    indices = np.zeros((3, 6, 2), int)
+    indices[2, 4, 1] = index
+    x = da.from_array(a, chunks=2)
+    expected = outcome(fastsel.gather_nd, a, indices)
+    assert expected[1] is IndexError
+    assert outcome(fastsel.dask.gather_nd, x, indices) == expected
+    lazy = fastsel.dask.gather_nd(x, da.from_array(indices, chunks=2))
+    assert outcome(lazy.compute) == expected
+
+
+def test_unsigned_indices_beyond_the_signed_ones():
+    x = da.from_array(np.arange(4), chunks=2)
+    expected = outcome(fastsel.gather_nd, np.arange(4), np.array([[2**63]], "u8"))
+    assert outcome(fastsel.dask.gather_nd, x, np.array([[2**63]], "u8")) == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "indices", "batch_dims"),
+    [
+        ((3, 4), np.zeros((2, 3), int), 0),
+        ((3, 4), np.zeros((2, 0), int), 0),
+        ((3, 4), np.zeros((2, 1), int), 1),
+        ((3, 4), np.zeros((2, 1), int), 2),
+        ((3, 4), np.zeros((2, 1), int), 0.5),
+        ((3, 4), np.zeros((2, 1)), 0),
+        ((3, 4), np.array(0), 0),
+        ((), np.zeros((2, 1), int), 0),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(shape, indices, batch_dims):
+    a = np.ones(shape)
+    expected = outcome(fastsel.gather_nd, a, indices, batch_dims)
+    assert expected[0] == "raises"
+    for rows in (indices, da.from_array(indices)):
+        assert outcome(fastsel.dask.gather_nd, da.from_array(a), rows, batch_dims) == expected
+
+
+def test_unknown_chunk_sizes_are_refused_at_once():
+    x = of_unknown_sizes(da.ones(4, chunks=2))
+    with pytest.raises(ValueError, match="data must have known chunk sizes"):
+        fastsel.dask.gather_nd(x, [[0]])
+    with pytest.raises(ValueError, match="indices must have known chunk sizes"):
+        fastsel.dask.gather_nd(da.ones(4), x.astype(int)[:, np.newaxis])
+
+
+def test_blocks_that_no_index_addresses_are_not_computed():
+    def fail_beyond(block, block_info):
+        if block_info[0]["chunk-location"] != (1,):
+            raise AssertionError("this block is not needed")
+        return block
+
+    x = da.arange(12, chunks=4).map_blocks(fail_beyond, dtype=int, meta=np.empty(0, int))
+    assert fastsel.dask.gather_nd(x, [[5], [4]]).compute().tolist() == [5, 4]
+
+
+def test_strings_that_are_longer_than_declared():
+    """A dask array may declare a dtype that its blocks outgrow."""
+    x = da.from_array(np.arange(6), chunks=2).map_blocks(
+        lambda block: np.array(["x" * (k + 1) for k in block]), dtype="U1"
+    )
+    assert fastsel.dask.gather_nd(x, [[5], [0]]).compute().tolist() == ["xxxxxx", "x"]

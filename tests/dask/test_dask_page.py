@@ -1,0 +1,41 @@
+"""The documentation's example of fastsel.dask, at a small size."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(not importlib.util.find_spec(package), reason=f"needs pip install {package}")
+    for package in ("distributed", "zarr")
+]
+PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
+
+
+def test_example(tmp_path):
+    text = PAGE.read_text(encoding="utf-8")
+    (code,) = re.findall(r"tests/dask/test_dask_page.py -->\n```python\n(.*?)```", text, re.DOTALL)
+    assert "SIZE = 2_000_000_000\n" in code
+    script = tmp_path / "example.py"
+    script.write_text(code.replace("SIZE = 2_000_000_000\n", "SIZE = 200_000\n"))
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr
+    squares = [k * k % 1013 for k in range(200_000)]
+    values = sorted(set(squares))
+    commonest = max(values, key=squares.count)
+    assert run.stdout.splitlines() == [
+        f"{len(values)} labels, the commonest is {commonest}",
+        f"label {values[-1]} is first at {squares.index(values[-1])}; "
+        f"labels above 1000 add to {sum(k for k in squares if k > 1000)}",
+    ]

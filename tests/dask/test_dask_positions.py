@@ -1,0 +1,163 @@
+"""nonzero and its kin on dask arrays: positions in the whole array, whatever the chunks."""
+
+import numpy as np
+import pytest
+from arrays import DTYPES, make
+from comparison import outcome
+from grids import covering
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+from chunked import (  # noqa: E402
+    CHUNKINGS,
+    assert_declared,
+    assert_equal,
+    chunked,
+    chunkings,
+    of_unknown_sizes,
+    uneven,
+)
+
+import fastsel.dask  # noqa: E402
+
+NAMES = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
+
+
+@pytest.fixture(params=[1 << 20, 1], ids=["wide", "narrow"])
+def least_band_bytes(request, monkeypatch):
+    """Bands as wide as the array, and bands that are cut along later axes."""
+    monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", request.param)
+
+
+@covering(dtype=DTYPES, name=NAMES)
+def test_every_dtype(dtype, name):
+    a = make(dtype, (7, 9))
+    result = getattr(fastsel.dask, name)(chunked(a, uneven(a.shape)))
+    assert_equal(result, getattr(fastsel, name)(a))
+
+
+@covering(
+    at_least=28,
+    shape=[(11,), (5, 6), (3, 4, 5), (1, 20), (0,), (0, 3), (3, 0)],
+    chunking=CHUNKINGS,
+    name=NAMES,
+)
+def test_any_chunking(shape, chunking, name, least_band_bytes):
+    a = make("int16", shape)
+    x = chunked(a, CHUNKINGS[chunking](shape))
+    result = getattr(fastsel.dask, name)(x)
+    assert_declared(result)
+    assert_equal(result, getattr(np, name)(a))
+
+
+@given(data=st.data())
+def test_any_chunks(data):
+    shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
+    a = make(data.draw(st.sampled_from(["bool", "int64", "float64", "U3", "object"])), shape)
+    x = chunked(a, data.draw(chunkings(shape)))
+    for name in NAMES:
+        assert_equal(getattr(fastsel.dask, name)(x), getattr(np, name)(a))
+    axes = st.sampled_from(range(-len(shape), len(shape)))
+    axis = data.draw(st.none() | axes | st.sets(st.integers(0, len(shape) - 1)).map(tuple))
+    keepdims = data.draw(st.booleans())
+    with np.errstate(invalid="ignore"):  # NumPy casts signalling NaN
+        expected = np.count_nonzero(a, axis, keepdims=keepdims)
+    assert_equal(fastsel.dask.count_nonzero(x, axis, keepdims=keepdims), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unknown_chunk_sizes(name):
+    a = make("int64", (20, 3))
+    result = getattr(fastsel.dask, name)(of_unknown_sizes(chunked(a, ((4, 0, 16), (3,)))))
+    assert_equal(result, getattr(np, name)(a))
+
+
+@pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
+def test_unknown_chunk_sizes_that_matter(name):
+    x = of_unknown_sizes(chunked(np.ones((4, 4)), ((2, 2), (2, 2))))
+    with pytest.raises(ValueError, match=r"a has .*unknown chunk sizes.*compute_chunk_sizes"):
+        getattr(fastsel.dask, name)(x)
+
+
+def test_blocks_stay_as_large_as_they_were(monkeypatch):
+    monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", 1)
+    from fastsel.dask._blocks import bands
+
+    x = da.zeros((100, 40, 30), chunks=(10, 10, 10))
+    assert bands("x", x).chunksize == (1, 10, 30)
+    assert bands("x", x, whole_rows=True).chunksize == (1, 40, 30)
+    assert bands("x", da.zeros((1, 5000), chunks=(1, 50))).chunksize == (1, 50)
+    monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", 8 * 40 * 30 * 5)
+    assert bands("x", x).chunksize == (5, 40, 30)
+
+
+@pytest.mark.parametrize("name", ["flatnonzero", "argwhere", "count_nonzero"])
+@pytest.mark.parametrize("item", [0, 7])
+def test_zero_dimensions(name, item):
+    a = np.array(item)
+    assert_equal(getattr(fastsel.dask, name)(da.from_array(a)), getattr(fastsel, name)(a))
+
+
+def test_nonzero_of_zero_dimensions_is_refused_at_once():
+    a = np.array(3)
+    assert outcome(fastsel.dask.nonzero, da.from_array(a)) == outcome(np.nonzero, a)
+
+
+@pytest.mark.parametrize("axis", [2, -3, 1.0, (0, 0), (0, 2)])
+def test_wrong_axis_is_refused_at_once(axis):
+    a = np.ones((2, 3))
+    expected = outcome(np.count_nonzero, a, axis)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.count_nonzero, da.from_array(a), axis) == expected
+
+
+def test_structured_items_have_no_axis():
+    a = make("struct_plain", (4, 5))
+    x = chunked(a, ((2, 2), (3, 2)))
+    expected = outcome(np.count_nonzero, a, 0)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.count_nonzero, x, 0) == expected
+    assert_equal(fastsel.dask.count_nonzero(x), fastsel.count_nonzero(a))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_blocks_are_refused_at_once(name):
+    x = da.ma.masked_equal(da.ones(3), 1)
+    with pytest.raises(TypeError, match=r"a must be .* type numpy.ndarray, got .* MaskedArray"):
+        getattr(fastsel.dask, name)(x)
+
+
+@pytest.mark.parametrize("n", [None, "effective", 2, 3])
+@pytest.mark.parametrize("dtype", ["uint32", "int64"])
+def test_nonzero_coordinates(dtype, n):
+    a = make("float32", (1, 7, 9))
+    x = chunked(a, ((1,), (3, 4), (5, 4)))
+    count, rows = fastsel.dask.nonzero_coordinates(x, n=n, dtype=dtype)
+    expected = fastsel.nonzero_coordinates(a, n=n, dtype=dtype)
+    assert_equal((count, rows), (expected.count, expected.coordinates[: expected.count]))
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((3, 4), {"n": 1}),
+        ((3, 4), {"n": 3}),
+        ((3, 4), {"n": 1.5}),
+        ((3, 4), {"dtype": "int16"}),
+        ((2**32, 1), {}),
+    ],
+)
+def test_wrong_coordinates_are_refused_at_once(shape, options):
+    a = np.broadcast_to(np.ones((), "i1"), shape)
+    x = da.zeros(shape, dtype="i1", chunks=2**30)
+    expected = outcome(fastsel.nonzero_coordinates, a, **options)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.nonzero_coordinates, x, **options) == expected
+
+
+def test_coordinates_of_unknown_sizes_are_refused_at_once():
+    with pytest.raises(ValueError, match="x must have known chunk sizes"):
+        fastsel.dask.nonzero_coordinates(of_unknown_sizes(da.ones(4, chunks=2)))

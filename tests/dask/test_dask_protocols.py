@@ -1,0 +1,189 @@
+"""fastsel's functions on dask arrays reach fastsel.dask; sources, pickles and threads of tasks."""
+
+import pickle
+
+import numpy as np
+import pytest
+from arrays import make
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+import dask  # noqa: E402
+from chunked import assert_equal, computed  # noqa: E402
+
+import fastsel.dask  # noqa: E402
+
+a = make("int32", (8, 6))
+x = da.from_array(a, chunks=(3, 4))
+CALLS = {
+    "nonzero": lambda module, a: module.nonzero(a),
+    "flatnonzero": lambda module, a: module.flatnonzero(a),
+    "argwhere": lambda module, a: module.argwhere(a),
+    "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "count_nonzero_axis": lambda module, a: module.count_nonzero(a, 0, keepdims=True),
+    "compress": lambda module, a: module.compress([1, 0, 1], a, 1),
+    "compress_flat": lambda module, a: module.compress(a[0], a),
+    "extract": lambda module, a: module.extract(a > 0, a),
+    "boolean_mask": lambda module, a: module.boolean_mask(a, a > 0),
+    "unique": lambda module, a: module.unique(a),
+    "unique_first": lambda module, a: module.unique(a, True, True, True, sorted=False),
+    "unique_rows": lambda module, a: module.unique(a, axis=1),
+    "unique_all": lambda module, a: module.unique_all(a),
+    "unique_counts": lambda module, a: module.unique_counts(a),
+    "unique_inverse": lambda module, a: module.unique_inverse(a),
+    "unique_values": lambda module, a: module.unique_values(a),
+    "gather_nd": lambda module, a: module.gather_nd(a, [[0], [-1]]),
+    "nonzero_coordinates": lambda module, a: module.nonzero_coordinates(a, n=2),
+}
+
+
+def names(result):
+    return [part.name for part in (result if isinstance(result, tuple) else (result,))]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_functions_of_fastsel_reach_those_of_dask(call):
+    result = CALLS[call](fastsel, x)
+    assert names(result) == names(CALLS[call](fastsel.dask, x))
+    if call != "nonzero_coordinates":
+        assert_equal(result, CALLS[call](fastsel, a))
+
+
+MIXED = {
+    "compress_condition": lambda x: fastsel.compress(x[:, 0] > 0, a, 0),
+    "compress_a": lambda x: fastsel.compress(a[:, 0] > 0, x, 0),
+    "extract_condition": lambda x: fastsel.extract(x, a),
+    "extract_arr": lambda x: fastsel.extract(a, x),
+    "boolean_mask_mask": lambda x: fastsel.boolean_mask(a, x > 0),
+    "boolean_mask_a": lambda x: fastsel.boolean_mask(x, a > 0),
+    "gather_nd_data": lambda x: fastsel.gather_nd(x, a[:, :1] * 0),
+    "gather_nd_indices": lambda x: fastsel.gather_nd(a, x[:, :1] * 0),
+}
+
+
+@pytest.mark.parametrize("call", MIXED)
+def test_one_dask_array_is_enough(call):
+    result = MIXED[call](x)
+    assert isinstance(result, da.Array)
+    assert_equal(result, MIXED[call](a))
+
+
+def test_what_dask_arrays_do_not_take():
+    with pytest.raises(TypeError, match="'out'"):
+        fastsel.compress([1], x, 0, np.zeros((1, 6), np.int32))
+    with pytest.raises(TypeError, match="'out'"):
+        fastsel.gather_nd(x, [[0]], out=np.zeros((1, 6), np.int32))
+    with pytest.raises(TypeError, match="'capacity'"):
+        fastsel.nonzero_coordinates(x, capacity=3)
+
+
+def test_other_blocks_stay_with_dask():
+    masked = da.ma.masked_equal(da.from_array(np.array([1, 2, 1]), chunks=2), 1)
+    assert names(fastsel.nonzero(masked)) == names(np.nonzero(masked))
+
+
+def test_an_array_that_claims_both_decides():
+    class Claims:
+        def __array_function__(self, function, types, args, kwargs):
+            return "mine"
+
+    assert fastsel.extract(Claims(), x) == "mine"
+
+
+def test_dask_is_imported_by_nobody_else(run_python):
+    run_python("""
+import sys, numpy as np, fastsel
+fastsel.nonzero([1]), fastsel.unique(np.ma.ones(3)), fastsel.gather_nd([1], [[0]])
+assert not any(name.partition('.')[0] == 'dask' for name in sys.modules)
+assert 'fastsel.dask' not in sys.modules
+""")
+
+
+def test_without_dask_the_error_says_what_to_install(run_python):
+    run_python("""
+import sys
+sys.modules['dask'] = None
+try:
+    import fastsel.dask
+except ImportError as error:
+    assert 'pip install "dask[array]" distributed' in str(error), error
+else:
+    raise AssertionError
+""")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_graphs_are_lazy_and_pickle(call):
+    def fail(block):
+        raise AssertionError("computed")
+
+    lazy = da.from_array(a, chunks=4).map_blocks(fail, dtype=a.dtype, meta=np.empty((0, 0), "i4"))
+    if call != "compress_flat":  # a[0] as a condition of its own
+        CALLS[call](fastsel.dask, lazy)
+    result = CALLS[call](fastsel.dask, x)
+    assert_equal(pickle.loads(pickle.dumps(result)), computed(result))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_equal_calls_have_equal_names(call):
+    """So that dask knows results that it has."""
+    assert names(CALLS[call](fastsel.dask, x)) == names(CALLS[call](fastsel.dask, x))
+    other = da.from_array(a + 1, chunks=(3, 4))
+    assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, other))
+
+
+def test_flags_are_part_of_the_names():
+    calls = [
+        fastsel.dask.unique(x, **{name: value})
+        for name, value in [("sorted", False), ("split_every", 3), ("partitions", 2), ("axis", 0)]
+    ]
+    assert len({call.name for call in [*calls, fastsel.dask.unique(x)]}) == 5
+
+
+def test_tasks_use_one_thread_each(monkeypatch):
+    seen = set()
+
+    def spy_on(function):
+        def spy(*args, **kwargs):
+            seen.add(fastsel.get_num_threads())
+            return function(*args, **kwargs)
+
+        return spy
+
+    with fastsel.threads(7):
+        results = [CALLS[call](fastsel.dask, x) for call in CALLS]
+        for name in ("nonzero", "unique", "gather_nd", "count_nonzero", "compress"):
+            monkeypatch.setattr(fastsel, name, spy_on(getattr(fastsel, name)))
+        for result in results:
+            computed(result)
+    assert seen == {1}
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_several_outputs_share_their_work(scheduler):
+    blocks = []
+    counted = x.map_blocks(lambda block: blocks.append(1) or block, dtype=x.dtype, meta=a[:0, :0])
+    with dask.config.set(scheduler=scheduler):
+        computed(fastsel.dask.unique(counted, True, True, True))
+    assert len(blocks) == counted.npartitions
+
+
+def test_sources(tmp_path):
+    np.save(tmp_path / "a.npy", a)
+    delayed = [da.from_delayed(dask.delayed(a[k : k + 4]), (4, 6), a.dtype) for k in (0, 4)]
+    sources = {
+        "memmap": da.from_array(np.load(tmp_path / "a.npy", mmap_mode="r"), chunks=3),
+        "delayed": da.concatenate(delayed),
+    }
+    for source in sources.values():
+        for call in ("nonzero", "boolean_mask", "unique_first", "gather_nd"):
+            assert_equal(CALLS[call](fastsel.dask, source), CALLS[call](fastsel, a))
+
+
+def test_zarr(tmp_path):
+    pytest.importorskip("zarr", reason="needs pip install zarr")
+    da.to_zarr(x.rechunk((3, 4)), str(tmp_path / "a.zarr"))
+    source = da.from_zarr(str(tmp_path / "a.zarr"))
+    for call in ("nonzero", "boolean_mask", "unique_first", "gather_nd"):
+        assert_equal(CALLS[call](fastsel.dask, source), CALLS[call](fastsel, a))

@@ -1,0 +1,176 @@
+"""compress, extract and boolean_mask on dask arrays."""
+
+import numpy as np
+import pytest
+from arrays import DTYPES, make
+from comparison import outcome
+from grids import every_third
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+from chunked import (  # noqa: E402
+    CHUNKINGS,
+    assert_declared,
+    assert_equal,
+    chunked,
+    chunkings,
+    of_unknown_sizes,
+    uneven,
+)
+
+import fastsel.dask  # noqa: E402
+
+
+@pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
+def test_every_dtype(dtype):
+    a, mask = make(dtype, (7, 9)), make("bool", (7, 9)) == 1
+    x, m = chunked(a, uneven(a.shape)), chunked(mask, ((7,), (4, 5)))
+    assert_equal(fastsel.dask.boolean_mask(x, m), fastsel.boolean_mask(a, mask))
+    assert_equal(fastsel.dask.extract(x, x), fastsel.extract(a, a))
+    condition = a[:, 0].copy()
+    for given_condition in (condition, chunked(condition, ((3, 4),))):
+        assert_equal(
+            fastsel.dask.compress(given_condition, x, 0), fastsel.compress(condition, a, 0)
+        )
+
+
+@given(data=st.data())
+def test_any_chunks(data):
+    shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
+    a = make("int32", shape)
+    x = chunked(a, data.draw(chunkings(shape)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+
+    def in_memory_or_not(array):
+        return data.draw(
+            st.sampled_from([array, chunked(array, data.draw(chunkings(array.shape)))])
+        )
+
+    mask = rng.random(shape[: data.draw(st.integers(1, len(shape)))]) < 0.5
+    result = fastsel.dask.boolean_mask(x, in_memory_or_not(mask))
+    assert_equal(result, a[mask])
+    assert_declared(result)
+    axis = data.draw(st.sampled_from([None, *range(-len(shape), len(shape))]))
+    size = a.size if axis is None else shape[axis]
+    condition = rng.random(data.draw(st.integers(0, size + 3))) < 0.5
+    condition[size:] = False
+    result = fastsel.dask.compress(in_memory_or_not(condition), x, axis)
+    assert_equal(result, np.compress(condition, a, axis))
+    assert_declared(result)
+    flat = in_memory_or_not(condition[: a.size])
+    assert_equal(fastsel.dask.extract(flat, x), np.extract(condition[: a.size], a))
+
+
+@pytest.mark.parametrize("chunking", CHUNKINGS)
+def test_condition_beyond_the_end(chunking):
+    a = np.arange(12).reshape(3, 4)
+    x = chunked(a, CHUNKINGS[chunking](a.shape))
+    condition = np.array([0, 1, 0, 0, 0, 1, 1], bool)
+    for axis in (0, 1):
+        expected = outcome(np.compress, condition, a, axis)
+        assert expected[0] == "raises"
+        assert outcome(fastsel.dask.compress, condition, x, axis) == expected
+        lazy = fastsel.dask.compress(chunked(condition, ((3, 4),)), x, axis)
+        with pytest.raises(IndexError, match=f"beyond the end of axis {axis} with size"):
+            lazy.compute()
+    expected = outcome(np.extract, np.ones(13), a)
+    assert outcome(fastsel.dask.extract, np.ones(13), x) == expected
+
+
+def test_lengths_are_known_where_the_condition_is():
+    x = da.zeros((6, 4), chunks=2)
+    assert fastsel.dask.compress([0, 1, 1, 1, 0, 0], x, 0).chunks == ((1, 2, 0), (2, 2))
+    assert fastsel.dask.boolean_mask(x, np.ones((6, 4), bool)).shape == (24,)
+    assert np.isnan(fastsel.dask.boolean_mask(x, x == 0).shape[0])
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [[1, 0, 1], (0.0, 0.5, 1), ["", "a", ""], [], [[1]], None, 1, "abc"],
+    ids=str,
+)
+def test_array_like_conditions(condition):
+    a = np.arange(3)
+    expected = outcome(fastsel.compress, condition, a)
+    found = outcome(fastsel.dask.compress, condition, da.from_array(a, chunks=2))
+    if expected[0] == "raises":
+        assert found == expected
+    else:
+        assert_equal(found[1], expected[1])
+
+
+def test_conditions_are_true_where_they_are_not_zero():
+    a = np.arange(4.0)
+    for condition in (np.array([0, -0.0, np.nan, 2]), np.array(["", " ", "0", ""]), a > 1):
+        for x in (chunked(condition, ((1, 3),)), condition):
+            assert_equal(
+                fastsel.dask.compress(x, da.from_array(a, chunks=3)), np.compress(condition, a)
+            )
+
+
+@pytest.mark.parametrize("axis", [2, -3, 1.0, "0"])
+def test_wrong_axis_is_refused_at_once(axis):
+    a = np.ones((2, 3))
+    expected = outcome(np.compress, [1], a, axis)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.compress, [1], da.from_array(a), axis) == expected
+
+
+def test_compress_of_zero_dimensions():
+    a = np.array(5)
+    for axis in (None, 0, -1):
+        assert_equal(fastsel.dask.compress([1], da.from_array(a), axis), np.compress([1], a, axis))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        np.ones((3, 2), bool),
+        np.ones(2, bool),
+        np.ones((2, 3, 1), bool),
+        np.zeros((5, 0), bool),
+        [1, 0],
+        [0.5, 1.0],
+    ],
+    ids=str,
+)
+def test_wrong_masks_are_refused_at_once(mask):
+    a = np.ones((4, 3))
+    assert outcome(fastsel.boolean_mask, a, mask)[:2] == ("raises", IndexError)
+    for given_mask in (mask, da.from_array(mask)):
+        with pytest.raises(IndexError):
+            fastsel.dask.boolean_mask(da.from_array(a), given_mask)
+
+
+@pytest.mark.parametrize("mask", [np.zeros((0, 3), bool), np.zeros(0, bool), [], True, False])
+def test_masks_that_numpy_takes(mask):
+    a = np.arange(6).reshape(2, 3)
+    x = da.from_array(a, chunks=1)
+    assert_equal(fastsel.dask.boolean_mask(x, mask), a[np.array(mask, bool)])
+    assert_equal(
+        fastsel.dask.boolean_mask(x, da.from_array(np.array(mask, bool))), a[np.array(mask, bool)]
+    )
+
+
+def test_unknown_chunk_sizes():
+    a = make("int64", (20, 3))
+    x = of_unknown_sizes(chunked(a, ((4, 0, 16), (3,))))
+    assert_equal(fastsel.dask.boolean_mask(x, x > 1), a[a > 1])
+    assert_equal(fastsel.dask.boolean_mask(x, x[:, 0] > 1), a[a[:, 0] > 1])
+    assert_equal(fastsel.dask.extract(x, x), np.extract(a, a))
+    assert_equal(fastsel.dask.compress(x[:, 1], x, 0), np.compress(a[:, 1], a, 0))
+    assert_equal(fastsel.dask.compress([1, 0, 1], x, 1), np.compress([1, 0, 1], a, 1))
+
+
+def test_unknown_chunk_sizes_that_matter():
+    x = of_unknown_sizes(da.ones(6, chunks=2))
+    with pytest.raises(ValueError, match="along axis 0 are unknown"):
+        fastsel.dask.compress([1, 0], x)
+    with pytest.raises(ValueError, match="same chunks as axis 0, where sizes are unknown"):
+        fastsel.dask.boolean_mask(x, da.ones(6, dtype=bool, chunks=3))
+    shorter = x[of_unknown_sizes(da.ones(6, chunks=2)) > 1]
+    with pytest.raises(IndexError, match="in one of the blocks"):
+        fastsel.dask.boolean_mask(x, shorter > 0).compute()

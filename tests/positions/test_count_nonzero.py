@@ -1,0 +1,93 @@
+"""count_nonzero: axes, keepdims, and what is returned."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import DTYPES, WORD_DTYPES, make
+from comparison import assert_same, assert_same_outcome, outcome
+from layouts import LAYOUTS, has_layout
+
+import fastsel
+
+AXES = (
+    None,
+    0,
+    1,
+    2,
+    -1,
+    -3,
+    (),
+    (0,),
+    (0, 1),
+    (2, 0),
+    (0, 1, 2),
+    (-1, 0),
+    3,
+    -4,
+    (0, 3),
+    (0, 0),
+    (0, -3),
+    True,
+    1.0,
+    "0",
+    [0, 1],
+    np.int8(1),
+    np.array(1),
+    2**40,
+)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", AXES, ids=repr)
+def test_count_nonzero_axis(axis, keepdims, forced_kernels):
+    for name in ("bool", "int16", "float64", "complex64", "datetime64", "U3", "object", "V3"):
+        for shape in ((2, 3, 4), (0, 3, 2), (2, 3, 0), (5,), (), (70, 3, 2)):
+            array = make(name, shape)
+            with np.errstate(invalid="ignore"):  # NumPy warns of signalling NaN
+                assert_same_outcome(
+                    outcome(fastsel.count_nonzero, array, axis, keepdims=keepdims),
+                    outcome(np.count_nonzero, array, axis, keepdims=keepdims),
+                )
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (), (0, 2), (0, 1, 2)], ids=repr)
+def test_count_nonzero_axis_layouts(axis, few_threads):
+    for name in WORD_DTYPES:
+        for layout in LAYOUTS:
+            if has_layout(DTYPES[name], layout):
+                array = LAYOUTS[layout](make(name, (3, 4, 70)))
+                with np.errstate(invalid="ignore"):
+                    expected = np.count_nonzero(array, axis)
+                    assert_same(fastsel.count_nonzero(array, axis), expected)
+
+
+@pytest.mark.parametrize(
+    "array", [np.ones(3), np.array(1), 1, [], np.zeros((0, 2)), np.ones((2, 2))], ids=repr
+)
+def test_count_nonzero_is_an_intp_scalar(array, forced_kernels):
+    assert type(fastsel.count_nonzero(array)) is np.intp
+
+
+def test_count_nonzero_axis_agrees_with_the_reference(forced_kernels):
+    array = make("float32", (3, 4, 5))
+    for axis in (None, 0, 1, 2, -1, (), (0, 1), (0, 1, 2)):
+        for keepdims in (False, True):
+            assert_same(
+                fastsel.count_nonzero(array, axis, keepdims=keepdims),
+                reference.count_nonzero(array, axis, keepdims=keepdims),
+            )
+
+
+def test_count_nonzero_structured_axis_is_a_type_error():
+    array = make("struct_plain", (3, 4))
+    assert fastsel.count_nonzero(array) == np.count_nonzero(array)
+    assert_same_outcome(
+        outcome(fastsel.count_nonzero, array, axis=0), outcome(np.count_nonzero, array, axis=0)
+    )
+    with pytest.raises(TypeError, match="Cannot cast"):
+        fastsel.count_nonzero(array, keepdims=True)
+
+
+def test_count_nonzero_of_nothing_with_a_wide_stride(forced_kernels):
+    nothing = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(0,), strides=(2**32,))
+    assert_same(fastsel.count_nonzero(nothing, axis=()), np.count_nonzero(nothing, axis=()))

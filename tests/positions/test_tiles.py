@@ -1,0 +1,136 @@
+"""Arrays that are read across their C order, in tiles: transposed ones and views of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from arrays import make
+from comparison import assert_same
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastsel
+from fastsel._positions.bitmask import count, pack
+
+FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
+DTYPES = ["bool", "int16", ">i4", "float64", "complex128", "float16", "S3", "U2", "M8[s]"]
+# Around a tile (64), the least columns (16), several tiles one below the other (512).
+ROWS = (63, 64, 65, 100, 127, 128, 511, 513, 700)
+COLUMNS = (15, 16, 17, 63, 64, 65, 130)
+
+
+def check(array):
+    for function in FUNCTIONS:
+        assert_same(getattr(fastsel, function)(array), getattr(np, function)(array))
+
+
+def lay_out(array, order):
+    """The same array, its axes in memory in that order, the first one outermost."""
+    return array.transpose(order).copy().transpose(np.argsort(order))
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_shapes_around_tiles(rows, each_num_threads):
+    for _ in each_num_threads:
+        for columns in COLUMNS:
+            for name in ("bool", "float64"):
+                array = make(name, (rows, columns), 0.2)
+                check(np.asfortranarray(array))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_dtypes(name, each_num_threads):
+    for _ in each_num_threads:
+        for density in (0.0, 0.01, 0.5, 1.0):
+            array = make(name, (200, 70), density)
+            check(np.asfortranarray(array))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("shape", [(5, 70, 40), (70, 3, 40), (90, 80, 20), (1, 70, 33)])
+def test_order_of_three_axes(shape, order, each_num_threads):
+    for _ in each_num_threads:
+        check(lay_out(make("int32", shape, 0.1), order))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+def test_order_of_four_axes(order, each_num_threads):
+    shape = (3, 70, 2, 30)
+    for _ in each_num_threads:
+        check(lay_out(make("uint8", shape, 0.1), order))
+
+
+@pytest.mark.parametrize("name", ["bool", "float64", "complex64"])
+def test_views_of_transposed_arrays(name, each_num_threads):
+    array = np.asfortranarray(make(name, (300, 200), 0.2))
+    repeated = np.broadcast_to(array[:, None], (300, 3, 200))
+    for _ in each_num_threads:
+        for view in (
+            array[::-1],
+            array[:, ::-1],
+            array[::2],
+            array[::-3, 5:],
+            array[1:, ::3],
+            repeated,
+            repeated.transpose(1, 0, 2),
+            np.broadcast_to(array[:, :1], (300, 90)),
+        ):
+            check(view)
+
+
+def test_unaligned_and_read_only(each_num_threads):
+    array = np.asfortranarray(make("float64", (150, 90), 0.2))
+    buffer = np.empty(array.nbytes + 1, np.uint8)
+    moved = buffer[1:].view("float64").reshape(90, 150).T
+    moved[...] = array
+    moved.flags.writeable = False
+    assert not moved.flags.aligned
+    for _ in each_num_threads:
+        check(moved)
+
+
+def test_masks_and_coordinates(each_num_threads):
+    mask = np.asfortranarray(make("bool", (130, 70), 0.3))
+    values = np.arange(130 * 70).reshape(130, 70)
+    for _ in each_num_threads:
+        assert_same(fastsel.boolean_mask(values, mask), values[mask])
+        assert_same(fastsel.extract(mask, values), np.extract(mask, values))
+        count, rows = fastsel.nonzero_coordinates(mask)
+        assert_same(rows[: int(count)], np.argwhere(mask).astype(np.uint32))
+
+
+@pytest.mark.parametrize("moved", [0, 100_000])
+def test_chunks_are_those_of_pass_2(moved, each_num_threads):
+    """However the tiles are cut, chunks say where, and how often, pass 2 looks for signals."""
+    mask = make("bool", (128, 150), 0.5)
+    for threads in each_num_threads:
+        cuts = [
+            pack(array, 1, np.array([255], np.uint64), moved, threads)[1]
+            for array in (mask, np.asfortranarray(mask))
+        ]
+        assert_same(*cuts)
+
+
+def test_counts_of_planes(each_num_threads):
+    """Inner rows of 3 items: those that lie apart are the longer ones."""
+    planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
+    for _ in each_num_threads:
+        assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)
+
+
+def test_count_of_nothing():
+    assert count(np.zeros((3, 0, 70)), 8, np.array([255], np.uint64), 1) == 0
+
+
+@given(data=st.data())
+def test_property_any_transposed_view(forced_kernels, data):
+    ndim = data.draw(st.integers(2, 4))
+    long = st.integers(1, 150)
+    shape = [data.draw(long if axis < 2 else st.integers(1, 4)) for axis in range(ndim)]
+    order = data.draw(st.permutations(range(ndim)))
+    array = make(data.draw(st.sampled_from(DTYPES)), shape, data.draw(st.floats(0, 1)))
+    view = array.transpose(order)
+    steps = [data.draw(st.sampled_from([1, 1, 2, -1])) for _ in range(ndim)]
+    view = view[tuple(slice(None, None, step) for step in steps)]
+    with fastsel.threads(data.draw(st.sampled_from([1, 2, 3, 7]))):
+        check(view)

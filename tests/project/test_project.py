@@ -1,0 +1,55 @@
+"""Files beside the package say the same as the package."""
+
+import re
+from pathlib import Path
+
+import mutate
+
+import fastsel.onnx
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_citation_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", text, re.MULTILINE)[1] == fastsel.__version__
+
+
+def test_the_changelog_has_this_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{fastsel.__version__}]" in text
+
+
+def test_every_kernel_has_mutants():
+    folder = ROOT / "fastsel"
+    kernels = [path.name for path in [*folder.glob("*/*.p[yx][xd]"), *folder.glob("*/*.h")]]
+    # Each name stands for one file.
+    assert sorted(kernels) == sorted([*mutate.WITHOUT_MUTANTS, *mutate.TESTS])
+    for file in mutate.TESTS:
+        assert mutate.builds_of(file), f"{file} is part of no kernel"
+
+
+def test_survivors_are_mutants():
+    """What survivors.txt explains is a line of a kernel, and one that may be changed."""
+    mutants = set()
+    for file in {file for file, *_ in mutate.survivors()}:
+        lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
+        for mutant in mutate.mutants_of(file):
+            mutants.add((file, lines[mutant.row].strip(), mutant.applied(lines).strip()))
+    assert mutate.survivors() <= mutants
+
+
+def test_tab_completion_shows_what_users_call(run_python):
+    printed = run_python("""
+import fastsel
+assert dir(fastsel) == sorted(fastsel.__all__)
+import fastsel.onnx
+print(set(dir(fastsel)) - set(fastsel.__all__))
+""")
+    assert printed.strip() == "{'onnx'}"
+
+
+def test_adapters_keep_their_names():
+    """Functions and classes of fastsel.onnx are found, and pickled, by that name."""
+    for name in ("UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"):
+        assert getattr(fastsel.onnx, name).__module__ == "fastsel.onnx"

@@ -1,0 +1,382 @@
+"""compress, extract and boolean_mask."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from arrays import (
+    DENSITIES,
+    DTYPES,
+    EDGE_SIZES,
+    LARGE_SIZES,
+    SIZES,
+    WORD_DTYPES,
+    choose,
+    make,
+    numbered,
+    pools,
+)
+from comparison import assert_same, assert_same_outcome, outcome
+from grids import covering, slow
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from layouts import LAYOUTS, has_layout
+
+import fastsel
+
+
+def masked(a, mask):
+    return np.asanyarray(a)[mask]
+
+
+# name: (ours, NumPy's, the slow twin), all called with (which, from what)
+OPERATORS = {
+    "compress": (fastsel.compress, np.compress, reference.compress),
+    "extract": (fastsel.extract, np.extract, reference.extract),
+    "boolean_mask": (
+        lambda which, a: fastsel.boolean_mask(a, which),
+        lambda which, a: masked(a, which),
+        lambda which, a: reference.boolean_mask(a, which),
+    ),
+}
+
+
+def check_numpy(which, array):
+    for ours, theirs, _ in OPERATORS.values():
+        assert_same(ours(which, array), theirs(which, array))
+
+
+def mask_of(size, density=0.5, seed=0):
+    return choose(size, density, np.random.default_rng([size, seed]))
+
+
+# Sizes, densities, dtypes, layouts.
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_small_size(name, forced_kernels):
+    with fastsel.threads(1):
+        for size in SIZES:
+            mask, array = mask_of(size, DENSITIES[size % len(DENSITIES)]), make(name, size)
+            for ours, theirs, slow in OPERATORS.values():
+                expected = theirs(mask, array)
+                assert_same(slow(mask, array), expected)
+                assert_same(ours(mask, array), expected)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_sizes_around_blocks(name, each_num_threads):
+    for _ in each_num_threads:
+        for size in EDGE_SIZES:
+            check_numpy(mask_of(size), numbered(name, np.arange(size)))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_large_sizes_and_densities(name):
+    for size in LARGE_SIZES:
+        array = make(name, size)
+        for density in DENSITIES if name in WORD_DTYPES else (0.1,):
+            check_numpy(mask_of(size, density), array)
+
+
+@pytest.mark.parametrize("density", DENSITIES)
+@pytest.mark.parametrize("name", WORD_DTYPES)
+def test_densities(name, density, few_threads):
+    for size in (64, 100, 1000, 5000):
+        check_numpy(mask_of(size, density), numbered(name, np.arange(size)))
+
+
+@pytest.mark.parametrize("run", [3, 64, 100, 1000])
+def test_runs(run, few_threads):
+    for name in WORD_DTYPES:
+        check_numpy(np.arange(5000) // run % 2 == 1, numbered(name, np.arange(5000)))
+
+
+@pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000])
+def test_item_widths(width, few_threads):
+    check_numpy(mask_of(300), numbered(np.dtype(f"V{width}"), np.arange(300)))
+
+
+def test_items_of_no_width(few_threads):
+    for dtype in ("S0", "U0", "V0", np.dtype([])):
+        array = np.zeros(100, dtype)
+        check_numpy(mask_of(100), array)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
+def test_layouts(layout, every_shape, few_threads):
+    lay_out, shapes = LAYOUTS[layout], [(67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66)]
+    for place, (name, dtype) in enumerate(DTYPES.items()):
+        if has_layout(dtype, layout):
+            for shape in shapes if every_shape else [shapes[place % 5], shapes[(place + 2) % 5]]:
+                array = lay_out(make(name, shape))
+                check_numpy_of_any_shape(mask_of(array.size).reshape(array.shape), array)
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "swapped"])
+def test_layouts_of_the_mask(layout, few_threads):
+    for shape in ((67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66)):
+        mask = LAYOUTS[layout](make("bool", shape))
+        for name in WORD_DTYPES:
+            check_numpy_of_any_shape(mask, make(name, mask.shape))
+
+
+def check_numpy_of_any_shape(mask, array):
+    assert_same(fastsel.extract(mask, array), np.extract(mask, array))
+    assert_same(fastsel.boolean_mask(array, mask), array[mask])
+    along_first = mask[(slice(None),) + (0,) * (mask.ndim - 1)] if mask.size else mask.ravel()
+    assert_same(fastsel.compress(along_first, array, axis=0), np.compress(along_first, array, 0))
+    assert_same(fastsel.compress(mask.reshape(-1), array), np.compress(mask.reshape(-1), array))
+
+
+# Rows, along every axis.
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, -1], ids=repr)
+def test_axes(axis, each_num_threads):
+    for _ in each_num_threads:
+        for name in WORD_DTYPES:
+            for shape in ((130, 3, 2), (3, 130, 2), (2, 3, 130), (70, 1, 5), (1, 1, 200)):
+                array = numbered(name, np.arange(np.prod(shape)).reshape(shape))
+                length = array.size if axis is None else shape[axis]
+                for density in (0, 0.1, 0.9, 1):
+                    mask = mask_of(length, density)
+                    assert_same(fastsel.compress(mask, array, axis), np.compress(mask, array, axis))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_axes_of_layouts(layout, axis, few_threads):
+    for name in WORD_DTYPES:
+        if has_layout(DTYPES[name], layout):
+            array = LAYOUTS[layout](make(name, (20, 30, 4)))
+            mask = mask_of(array.shape[axis])
+            assert_same(fastsel.compress(mask, array, axis), np.compress(mask, array, axis))
+
+
+@pytest.mark.parametrize("row", [1, 2, 3, 7, 8, 16, 17, 64, 100, 1000])
+def test_rows_of_every_length(row, few_threads):
+    for name in WORD_DTYPES:
+        array = numbered(name, np.arange(200 * row).reshape(200, row))
+        mask = mask_of(200)
+        expected = np.compress(mask, array, 0)
+        assert_same(fastsel.compress(mask, array, 0), expected)
+        assert_same(fastsel.boolean_mask(array, mask), expected)
+        assert_same(reference.compress(mask, array, 0), expected)
+
+
+@covering(
+    length=[2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025],
+    name=["uint8", "int16", "float32", "float64"],
+)
+def test_masks_of_neighbouring_rows(length, name, few_threads):
+    """Masks of so many rows that these end with a block, and of some rows more and less."""
+    for rows in (2, 63, 64, 65, 200):
+        array = make(name, rows * length).reshape(rows, length)
+        for density in (0, 0.05, 0.5, 0.95, 1):
+            which = mask_of(length, density)
+            assert_same(fastsel.compress(which, array, axis=1), np.compress(which, array, axis=1))
+            assert_same(
+                fastsel.compress(which, array[np.newaxis], axis=2),
+                np.compress(which, array[np.newaxis], axis=2),
+            )
+
+
+@pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
+def test_rows_of_runs_with_gaps(name, few_threads):
+    array = make(name, (70, 6, 5))[:, ::2]
+    mask = choose(70, 0.5, np.random.default_rng(1))
+    assert_same(fastsel.compress(mask, array, axis=0), array[mask])
+    assert_same(fastsel.boolean_mask(array, mask), array[mask])
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_mask_of_leading_dimensions(dims, few_threads):
+    for name in ("int8", "float64", "U3", "object", "struct_padded"):
+        array = make(name, (5, 6, 7, 3))
+        mask = make("bool", array.shape[:dims])
+        expected = array[mask]
+        assert_same(fastsel.boolean_mask(array, mask), expected)
+        assert_same(reference.boolean_mask(array, mask), expected)
+
+
+# Everything small, also what raises.
+
+SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
+CONDITIONS = [
+    np.array(list(bits), int).astype(bool)
+    for bits in (
+        "",
+        "0",
+        "1",
+        "00",
+        "01",
+        "10",
+        "11",
+        "000",
+        "010",
+        "101",
+        "111",
+        "0001",
+        "1000",
+        "1111",
+    )
+]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, 3, -1, -2, -3, -4], ids=repr)
+@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
+def test_compress_of_everything_small(axis, forced, request):
+    if forced:
+        request.getfixturevalue("forced_kernels")
+    for shape in SMALL_SHAPES:
+        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
+        for condition in CONDITIONS:
+            assert_same_outcome(
+                outcome(fastsel.compress, condition, array, axis),
+                outcome(np.compress, condition, array, axis),
+            )
+
+
+@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
+def test_extract_of_everything_small(forced, request):
+    if forced:
+        request.getfixturevalue("forced_kernels")
+    conditions = CONDITIONS + [make("int8", shape) for shape in SMALL_SHAPES if len(shape) != 1]
+    for shape in SMALL_SHAPES:
+        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
+        for condition in conditions:
+            assert_same_outcome(
+                outcome(fastsel.extract, condition, array), outcome(np.extract, condition, array)
+            )
+
+
+@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
+def test_boolean_mask_of_everything_small(forced, request):
+    if forced:
+        request.getfixturevalue("forced_kernels")
+    for shape in SMALL_SHAPES:
+        array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
+        for mask_shape in SMALL_SHAPES:
+            mask = make("bool", mask_shape, 0.6)
+            assert_same_outcome(
+                outcome(fastsel.boolean_mask, array, mask), outcome(masked, array, mask)
+            )
+
+
+# What comes back.
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1], ids=repr)
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "memmap"])
+def test_compress_returns_a_contiguous_array_of_its_own(layout, axis, few_threads):
+    array = LAYOUTS[layout](make("float32", (30, 20)))
+    result = fastsel.compress(
+        np.ones(array.size if axis is None else array.shape[axis]), array, axis
+    )
+    assert result.flags.c_contiguous
+    assert result.flags.owndata
+    assert result.flags.writeable
+    assert not np.shares_memory(result, array)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_result_never_shares_memory(operator, few_threads):
+    array = np.arange(100)
+    result = OPERATORS[operator][0](np.ones(100, bool), array)
+    assert result.flags.writeable
+    assert not np.shares_memory(result, array)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_byte_order_is_kept(operator, few_threads):
+    for code in (">i4", ">f8", "<U3", ">U3", ">M8[s]", ">c16", "<i2"):
+        array = numbered(np.dtype(code).newbyteorder("="), np.arange(100)).astype(code)
+        result = OPERATORS[operator][0](mask_of(100), array)
+        assert result.dtype.str == np.dtype(code).str
+        assert_same(result, OPERATORS[operator][1](mask_of(100), array))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_metadata_of_the_dtype_is_kept(operator, few_threads):
+    array = np.arange(100).astype(np.dtype("i4", metadata={"unit": "m"}))
+    result = OPERATORS[operator][0](mask_of(100), array)
+    assert result.dtype.metadata == OPERATORS[operator][1](mask_of(100), array).dtype.metadata
+    assert result.dtype.metadata == {"unit": "m"}
+
+
+@covering(name=DTYPES, operator=OPERATORS)
+def test_input_unmodified(name, operator, few_threads):
+    array, mask = make(name, 200), mask_of(200)
+    before = array.tolist() if array.dtype.char in "TO" else array.tobytes()
+    OPERATORS[operator][0](mask, array)
+    assert before == (array.tolist() if array.dtype.char in "TO" else array.tobytes())
+    assert_same(mask, mask_of(200))
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_kept_objects_are_the_same_objects(operator, few_threads):
+    array = np.array([object() for _ in range(100)], object)
+    mask = mask_of(100)
+    kept = OPERATORS[operator][0](mask, array)
+    assert [id(item) for item in kept] == [id(array[k]) for k in np.flatnonzero(mask)]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_condition_of_any_dtype(name, few_threads):
+    condition, array = make(name, 200), np.arange(200)
+    expected = reference.flatnonzero(condition)
+    assert_same(fastsel.compress(condition, array), expected)
+    assert_same(fastsel.extract(condition, array), expected)
+
+
+# Properties.
+
+
+@st.composite
+def arrays_and_axis(draw):
+    shape = draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9))
+    dtype = draw(st.one_of(npst.scalar_dtypes(), npst.unicode_string_dtypes(max_len=3)))
+    array = draw(npst.arrays(dtype, shape))
+    axis = draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    length = array.size if axis is None else shape[axis]
+    condition = draw(npst.arrays(bool, st.integers(0, length + 2)))
+    return condition, array, axis
+
+
+@given(arrays_and_axis())
+def test_property_compress_equals_numpy(forced_kernels, arguments):
+    with fastsel.threads(2):
+        assert_same_outcome(outcome(fastsel.compress, *arguments), outcome(np.compress, *arguments))
+
+
+@given(st.data())
+def test_property_mask_equals_numpy(forced_kernels, data):
+    shape = data.draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=6))
+    array = data.draw(npst.arrays(npst.scalar_dtypes(), shape))
+    mask = data.draw(npst.arrays(bool, shape[: data.draw(st.integers(0, len(shape)))]))
+    assert_same(fastsel.boolean_mask(array, mask), array[mask])
+
+
+@given(st.data())
+def test_property_mask_and_its_opposite_split_the_array(forced_kernels, data):
+    array = data.draw(npst.arrays(npst.integer_dtypes(), npst.array_shapes(min_side=0, max_side=9)))
+    mask = data.draw(npst.arrays(bool, array.shape))
+    kept, left = fastsel.boolean_mask(array, mask), fastsel.boolean_mask(array, ~mask)
+    assert len(kept) + len(left) == array.size
+    again = np.empty_like(array)
+    again[mask], again[~mask] = kept, left
+    assert_same(again, array)
+
+
+def test_falsy_and_truthy_items_are_split(few_threads):
+    for name, dtype in DTYPES.items():
+        array = make(name, 300)
+        assert len(fastsel.compress(array, array)) == reference.count_nonzero(array)
+        assert dtype == fastsel.compress(array, array).dtype
+        falsy, truthy = pools(dtype)
+        assert len(fastsel.extract(falsy, falsy)) == 0
+        assert len(fastsel.extract(truthy, truthy)) == len(truthy)

@@ -1,0 +1,193 @@
+"""Odd values of every argument, sizes around each threshold, and whether the answer is NumPy's."""
+
+import array as standard_array
+import inspect
+
+import numpy as np
+from comparison import outcome
+
+import fastsel
+from fastsel._core import _gate, _threads
+from fastsel._gather import _gather
+from fastsel._unique import _distinct
+
+THRESHOLDS = (
+    _distinct.TINY_STRINGS,
+    _gate.TINY_ITEMS,
+    _distinct.TINY_ITEMS,
+    _gate.SMALL_ITEMS,
+    _gather.SMALL_ITEMS,
+)
+# Of two columns. Of each threshold but the last, one side is tried; the other side is the next one.
+LENGTHS = [2, *(most // 2 + 1 for most in THRESHOLDS[:-1])]
+EACH_SIDE = sorted({2, *(most // 2 + step for most in THRESHOLDS for step in (0, 1))})
+# Of float64: one chunk, and two.
+CHUNKS = [_threads.MIN_CHUNK_BYTES // 8 + step for step in (-1, 0)]
+
+
+class Index:
+    """An integer by its own word."""
+
+    def __index__(self):
+        return 1
+
+
+class Untrue:
+    """Says nothing of its truth."""
+
+    def __bool__(self):
+        raise ZeroDivisionError("neither true nor false")
+
+
+class Answers:
+    """An array of another kind, which takes NumPy's functions over."""
+
+    def __array_function__(self, function, types, args, kwargs):
+        given = inspect.signature(function).bind(*args, **kwargs)
+        given.apply_defaults()
+        return function, {*types}, [(name, id(value)) for name, value in given.arguments.items()]
+
+
+class Plain(np.ndarray):
+    """A subclass without methods of its own."""
+
+
+ANSWERS = Answers()
+AXES = {
+    "true": True,
+    "false": False,
+    "numpy_bool": np.True_,
+    "float": 0.0,
+    "numpy_float": np.float64(1),
+    "nan": float("nan"),
+    "text": "0",
+    "empty_tuple": (),
+    "tuple": (0,),
+    "tuple_of_both": (1, 0),
+    "tuple_twice": (0, 0),
+    "tuple_of_bool": (True,),
+    "nested_tuple": ((0,),),
+    "list": [0],
+    "int8": np.int8(-1),
+    "uint64": np.uint64(1),
+    "0-d": np.array(1),
+    "1-d": np.array([1]),
+    "index": Index(),
+    "too_large": 2,
+    "too_small": -3,
+    "beyond_int": 2**31,
+    "beyond_int64": 2**70,
+    "object": object(),
+}
+FLAGS = {
+    "none": None,
+    "one": 1,
+    "zero": 0,
+    "two": 2,
+    "beyond_int": 2**70,
+    "float": 1.0,
+    "zero_float": 0.0,
+    "true": np.True_,
+    "false": np.False_,
+    "int8": np.int8(1),
+    "text": "x",
+    "no_text": "",
+    "list": [],
+    "0-d": np.array(True),
+    "two_items": np.array([True, False]),
+    "untrue": Untrue(),
+    "no_value": np._NoValue,
+}
+
+
+def table(length):
+    return np.arange(2 * length, dtype=np.float64).reshape(length, 2) % 7
+
+
+LIKES = {
+    "none": lambda a: None,
+    "number": lambda a: 3,
+    "text": lambda a: "abc",
+    "list": lambda a: a.tolist(),
+    "tuple": lambda a: tuple(a.tolist()),
+    "flat_list": lambda a: a.ravel().tolist(),
+    "texts": lambda a: a.astype(str).tolist(),
+    "ragged": lambda a: [*a.tolist(), [1]],
+    "set": lambda a: {1, 2},
+    "dict": lambda a: {1: 2},
+    "range": lambda a: range(len(a)),
+    "memoryview": lambda a: memoryview(a),
+    "memoryview_strided": lambda a: memoryview(a)[::2],
+    "array_array": lambda a: standard_array.array("d", a.ravel()),
+    "0-d": lambda a: a[0, 0],
+    "0-d_array": lambda a: np.array(1.5),
+    "3-d": lambda a: a.reshape(1, *a.shape),
+    "masked": lambda a: np.ma.array(a, mask=a == 3),
+    "masked_nothing": lambda a: np.ma.array(a, mask=a == 9),
+    "without_mask": lambda a: np.ma.array(a),
+    "matrix": lambda a: a.view(np.matrix),
+    "recarray": lambda a: a.view([("x", "f8"), ("y", "f8")]).view(np.recarray),
+    "subclass": lambda a: a.view(Plain),
+    "objects": lambda a: a.astype(object),
+    "objects_without_order": lambda a: np.where(a == 3, "a", a.astype(object)),
+    "objects_of_none": lambda a: np.where(a == 3, None, a.astype(object)),
+    "objects_without_truth": lambda a: np.full(a.shape, Untrue()),
+    "StringDType": lambda a: a.astype(np.dtypes.StringDType()),
+    "missing": lambda a: np.where(a == 3, None, a.astype(str).astype(object)).astype(
+        np.dtypes.StringDType(na_object=None)
+    ),
+    "structured": lambda a: a.view("f8,f8"),
+    "readonly": lambda a: np.broadcast_to(a, a.shape),
+    "swapped": lambda a: a.astype(">f8"),
+    "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "datetimes": lambda a: a.astype(int).astype("M8[D]"),
+    "strings": lambda a: a.astype("U3"),
+    "bytes": lambda a: a.astype("S3"),
+    "bool": lambda a: a > 3,
+    "answers": lambda a: ANSWERS,
+}
+
+
+def parts(result):
+    """What can be compared of a result: class, dtype, shape, items, mask."""
+    if isinstance(result, tuple):
+        return [parts(part) for part in result]
+    if not isinstance(result, np.ndarray | np.generic):
+        return result
+    items = np.asarray(result).tolist()
+    mask = result.mask.tolist() if isinstance(result, np.ma.MaskedArray) else None
+    return type(result), result.dtype, result.shape, items, mask
+
+
+def assert_same_answer(ours, theirs):
+    """Of errors of comparisons, which name the two items that a sort met first, only the class."""
+    if theirs[0] == "returns":
+        assert (ours[0], parts(ours[1])) == (theirs[0], parts(theirs[1]))
+    else:
+        compares = "not supported between instances of" in theirs[2]
+        assert ours[: 2 if compares else 3] == theirs[: 2 if compares else 3]
+
+
+def check(name, *args, **kwargs):
+    """Ours does what NumPy's does."""
+    assert_same_answer(
+        outcome(getattr(fastsel, name), *args, **kwargs),
+        outcome(getattr(np, name), *args, **kwargs),
+    )
+
+
+def unique_values_by_unique(a):
+    return fastsel.unique(a, equal_nan=False, sorted=False)
+
+
+def check_values(a):
+    """NumPy's values in any order; and where it cannot order them, those of `unique`."""
+    found, expected = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
+    if expected[0] == "raises" and "not supported between instances of" in expected[2]:
+        expected = outcome(unique_values_by_unique, a)
+    if found[0] == expected[0] == "returns" and isinstance(expected[1], np.ndarray):
+        found, expected = (
+            (result[0], [type(result[1]), result[1].dtype, sorted(map(repr, result[1].tolist()))])
+            for result in (found, expected)
+        )
+    assert found == expected

@@ -1,0 +1,195 @@
+"""Differential fuzzing: bytes -> arrays of any dtype, layout and number of threads -> one operator.
+
+    pip install atheris
+    python tests/tools/fuzz.py selection -max_total_time=30 corpus/selection
+
+The first argument is a family (selection, coordinates, unique, gather), the others are libFuzzer's.
+What differs from NumPy, or from the slow twin, ends the run and leaves the bytes in a file;
+``python tests/tools/fuzz.py selection FILE`` runs them again.
+"""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":  # before anything else imports fastsel: its lines are what is covered
+    import atheris
+
+    with atheris.instrument_imports(include=["fastsel"]):
+        import fastsel
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "shared"))
+import reference
+from arrays import DTYPES
+from comparison import assert_same, assert_same_outcome, outcome
+from forcing import ALGORITHMS
+from layouts import LAYOUTS, has_layout
+
+import fastsel
+from fastsel._core import _gate, _threads
+from fastsel._gather import _gather
+from fastsel._unique import _distinct, _keys, _plan
+
+# Their items are any bytes.
+RAW_DTYPES = [
+    name
+    for name, dtype in DTYPES.items()
+    if dtype.kind in "biufcmMSV" and dtype.char not in "gG" and dtype.names is None
+]
+
+
+class Reader:
+    """Takes what it needs off the bytes; when they are used up, they are zeros."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def bytes(self, count):
+        taken = self.data[self.at : self.at + count]
+        self.at += count
+        return taken + bytes(count - len(taken))
+
+    def integer(self, low, high):
+        width = max(1, (high - low).bit_length() + 7 >> 3)
+        return low + int.from_bytes(self.bytes(width), "little") % (high - low + 1)
+
+    def choice(self, options):
+        return options[self.integer(0, len(options) - 1)]
+
+    def flag(self):
+        return self.integer(0, 1) == 1
+
+    def shape(self, most_dims=4, most_items=1 << 12):
+        """Of few items, even if the zeros were ones."""
+        shape = []
+        for _ in range(self.integer(0, most_dims)):
+            shape.append(self.integer(0, most_items))
+            most_items //= max(1, shape[-1])
+        return tuple(shape)
+
+    def array(self, shape=None, dtypes=RAW_DTYPES):
+        """Any bytes, repeated so that items occur more than once, in any layout."""
+        dtype = DTYPES[self.choice(dtypes)]
+        shape = self.shape() if shape is None else shape
+        size = int(np.prod(shape)) * dtype.itemsize
+        pool = self.bytes(self.integer(1, 256))
+        array = np.frombuffer((pool * (size // len(pool) + 1))[:size], np.uint8)
+        if dtype.kind == "b":
+            array = array & 1
+        array = array.view(dtype).reshape(shape).copy()
+        layout = self.choice(list(LAYOUTS))
+        laid = LAYOUTS[layout](array) if has_layout(dtype, layout) else array
+        return laid if laid.shape == shape else array
+
+    def settings(self):
+        """Whether small arrays reach the kernels, how many chunks, which algorithm and seed."""
+        _gate.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
+        _gate.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _gate.TINY_ITEMS
+        _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
+        _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])
+        _plan.FORCED.set(self.choice([*[None] * 6, *ALGORITHMS]))
+        _keys.SEEDS = self.integer(0, 2**64 - 1), self.integer(0, 2**64 - 1) | 1
+        return fastsel.threads(self.integer(1, 7))
+
+
+def quietly(function, *arguments, **keywords):
+    """The outcome of NumPy, whose casts warn of signalling NaN."""
+    with np.errstate(all="ignore"):
+        return outcome(function, *arguments, **keywords)
+
+
+def selection(reader):
+    array = reader.array()
+    name = reader.choice(
+        ["nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract", "mask"]
+    )
+    axis = reader.choice([None, *range(-array.ndim, array.ndim)])
+    if name == "count_nonzero":
+        arguments = (array, axis)
+    elif name == "compress":
+        length = array.size if axis is None else array.shape[axis]
+        arguments = (reader.array((reader.integer(0, length + 1),)), array, axis)
+    elif name == "extract":
+        arguments = (reader.array(array.shape if reader.flag() else None), array)
+    elif name == "mask":
+        dims = reader.integer(0, array.ndim)
+        mask = reader.array(array.shape[:dims], ["bool"])
+        assert_same_outcome(
+            outcome(fastsel.boolean_mask, array, mask), quietly(lambda: array[mask])
+        )
+        return
+    else:
+        arguments = (array,)
+    expected = quietly(getattr(np, name), *arguments)
+    assert_same_outcome(outcome(getattr(fastsel, name), *arguments), expected)
+
+
+def coordinates(reader):
+    array = reader.array()
+    if array.ndim == 0:
+        return
+    dtype = np.dtype(reader.choice(["u4", "i4", "i8", "u8"]))
+    count, rows = fastsel.nonzero_coordinates(array, dtype=dtype)
+    expected = reference.nonzero_coordinates(array, dtype=dtype)
+    assert count == expected.count
+    assert_same(rows, expected.coordinates)
+
+
+def unique(reader):
+    array = reader.array()
+    axis = reader.choice([None, *range(array.ndim)])
+    if axis is not None and array.size == 0:
+        return  # NumPy's
+    rules = {"equal_nan": reader.flag(), "sorted": reader.flag()}
+    found = fastsel.unique(array, True, True, True, axis, **rules)
+    expected = reference.unique(array, True, True, True, axis, **rules)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert_same(ours, theirs)
+    assert_same(fastsel.unique(array, axis=axis, **rules), found[0])
+    for k, name in enumerate(["index", "inverse", "counts"], 1):
+        alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
+        assert_same(alone[1], found[k])
+
+
+def gather(reader):
+    data = reader.array()
+    if data.ndim == 0:
+        return
+    batch_dims = reader.integer(0, data.ndim - 1)
+    depth = reader.integer(1, data.ndim - batch_dims)
+    shape = (*data.shape[:batch_dims], *reader.shape(2, 64), depth)
+    indices = reader.array(shape, ["int8", "int16", "int32", "int64", "uint8", "uint64"])
+    if reader.flag():  # within bounds, mostly
+        indices = indices % max(1, min(127, *data.shape))
+    found = outcome(fastsel.gather_nd, data, indices, batch_dims)
+    lengths = np.array(data.shape[batch_dims : batch_dims + depth], object)
+    wide = indices.astype(object)
+    if ((wide >= -lengths) & (wide < lengths)).all():
+        assert_same(found[1], reference.gather_nd(data, indices.astype(np.int64), batch_dims))
+    else:
+        assert found[:2] == ("raises", IndexError), found
+
+
+FAMILIES = {
+    "selection": selection,
+    "coordinates": coordinates,
+    "unique": unique,
+    "gather": gather,
+}
+
+
+def run(family, data):
+    reader = Reader(data)
+    with reader.settings():
+        FAMILIES[family](reader)
+
+
+def main():
+    family = sys.argv.pop(1)
+    atheris.Setup(sys.argv, lambda data: run(family, data))
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

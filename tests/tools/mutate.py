@@ -1,0 +1,382 @@
+"""Do the tests notice? Changes one token of a kernel, or of its C, builds it and runs its tests.
+
+    python tests/tools/mutate.py --sample 200                  of all kernels, an hour or two
+    python tests/tools/mutate.py --sample 10 --kernel gather
+
+The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
+as a line of source before and after. Those of which tests/tools/survivors.txt says why no test can
+notice them are counted apart; the exit status is 1 if more than one of ten others lives.
+"""
+
+import argparse
+import contextlib
+import functools
+import io
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import tokenize
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+# By their names, which no two packages share.
+SOURCES = {
+    path.name: path.relative_to(ROOT)
+    for kind in ("*.p[yx][xd]", "*.h")
+    for path in ROOT.glob(f"fastsel/*/{kind}")
+}
+SELECTION = [
+    *("coordinates", "coordinates_directml", "compress", "tiles", "positions", "count_nonzero"),
+    *("threads", "bounds"),
+]
+DISTINCT = [
+    *("distinct_values", "distinct_strings", "dense", "flooding", "sorting", "distinct_promises"),
+    *("hostile_keys", "small_unique", "distinct_rows", "distinct", "out_of_memory", "bounds"),
+]
+OBJECTS = ["distinct_objects", "distinct_texts", "distinct_missing"]
+THREADS = ["thread_rules", "thread_counts", "openmp"]
+GATHER = ["gather_errors", "gather", "bounds"]
+# Kernel: its tests, those that notice most in little time first.
+TESTS = {
+    "bitmask.pyx": [*SELECTION, "distinct_values", "distinct_strings"],
+    "indices.pyx": [*SELECTION, "sparse"],
+    "items.pyx": ["compress", "compress_rules", "positions", "count_nonzero", "gather", "bounds"],
+    "small.pxd": ["small", "truth"],
+    "small_positions.pyx": ["small", "truth"],
+    "small_selection.pyx": ["small", "truth", "compress"],
+    "small_gather.pyx": ["small", *GATHER],
+    "plain.pxd": ["small", *GATHER, "truth"],
+    "keys.pyx": DISTINCT,
+    "keys.pxd": DISTINCT,
+    "changes.pxd": ["sorting", "small_unique", "distinct_firsts"],
+    "relabel.pyx": DISTINCT,
+    "presorted.pyx": ["distinct_firsts", "distinct", "bounds"],
+    "presorted.pxd": ["distinct_firsts", "distinct", "bounds"],
+    "sets.pyx": ["sets", "distinct_firsts"],
+    "sets.pxd": ["sets", "small_unique"],
+    "wordset.pxd": ["sets", *DISTINCT],
+    "dense.pxd": ["dense", *DISTINCT],
+    "objects.pxd": OBJECTS,
+    "dense.pyx": ["dense", *DISTINCT],
+    "dense_passes.pyx": ["dense", *DISTINCT],
+    "dense_passes.pxd": ["dense", *DISTINCT],
+    "tables.pyx": ["distinct_firsts", *DISTINCT],
+    "tables.pxd": DISTINCT,
+    "recent.pxd": ["distinct_firsts", *DISTINCT],
+    "sorted_ranges.pyx": ["sorting", "ascending", *DISTINCT, "written_meanwhile"],
+    "sorted_ranges.pxd": ["sorting", "ascending", *DISTINCT],
+    "sorting.pyx": ["sorting", "ascending", *DISTINCT, "written_meanwhile"],
+    "small_unique.pyx": ["small_unique", "small", *DISTINCT],
+    "small_sorting.pyx": ["small_unique", "small", *DISTINCT],
+    "small_sorting.pxd": ["small_unique", "small", *DISTINCT],
+    "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
+    "string_runs.pyx": [*OBJECTS, "out_of_memory"],
+    "partitions.pyx": [*DISTINCT, "distinct_firsts"],
+    "ordered_numbers.pxd": ["sorting", "ascending", *DISTINCT],
+    "sample.pxd": ["estimate", "sorting", *DISTINCT],
+    "sample.pyx": ["estimate", *DISTINCT],
+    "results.pyx": ["results", "memory"],
+    "results.pxd": ["results", "small"],
+    "buffer_cache.pxd": ["results", "memory", "out_of_memory"],
+    "scratch.pyx": [*DISTINCT, "threads", "results", "memory"],
+    "scratch.pxd": [*DISTINCT, "memory"],
+    "gather.pyx": [*GATHER, "threads", "hostile"],
+    "parallel.pyx": ["threads", *THREADS, "interrupts", "fork"],
+    "parallel.pxd": ["threads", "gather", "interrupts", *SELECTION],
+    "truth.pxd": SELECTION,
+    "tiles.pxd": ["tiles", *SELECTION],
+    "strided.pxd": [*SELECTION, *GATHER],
+    "copying.pxd": ["compress", *GATHER],
+    "hash_table.pxd": DISTINCT,
+    "bit_ranks.pxd": DISTINCT,
+    "blocks.pxd": SELECTION,
+    "levels.pyx": SELECTION,
+    "levels.pxd": SELECTION,
+    "bits.h": SELECTION,
+    "level_body.h": [*SELECTION, *DISTINCT],
+    "bits_body.h": SELECTION,
+    "positions_body.h": SELECTION,
+    "kept_body.h": ["compress", "compress_rules", "sorting", *SELECTION],
+    "offsets_body.h": GATHER,
+    "slots_body.h": ["distinct_firsts", *DISTINCT],
+    "levels.h": ["config", *SELECTION],
+    "hashing.h": ["flooding", *OBJECTS, "distinct_firsts", *DISTINCT],
+    "memory.h": ["results", "memory", "out_of_memory", "hostile"],
+    "clock.h": [*THREADS, "interrupts"],
+    "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
+}
+# Headers of declarations, and of calls of one function.
+WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}
+SWAPS = {
+    "+": "-", "-": "+", "*": "+", "//": "*", "%": "//", "<<": ">>", ">>": "<<", "&": "|",
+    "|": "&", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "and": "or",
+    "or": "and", "min": "max", "max": "min", "True": "False", "False": "True", "+=": "-=",
+    "not": "", "break": "pass", "continue": "pass", "0": "1", "1": "2", "64": "63", "63": "64",
+}  # fmt: skip
+# Of C: what Python has no word for, and no words that only Python has.
+C_SWAPS = {old: new for old, new in SWAPS.items() if old not in ("//", "%") and not old.isalpha()}
+C_SWAPS |= {
+    "/": "*", "%": "/", "&&": "||", "||": "&&", "!": "", "^": "|", "|=": "&=", "&=": "|=",
+    "^=": "|=", "break": "", "continue": "",
+}  # fmt: skip
+C_TOKEN = re.compile(
+    r"""/\*.*?\*/|//[^\n]*|^[ \t]*\#(?:[^\n]*\\\n)*[^\n]*  # comments, lines of the preprocessor
+    |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])+'|\w+
+    |<<=|>>=|->|\+\+|--|<<|>>|&&|\|\||[-+*/%&|^<>=!]=|[^\w\s]""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+# Lines without a computation: declarations, imports, what a decorator or an enum says.
+QUIET = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
+# A mutant that takes so much longer than the kernel itself hangs.
+PATIENCE = 4
+MAX_BYTES = 16 << 30
+
+
+class Mutant(NamedTuple):
+    """One token of one kernel, and what takes its place."""
+
+    file: str
+    row: int
+    start: int
+    stop: int
+    new: str
+    level: str = ""  # the CPU level that it is a part of, by the name that FASTSEL_CPU takes
+
+    def applied(self, lines):
+        line = lines[self.row]
+        return line[: self.start] + self.new + line[self.stop :]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sample", type=int, default=20, help="how many mutants; default: 20")
+    parser.add_argument("--kernel", nargs="+", default=[], metavar="NAME", help="such as gather")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    files = [file for file in TESTS if not args.kernel or file.split(".")[0] in args.kernel]
+    mutants = [mutant for file in files for mutant in mutants_of(file)]
+    sample = random.Random(args.seed).sample(mutants, min(args.sample, len(mutants)))
+    print(f"{len(sample)} of {len(mutants)} mutants, seed {args.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder))
+        results = [bench.judge(mutant) for mutant in sample]
+    killed, alive = results.count("killed"), results.count("alive")
+    known, not_built = results.count("explained"), results.count("no build")
+    print(f"{killed} killed, {alive} alive, {known} explained, {not_built} not built")
+    return 1 if alive * 10 > killed + alive else 0
+
+
+def mutants_of(file):
+    """Every token of the file's code that has a swap."""
+    text = (ROOT / SOURCES[file]).read_text()
+    return mutants_of_header(file, text) if file.endswith(".h") else mutants_of_cython(file, text)
+
+
+def mutants_of_header(file, text):
+    """Of the lines that are compiled here, once for each CPU level that they are compiled for."""
+    lines, levels = text.splitlines(), compiled_lines(file)
+    for token in C_TOKEN.finditer(text):
+        if token.group() in C_SWAPS:
+            row = text.count("\n", 0, token.start())
+            start = token.start() - (text.rfind("\n", 0, token.start()) + 1)
+            stop = start + len(token.group())
+            around = lines[row][start - 1 : start] + lines[row][stop : stop + 1]
+            is_type = token.group() in "*&" and around != "  "
+            for level in sorted(levels.get(row, ())) if not is_type else ():
+                yield Mutant(file, row, start, stop, C_SWAPS[token.group()], level)
+
+
+@functools.cache
+def compiled_lines(file):
+    """The lines of a header that are left by the preprocessor: for each, the CPU levels, or ""."""
+    top = "levels.h" if file.endswith("_body.h") else file
+    folders = [*sorted({str(path.parent) for path in SOURCES.values()})]
+    folders += [sysconfig.get_path("include"), np.get_include()]
+    command = [os.environ.get("CC", "cc"), "-E", *(f"-I{folder}" for folder in folders)]
+    command += ["-include", "Python.h", "-fopenmp", str(SOURCES[top])]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^#define FS_LEVEL (\w+)", (ROOT / SOURCES["levels.h"]).read_text(), re.M)
+    runs = {name for name in names if runs_level(name)} if top == "levels.h" else set()
+    found, here, row, level = {}, False, 0, ""
+    for line in text.splitlines():
+        if marker := re.match(r'# (\d+) "(.*)"( 1)?', line):
+            path, row = Path(marker[2]), int(marker[1]) - 1
+            here = path.name == file
+            if path.name == "level_body.h" and marker[3]:
+                level = names.pop(0)
+        else:
+            if here and line.strip():
+                where = level if file.endswith("_body.h") else ""
+                if not where or where in runs:
+                    found.setdefault(row, set()).add(where)
+            row += 1
+    return found
+
+
+@functools.cache
+def runs_level(name):
+    code = "from fastsel._simd.levels import level_name; print(level_name())"
+    environment = os.environ | {"FASTSEL_CPU": name, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-c", code]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return told.stdout.strip() == name
+
+
+def mutants_of_cython(file, text):
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, start, stop = token.start[0] - 1, token.start[1], token.end[1]
+        if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER) and token.string in SWAPS:
+            line = lines[row]
+            after = line[stop : stop + 1]
+            # A pointer, an address or a cast: an operator between two operands has spaces.
+            is_type = token.string in "*&<>" and (after != " " or line[start - 1] != " ")
+            if not is_type and not QUIET.match(line) and "noexcept" not in line:
+                yield Mutant(file, row, start, stop, SWAPS[token.string])
+
+
+def path_of(name):
+    """The file of a test, in whatever folder."""
+    (path,) = ROOT.glob(f"tests/*/test_{name}.py")
+    return str(path.relative_to(ROOT))
+
+
+def builds_of(file):
+    """The kernels that a file is a part of."""
+    sources = {name: (ROOT / path).read_text() for name, path in SOURCES.items()}
+    parts = {file}
+    while True:
+        stems = "|".join(part.removesuffix(".pxd") for part in parts if part.endswith(".pxd"))
+        headers = "|".join(re.escape(part) for part in parts if part.endswith(".h"))
+        uses = re.compile(
+            rf"fastsel\.\w+\.({stems or '(?!)'}) cimport"
+            rf"|(include|extern from) \"({headers or '(?!)'})\""
+        )
+        more = {name for name, text in sources.items() if uses.search(text)}
+        more |= {part[:-3] + "pyx" for part in parts} & set(sources)
+        if more <= parts:
+            return sorted(part[:-4] for part in parts if part.endswith(".pyx"))
+        parts |= more
+
+
+def survivors():
+    """Mutants that no test can notice: (file, line before, line after)."""
+    lines = Path(__file__).with_name("survivors.txt").read_text().splitlines()
+    lines = [line for line in lines if line and not line.startswith("#")]
+    found = set()
+    for line in lines:
+        if line[0] not in "-+":
+            file = line
+        elif line[0] == "-":
+            before = line[2:]
+        else:
+            found.add((file, before, line[2:]))
+    return found
+
+
+class Bench:
+    """A copy of the work tree in which mutants are built and tested."""
+
+    def __init__(self, folder):
+        self.tree, self.builds = folder / "tree", folder / "builds"
+        shutil.copytree(
+            ROOT, self.tree, ignore=shutil.ignore_patterns(".git", ".hypothesis", "build")
+        )
+        self.builds.mkdir()
+        for path in self.tree.glob("fastsel/*/*.so"):
+            copy = self.builds / path.relative_to(self.tree)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy)
+        self.seconds = {}
+        self.survivors = survivors()
+
+    def judge(self, mutant):
+        """'killed', 'alive', 'explained' or 'no build'."""
+        path = self.tree / SOURCES[mutant.file]
+        text = path.read_text()
+        lines = text.splitlines()
+        before, after = lines[mutant.row], mutant.applied(lines)
+        lines[mutant.row] = after
+        tests = TESTS[mutant.file]
+        limit = PATIENCE * sum(self.unchanged(name, mutant.level) for name in tests)
+        path.write_text("\n".join(lines) + "\n")
+        try:
+            verdict = self.outcome(mutant, limit)
+        finally:
+            path.write_text(text)
+            shutil.copytree(self.builds, self.tree, dirs_exist_ok=True)
+        before, after = before.strip(), after.strip()
+        if verdict == "alive" and (mutant.file, before, after) in self.survivors:
+            verdict = "explained"
+        print(f"{verdict:9} {mutant.file}:{mutant.row + 1} {mutant.level}".rstrip())
+        print(f"- {before}\n+ {after}", flush=True)
+        return verdict
+
+    def unchanged(self, name, level):
+        """Seconds that tests take with the kernels as they are, with which they pass."""
+        if (name, level) not in self.seconds:
+            start = time.monotonic()
+            if self.run_tests([name], level, None):
+                raise SystemExit(f"{path_of(name)} fails without a change")
+            self.seconds[name, level] = time.monotonic() - start
+        return self.seconds[name, level]
+
+    def outcome(self, mutant, limit):
+        build = [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]
+        environment = os.environ | {"FASTSEL_ONLY": " ".join(builds_of(mutant.file))}
+        built = subprocess.run(
+            build, cwd=self.tree, env=environment, capture_output=True, check=False
+        )
+        if built.returncode:
+            return "no build"
+        tests = TESTS[mutant.file]
+        return "killed" if self.run_tests(tests, mutant.level, limit) else "alive"
+
+    def run_tests(self, tests, level, limit):
+        """Do they fail, or hang?"""
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command += ["--hypothesis-profile=few", *map(path_of, tests)]
+        chosen = {"FASTSEL_CPU": level} if level else {}
+        with subprocess.Popen(
+            command,
+            cwd=self.tree,
+            env=os.environ | {"PYTHONPATH": str(self.tree)} | chosen,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=limit_memory,
+        ) as tested:
+            try:
+                return tested.wait(limit) != 0
+            except subprocess.TimeoutExpired:
+                return True
+            finally:
+                stop(tested.pid)
+
+
+def limit_memory():
+    import resource  # which not every system has
+
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, -1))
+
+
+def stop(group):
+    """What a mutant has started must not outlive it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Every function on small arrays that reach the kernels: for tools that make a program slow.
+
+    PYTHONMALLOC=malloc valgrind --num-callers=40 --log-file=log python tests/tools/smoke.py
+    grep fastsel/_ log     # Python itself and the dynamic linker have reports of their own
+
+What is right is for the other tests to say; here results are compared with NumPy's so that bytes
+which nobody has written are used, and noticed.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "shared"))
+from forcing import ALGORITHMS
+from tuning import TUNING
+
+import fastsel
+
+SIZES = (0, 1, 63, 64, 65, 200, 1030)
+DTYPES = ("?", "u1", "i2", "f4", "i8", "c16", "V3", "S20", "M8[s]")
+
+
+def layouts(array):
+    """Side by side, spaced, backwards, in the order of the other axis, at odd addresses."""
+    wide = np.repeat(array, 2, axis=0)
+    odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    odd[...] = array
+    return array, wide[::2], array[::-1].copy()[::-1], np.asfortranarray(array), odd
+
+
+def select(array, mask, kept):
+    hits = np.nonzero(array)
+    for ours, theirs in zip(fastsel.nonzero(array), hits, strict=True):
+        assert np.array_equal(ours, theirs)
+    assert np.array_equal(fastsel.argwhere(array), np.argwhere(array))
+    assert np.array_equal(fastsel.count_nonzero(array, axis=0), np.count_nonzero(array, axis=0))
+    count, rows = fastsel.nonzero_coordinates(array, dtype=np.int32)
+    assert np.array_equal(rows[: int(count)], np.stack(hits, axis=1))
+    assert fastsel.compress(mask, array, axis=0).tobytes() == array[kept].tobytes()
+    assert fastsel.extract(mask, array[:, 0]).tobytes() == array[kept, 0].tobytes()
+    assert fastsel.boolean_mask(array, mask).tobytes() == array[kept].tobytes()
+    pairs = np.stack((kept, kept % 3), axis=1)
+    assert fastsel.gather_nd(array, kept[:, None]).tobytes() == array[kept].tobytes()
+    assert fastsel.gather_nd(array, pairs - [0, 3]).tobytes() == array[kept, kept % 3].tobytes()
+
+
+def find_distinct(array):
+    for algorithm in ALGORITHMS:
+        fastsel._unique._plan.FORCED.set(algorithm)
+        for axis, equal_nan in ((None, True), (None, False), (0, True), (0, False)):
+            values, index, inverse, counts = fastsel.unique(
+                array, True, True, True, axis=axis, equal_nan=equal_nan
+            )
+            assert values[inverse].tobytes() == array.tobytes()
+            assert counts.sum() == inverse.size
+            alone = fastsel.unique(array, return_counts=True, axis=axis, equal_nan=equal_nan)[1]
+            assert np.array_equal(alone, counts)
+            assert len(index) == len(values)
+
+
+def main():
+    for name, value in TUNING:
+        module, variable = name.rsplit(".", 1)
+        setattr(import_module(module), variable, value)
+    rng = np.random.default_rng(1)
+    for threads in (1, 3):
+        fastsel.set_num_threads(threads)
+        for dtype in map(np.dtype, DTYPES):
+            for size in SIZES:
+                numbers = rng.integers(0, 4, (size, 3))
+                plain = (
+                    numbers.astype(dtype)
+                    if dtype.kind != "V"
+                    else np.frombuffer(rng.bytes(9 * size), dtype).reshape(size, 3)
+                )
+                if dtype.kind in "fcM":
+                    plain[numbers == 3] = dtype.type("nat" if dtype.kind == "M" else "nan")
+                mask = rng.random(size) < 0.4
+                for array in layouts(plain):
+                    select(array, mask, np.flatnonzero(mask))
+                find_distinct(plain)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The targets of fuzz.py on random bytes of a fixed seed, and on its corpus."""
+
+from pathlib import Path
+
+import fuzz
+import numpy as np
+import pytest
+from forcing import force
+from grids import slow
+
+from fastsel._core import _gate, _threads
+from fastsel._gather import _gather
+from fastsel._unique import _distinct, _keys, _plan
+
+CORPUS = Path(__file__).with_name("corpus")
+
+
+@pytest.fixture(autouse=True)
+def _settings_as_before(monkeypatch):
+    """Whatever the fuzzer sets: constants of these modules."""
+    for module in (_distinct, _gate, _gather, _keys, _plan, _threads):
+        for name, value in vars(module).items():
+            if name.isupper():
+                monkeypatch.setattr(module, name, value)
+    force(monkeypatch, None)
+
+
+@pytest.mark.parametrize("family", fuzz.FAMILIES)
+@pytest.mark.parametrize("rounds", [150, slow(1000)])
+def test_random_bytes(rounds, family):
+    rng = np.random.default_rng(len(family) + rounds)
+    for _ in range(rounds):
+        data = rng.bytes(int(rng.integers(8, 400)))
+        try:
+            fuzz.run(family, data)
+        except BaseException as error:
+            error.add_note(f"fuzz.run({family!r}, {data!r})")
+            raise
+
+
+@pytest.mark.parametrize("family", fuzz.FAMILIES)
+def test_corpus(family):
+    paths = sorted(CORPUS.joinpath(family).iterdir())
+    assert paths
+    for path in paths:
+        fuzz.run(family, path.read_bytes())

@@ -1,0 +1,215 @@
+"""Sorting distinct values, and distinct values by sorting: the same as NumPy's."""
+
+import numpy as np
+import pytest
+from forcing import force
+from grids import covering
+
+import fastsel
+from fastsel._unique import _ascending
+
+LEAST = _ascending.SORTED_VALUES
+SIZES = (1, 2, 63, 64, 65, LEAST - 1, LEAST, LEAST + 1)
+LARGE = 100_003
+
+VALUES = {
+    "random": lambda n, r: r.integers(-50, 50, n),
+    "all_equal": lambda n, r: np.full(n, 7),
+    "two_values": lambda n, r: r.integers(0, 2, n),
+    "spread": lambda n, r: r.integers(-(2**62), 2**62, n),
+    "spread_floats": lambda n, r: r.standard_normal(n).astype(np.float32),
+    "sorted": lambda n, r: np.arange(n),
+    "reversed": lambda n, r: np.arange(n)[::-1],
+    "floats_with_nan": lambda n, r: np.where(r.random(n) < 0.3, np.nan, r.random(n)),
+    "mostly_nan": lambda n, r: np.where(r.random(n) < 0.9, np.nan, r.random(n)),
+    "dates_with_nat": lambda n, r: np.where(
+        r.random(n) < 0.3, np.datetime64("NaT"), r.integers(0, 99, n).astype("M8[s]")
+    ),
+    "strided": lambda n, r: r.integers(0, 99, 3 * n)[::3],
+    "swapped": lambda n, r: r.integers(0, 99, n).astype(">i4"),
+}
+
+
+def payload_nan(count):
+    """NaN that differ in their payloads."""
+    bits = np.uint64(0x7FF8000000000000) + np.arange(count, dtype=np.uint64)
+    return bits.view(np.float64)
+
+
+def distinct_and_nan(kind, size):
+    """The first of equal values of that kind, and all NaN and NaT."""
+    values = VALUES[kind](size, np.random.default_rng(size))
+    first = np.zeros(len(values), bool)
+    first[np.unique(values, return_index=True)[1]] = True
+    return values[first | (values != values)]
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_sort_equals_numpy(kind):
+    for size in SIZES:
+        values = distinct_and_nan(kind, size)
+        result, expected = _ascending.sort(values), np.sort(values)
+        assert result.dtype == expected.dtype
+        assert np.array_equal(result, expected, equal_nan=values.dtype.kind in "fM"), size
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_argsort_of_distinct_values_and_nan(kind):
+    for size in SIZES:
+        values = distinct_and_nan(kind, size)
+        size = len(values)
+        expected = np.argsort(values, kind="stable")
+        order, places = _ascending.argsort(values, True)
+        assert np.array_equal(order, expected), size
+        assert np.array_equal(places[expected], np.arange(size)), size
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
+@pytest.mark.parametrize("copies", [1, LEAST])
+def test_kernel_of_the_widest_ranges(dtype, copies):
+    limits = np.iinfo(dtype)
+    for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
+        values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected)
+
+
+def words_of(dtype, size, generator):
+    """Strings of letters that differ early, late, or not at all."""
+    letters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
+    width = np.dtype(f"{dtype[0]}1").itemsize
+    items = letters[generator.integers(0, 4, (size, int(dtype[1:])))]
+    assert items.dtype.itemsize == width
+    return items.view(dtype)[:, 0]
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S7", "S8", "S9", "S40", "S200", "U1", "U3", "U8", "U20"])
+def test_argsort_of_strings(dtype):
+    for size in (2, LEAST + 5):
+        values = words_of(dtype, size, np.random.default_rng(size))
+        values[size // 2] = values[0][:0]  # an empty one
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
+def test_argsort_of_letters_beyond_latin():
+    letters = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * LEAST)
+    expected = np.argsort(letters, kind="stable")
+    assert np.array_equal(_ascending.argsort(letters, False)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u4", "f4", "f8", "i2", "c16", "M8[s]"])
+@pytest.mark.parametrize("width", [1, 3, 17])
+def test_argsort_of_rows(dtype, width):
+    generator = np.random.default_rng(width)
+    values = generator.integers(0, 3, (LEAST, width)).astype(dtype)
+    if values.dtype.kind == "f":
+        values[generator.random(values.shape) < 0.2] = np.nan
+    expected = np.lexsort(values.T[::-1])
+    assert np.array_equal(_ascending.argsort(values, False)[0], expected)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
+@pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
+@pytest.mark.parametrize("span", [2, 50, 2**62], ids="span{}".format)
+def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
+    """Of each number of rows, some alike in the first columns, some in all but the last, some in
+    all: packed into words, word by word, and all words at once."""
+    generator = np.random.default_rng(width)
+    for size in (2, 300, 3000):
+        words = generator.integers(-span // 2, span // 2, (size, width))
+        values = words.astype(dtype)
+        alike = generator.integers(0, width + 1, size)
+        for column in range(width):
+            values[:, column] = np.where(alike > column, values[0, column], values[:, column])
+        if values.dtype.kind == "f":
+            values[generator.random(values.shape) < 0.1] = np.nan
+            values[generator.random(values.shape) < 0.1] = -0.0
+        expected = np.lexsort(values.T[::-1])
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
+SHAPES_OF_NUMBERS = {
+    "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
+    "narrow": lambda n, r: r.integers(0, 1000, n),
+    "one_far_away": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
+    "low_bits_only": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
+    "one_cell": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62)[::-1].copy(),
+    "first_cell_full": lambda n, r: np.where(np.arange(n) < n - 2, r.integers(0, 9, n), 2**40),
+    "falling": lambda n, r: np.arange(n)[::-1].copy(),
+    "runs": lambda n, r: np.repeat(r.integers(0, 2**60, n // 100 + 1), 100)[:n],
+    "exponents": lambda n, r: np.exp(r.uniform(-700, 700, n)) * r.choice([-1, 1], n),
+    "subnormal": lambda n, r: r.integers(0, n, n).view(np.float64),
+    "zeros": lambda n, r: r.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], n),
+    "swapped_floats": lambda n, r: r.choice([0.0, -0.0, 1.5, np.nan, 3e300], n).astype(">f8"),
+    "swapped_many": lambda n, r: r.standard_normal(n).astype(">f4"),
+    "swapped_integers": lambda n, r: r.integers(-(2**31), 2**31, n).astype(">i4"),
+    "swapped_times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).astype(">i8").view(">M8[s]"),
+    "times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).view("m8[ns]"),
+}
+
+
+@covering(
+    kind=SHAPES_OF_NUMBERS,
+    extras=[(), (0,), (1,), (2,), (0, 1, 2)],
+    equal_nan=[True, False],
+    algorithm=["sorting", "comparison"],
+)
+def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, monkeypatch):
+    force(monkeypatch, algorithm)
+    flags = [k in extras for k in range(3)]
+    for size in (5, LEAST, LARGE):
+        values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
+        all_flags = np.unique(values, True, True, True, equal_nan=equal_nan)
+        expected = [all_flags[0], *(all_flags[k + 1] for k in extras)]
+        for threads in (1, 2, 7):
+            with fastsel.threads(threads):
+                result = fastsel.unique(values, *flags, equal_nan=equal_nan)
+            result = result if extras else [result]
+            for ours, theirs in zip(result, expected, strict=True):
+                assert ours.dtype == theirs.dtype
+                assert ours.tobytes() == theirs.tobytes(), (size, threads)
+
+
+def test_many_keys_for_each_value(monkeypatch):
+    force(monkeypatch, "sorting")
+    values = np.arange(1023) << 20
+    array = np.resize(values, 1023 * 4097)
+    for threads in (1, 3):
+        with fastsel.threads(threads):
+            ours, inverse, counts = fastsel.unique(array, return_inverse=True, return_counts=True)
+        assert np.array_equal(ours, values)
+        assert np.array_equal(inverse, np.resize(np.arange(1023), array.size))
+        assert (counts == 4097).all()
+
+
+def test_sort_keeps_the_bits_of_nan():
+    values = np.concatenate((payload_nan(40), np.arange(100.0)))
+    assert _ascending.sort(values)[100:].tobytes() == values[:40].tobytes()
+
+
+def test_values_are_not_modified():
+    values = np.random.default_rng(1).random(2 * LEAST)
+    before = values.copy()
+    _ascending.sort(values)
+    _ascending.argsort(values, True)
+    assert values.tobytes() == before.tobytes()
+
+
+def test_places_inverts_a_permutation():
+    order = np.random.default_rng(2).permutation(100)
+    assert np.array_equal(_ascending.ranks(order)[order], np.arange(100))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_signalling_nan_is_no_cause_for_a_warning(dtype, monkeypatch):
+    """As it is where NumPy casts one to a wider dtype."""
+    force(monkeypatch, "sorting")
+    array = np.arange(1000).astype(dtype)
+    nan = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
+    array.view(f"u{array.itemsize}")[::7] = nan
+    for wanted in (True, False):
+        values = fastsel.unique(array, return_index=wanted)
+        values = values[0] if wanted else values
+        assert len(values) == 1000 - 143 + 1
+        assert np.isnan(values[-1])

@@ -1,0 +1,247 @@
+"""unique of words of a narrow range: direct-address tables."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same, value_bytes
+from grids import covering
+
+import fastsel
+from fastsel._unique import _keys
+from fastsel._unique.dense import ascending_values, dense
+from fastsel._unique.sample import sampled_span
+
+RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
+EDGES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
+NARROW = ("bool", "int8", "uint8", "int16", "uint16", "float16", ">i2", "bfloat16", "float8_e4m3fn")
+WIDE = ("int32", "uint32", "int64", "uint64")
+THREADS = (1, 2, 3, 7)
+
+
+def order_of(dtype):
+    """How words of that integer dtype become numbers."""
+    dtype = np.dtype(dtype)
+    return (0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1), 0, 0
+
+
+def dtype_of(name):
+    if name.startswith(("bfloat", "float8")):
+        return np.dtype(getattr(ml_dtypes, name))
+    return np.dtype(name)
+
+
+def of_bits(name, size, groups, seed=0):
+    """Any items of 1 or 2 bytes, among them -0.0, NaN of several bits, and True as other bytes."""
+    dtype = dtype_of(name)
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
+    chosen = words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}")
+    return (chosen & 1 if dtype.kind == "b" else chosen).view(dtype)
+
+
+def first_index(array):
+    return np.sort(np.unique(array, return_index=True)[1])
+
+
+def first_found(array, span, threads=1):
+    """The positions of first occurrences, or None."""
+    found = dense(
+        array, array.size, RULE, order_of(array.dtype), span, False, False, False, threads
+    )
+    if found is None:
+        return None
+    bits = found[0].view(np.uint8)
+    return np.flatnonzero(np.unpackbits(bits, bitorder="little", count=array.size))
+
+
+def values_found(array, span, threads=1):
+    return ascending_values(array, array.size, RULE, order_of(array.dtype), span, threads)
+
+
+def check(array, rules):
+    for rule in rules:
+        expected = reference.unique_outputs(array, **rule)
+        for threads in (1, 3) if array.size > 64 else (1,):
+            with fastsel.threads(threads):
+                assert_same(fastsel.unique(array, **rule), expected[0])
+                found = fastsel.unique(array, return_index=True, **rule)
+                assert_same(found, expected[:2])
+                found = fastsel.unique(array, True, True, True, **rule)
+                assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_dtypes(name, forced_kernels):
+    for size in (*EDGES, 20_000):
+        for groups in (1, 5, 70_000):
+            array = of_bits(name, size, groups, size)
+            rules = [{"sorted": False}, {"sorted": True}]
+            if array.dtype.kind == "f":
+                rules.append({"sorted": False, "equal_nan": False})
+            check(array, rules if size < 20_000 else rules[:1])
+
+
+@covering(dtype=WIDE, start=["lowest", "around zero", "highest"])
+def test_narrow_ranges(dtype, start, forced_kernels):
+    limits = np.iinfo(dtype)
+    for size in (*EDGES, 20_000):
+        for width in (1, 100, 3 * size):
+            first = {"lowest": limits.min, "highest": limits.max - width + 1}
+            first = first.get(start, max(limits.min, -(width // 2)))
+            steps = np.random.default_rng(size).integers(0, width, size)
+            array = np.array([first + int(step) for step in steps], dtype)
+            check(array, [{"sorted": False}, {"sorted": True}])
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_values_at_the_ends_of_a_dtype(dtype, end, monkeypatch):
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
+    limits = np.iinfo(dtype)
+    steps = np.random.default_rng(1).permutation(200_000).astype(dtype)
+    array = limits.min + steps if end == "min" else limits.max - steps
+    assert_same(fastsel.unique(array), np.sort(array))
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_what_is_in_order_is_not_sorted_again(index, monkeypatch):
+    monkeypatch.setattr("fastsel._unique._ascending.sort", None)
+    monkeypatch.setattr("fastsel._unique._ascending.argsort", None)
+    for size in (5000, 100_000):
+        array = np.arange(size) * 10**9
+        expected = (array, np.arange(size)) if index else array
+        assert_same(fastsel.unique(array, return_index=index), expected)
+        expected = (array, np.arange(size)[::-1].copy()) if index else array
+        assert_same(fastsel.unique(array[::-1], return_index=index), expected)
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
+    limits = np.iinfo(dtype)
+    array = np.array([limits.max, limits.min, limits.max - 3, limits.min + 2] * 500, dtype)
+    check(array, [{"sorted": True}, {"sorted": False}])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
+def test_a_block_with_one_new_word(dtype):
+    """At each place of a block, and of each value, after blocks that have none."""
+    for known in (1, 4, 5, 100):
+        base = np.arange(64 * 6) % known
+        for place in range(64 * 4, 64 * 6):
+            array = base.astype(dtype)
+            array[place] = 127 - place % 25
+            base_of_range = {"i1": 128}.get(dtype, 0) + order_of(dtype)[0] * (dtype == "i8")
+            span = (0, 8) if dtype in ("u1", "i1") else (base_of_range, 16)
+            assert np.array_equal(first_found(array, span), first_index(array)), place
+
+
+def test_each_byte_is_told_from_the_others():
+    for dtype in ("u1", "i1"):
+        for byte in range(256):
+            others = np.delete(np.arange(256), byte)
+            array = np.concatenate((others, others, [byte], others)).astype(np.uint8).view(dtype)
+            assert np.array_equal(first_found(array, (0, 8)), first_index(array))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("groups", [1, 3, 300, 60_000])
+def test_chunks_drop_what_others_have_met(threads, groups):
+    rng = np.random.default_rng(groups)
+    for items in (rng.integers(0, groups, 50_000), np.arange(50_000) // (50_000 // groups + 1)):
+        for dtype in ("u2", "u4", "i8"):
+            array = items.astype(dtype)
+            span = (order_of(dtype)[0], 16)
+            assert np.array_equal(first_found(array, span, threads), first_index(array))
+            assert_same(values_found(array, span, threads), np.unique(array))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("place", [0, 63, 64, 511, 9999])
+@pytest.mark.parametrize("known", [2, 100])
+def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
+    for dtype, beyond in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
+        array = (np.arange(10_000) % known).astype(dtype)
+        span = (order_of(dtype)[0], 7)
+        assert first_found(array, span, threads) is not None
+        array[place] = beyond
+        assert first_found(array, span, threads) is None
+        assert values_found(array, span, threads) is None
+
+
+@pytest.mark.parametrize("sorted_too", [True, False])
+def test_words_that_the_sample_did_not_show(sorted_too, few_threads):
+    array = np.arange(200_000) % 1000
+    array[1::1000] = -(10**12)
+    expected = reference.unique_outputs(array, sorted=sorted_too)
+    assert_same(fastsel.unique(array, sorted=sorted_too), expected[0])
+    assert_same(fastsel.unique(array, True, True, True, sorted=sorted_too), expected)
+
+
+def test_a_permutation(few_threads):
+    """As many entries as there are keys."""
+    for dtype in WIDE:
+        array = np.random.default_rng(2).permutation(300_000).astype(dtype)
+        assert_same(fastsel.unique(array, sorted=False), array)
+        assert_same(fastsel.unique(array), np.arange(300_000, dtype=dtype))
+        index = fastsel.unique(array, return_index=True, sorted=False)[1]
+        assert np.array_equal(index, np.arange(300_000))
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">i8", ">M8[s]", ">m8[ns]"])
+def test_other_byte_orders(dtype):
+    array = (np.arange(30_000) % 777).astype(dtype)
+    for ascending in (True, False):
+        assert_same(fastsel.unique(array, sorted=ascending), array[:777])
+
+
+def spanned(items):
+    """The numbers with an entry, as values: the least and the greatest."""
+    sign, *_ = order_of(items.dtype)
+    base, bits = sampled_span(items, items.size, RULE, order_of(items.dtype))
+    return base - sign, base - sign + (1 << bits) - 1
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_span_of_a_sample(dtype):
+    """A power of two of numbers that holds the range, and is within the dtype's."""
+    least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for low, high in (
+        *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),
+        *((least, least + 3), (least, greatest), (greatest // 2, greatest // 2 + 127)),
+    ):
+        array = np.random.default_rng(1).integers(low, high, 5000, dtype, endpoint=True)
+        array[[0, -1]] = low, high
+        for items in (array, array[:1], array[:200], array[:257]):
+            first, last = spanned(items)
+            assert least <= first <= items[::17].min()
+            assert items[::17].max() <= last <= greatest
+        first, last = spanned(array[:200])
+        assert first <= array[:200].min()
+        assert array[:200].max() <= last
+
+
+@pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
+def test_words_that_are_not_canonical_have_no_span(dtype, equal_nan):
+    keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
+    assert sampled_span(keys.data, keys.size, keys.rule, keys.order)[0] is None
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
+@pytest.mark.parametrize("groups", [1, 2, 4, 5])
+def test_few_words(dtype, groups):
+    """A word more comes at the end, or not at all."""
+    for size in (1001, 70_000, 140_001):
+        items = np.arange(size) % groups
+        for late in (items, np.append(items[:-1], 77)):
+            array = late.astype(dtype)
+            if array.dtype.kind == "f":
+                array[array == 1] = np.nan
+                array[np.flatnonzero(array == 0)[::2]] = -0.0
+            index = first_index(late.astype(dtype))
+            for in_order in (True, False):
+                found = fastsel.unique(array, return_index=True, sorted=in_order)
+                order = np.argsort(array[index], kind="stable") if in_order else slice(None)
+                assert np.array_equal(found[1], index[order])
+                assert value_bytes(found[0]) == value_bytes(array[found[1]])
+                assert value_bytes(fastsel.unique(array, sorted=in_order)) == value_bytes(found[0])

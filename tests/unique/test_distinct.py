@@ -1,0 +1,256 @@
+"""unique of whole arrays: each size, number of groups, dtype, layout and combination of outputs.
+
+The other files: test_distinct_values.py and test_distinct_strings.py (which item stands for its
+group), test_distinct_rows.py (axis), test_distinct_numpy.py (signatures, errors),
+test_distinct_rules.py (each rule, literally), test_distinct_classes.py (array-likes, subclasses),
+test_distinct_promises.py (threads, seeds), test_hostile_keys.py, test_distinct_objects.py,
+test_distinct_texts.py and test_distinct_missing.py (objects).
+"""
+
+import math
+
+import arrays
+import numpy as np
+import pytest
+import reference
+from arrays import grouped
+from comparison import assert_same, value_bytes
+from forcing import ALGORITHMS, force
+from grids import covering, slow
+from layouts import LAYOUTS, has_layout
+
+import fastsel
+
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
+
+DTYPES = {**arrays.DTYPES, **{name: np.dtype(name) for name in ("S9", "S20", "V20")}}
+KEY_DTYPES = [
+    name
+    for name, dtype in DTYPES.items()
+    if not dtype.hasobject and dtype.names is None and dtype.char != "T"
+]
+"""What can be a key of a fixed number of bytes."""
+ML_FLOATS = [name for name in arrays.ML_DTYPES if "float" in name]
+EDGES = (*range(10), 15, 16, 17, 31, 32, 33, *range(61, 68))
+MAKERS = (arrays.scattered, arrays.in_a_row)
+
+
+def group_counts(size):
+    """1, 2, 25, about sqrt(n), n/10 and n groups, as far as they differ."""
+    counts = {1, 2, 25, math.isqrt(size), size // 10 if size > 100 else 1, size}
+    return sorted(count for count in counts if 0 < count <= max(size, 1))
+
+
+def check_two_forms(array, outputs=reference.unique_outputs):
+    """Values alone and all four outputs, in both orders."""
+    for in_order in (True, False):
+        full = outputs(array, sorted=in_order)
+        assert_same(fastsel.unique(array, sorted=in_order), full[0])
+        assert_same(fastsel.unique(array, True, True, True, sorted=in_order), full)
+
+
+def check_algorithms(array, monkeypatch, outputs=reference.unique_outputs):
+    """The same from every algorithm."""
+    rules = [{"sorted": True}, {"sorted": False}]
+    if array.dtype.kind in "fcmM" or array.dtype.name in ML_FLOATS:
+        rules += [{"sorted": in_order, "equal_nan": False} for in_order in (True, False)]
+    expected = [outputs(array, **rule) for rule in rules]
+    for algorithm in ALGORITHMS:
+        force(monkeypatch, algorithm)
+        for rule, full in zip(rules, expected, strict=True):
+            try:
+                assert_same(fastsel.unique(array, True, True, True, **rule), full)
+                assert_same(fastsel.unique(array, **rule), full[0])
+            except AssertionError as error:
+                error.add_note(f"for {array.dtype}, size {array.size}, {algorithm}, {rule}")
+                raise
+
+
+# The reference itself.
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_reference_equals_numpy(name):
+    """Both say the same wherever NumPy is right."""
+    for size, maker in ((0, MAKERS[0]), (1, MAKERS[0]), (300, MAKERS[0]), (300, MAKERS[1])):
+        array = grouped(name, size, max(size // 4, 1), make_items=maker)
+        if name in ML_FLOATS:  # NumPy does not sort their NaN
+            array = array[array == array]
+        for equal_nan in (True, False):
+            for in_order in (True, False):
+                ours = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+                theirs = reference.numpy_unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+                assert_same(ours, theirs)
+        if array.dtype.char != "T" and array.dtype.kind not in "Vc":
+            np.testing.assert_array_equal(reference.unique(array), np.unique(array))
+
+
+def test_reference_of_rows_equals_numpy():
+    for name in KEY_DTYPES:
+        for shape in ((0, 2), (1, 3), (50, 1), (60, 2)):
+            array = grouped(name, math.prod(shape), 5).reshape(shape)
+            if name in ML_FLOATS:
+                array = array[(array == array).all(1)]
+            for in_order in (True, False):
+                ours = reference.unique_outputs(array, axis=0, sorted=in_order)
+                assert_same(ours, reference.numpy_unique_outputs(array, 0, sorted=in_order))
+
+
+# Sizes, groups, algorithms.
+
+
+@pytest.mark.parametrize("every_count", [False, slow(True)], ids="every_count_{}".format)
+@pytest.mark.parametrize("name", KEY_DTYPES)
+def test_small_sizes_with_every_algorithm(name, every_count, forced_kernels, monkeypatch):
+    sizes = EDGES if every_count else EDGES[KEY_DTYPES.index(name) % 2 :: 2]
+    for size in sizes:
+        counts = group_counts(size)
+        for groups in counts if every_count else [counts[-1 - size % len(counts)]]:
+            array = grouped(name, size, groups, make_items=MAKERS[(size + groups) % 2])
+            with fastsel.threads(2 if size % 4 == 3 else 1):
+                check_algorithms(array, monkeypatch)
+
+
+@covering(
+    name=[
+        *("uint8", "int16", "int32", "int64", "float32", "float64"),
+        *("complex128", "datetime64", "U3", "S9", "V20"),
+    ],
+    size=arrays.LARGE_SIZES,
+)
+def test_large_sizes_with_every_algorithm(name, size, monkeypatch):
+    for groups in (25, size // 10, size) if size > 5000 else group_counts(size):
+        array = grouped(name, size, groups, make_items=MAKERS[groups % 2])
+        check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
+
+
+@covering(
+    name=DTYPES,
+    size_and_groups=[(1000, 31), (4095, 4095), (4096, 409), (4097, 2), (20_000, 2000)],
+)
+def test_large_arrays_of_every_dtype(name, size_and_groups, forced_kernels):
+    check_two_forms(grouped(name, *size_and_groups))
+
+
+@pytest.mark.parametrize("dtype", arrays.INTEGER_DTYPES)
+def test_ranges_of_integers(dtype, forced_kernels, monkeypatch):
+    """Narrow and wide ranges anywhere in the dtype, also those whose width overflows it."""
+    lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    rng = np.random.default_rng(3)
+    for width in (1, 2, 255, 256, 257, 65535, 65536, 65537, 2**20, highest - lowest):
+        width = min(width, highest - lowest)
+        for start in {lowest, highest - width, max(lowest, -width // 2), max(lowest, 0)}:
+            if start + width > highest:
+                continue
+            array = rng.integers(start, start + width, 600, dtype, endpoint=True)
+            array[[7, 401]] = start, start + width
+            check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
+
+
+def test_range_seen_late(forced_kernels, monkeypatch):
+    """A sample of the array does not show its widest value, wherever that one is."""
+    for algorithm in ALGORITHMS:
+        force(monkeypatch, algorithm)
+        for place in (0, 1, 4999, 9998, 9999):
+            array = np.arange(10_000) % 10
+            array[place] = 2**62
+            reference.check_unique(
+                fastsel.unique, array, reference.numpy_unique_outputs, equal_nan=(True,)
+            )
+
+
+# Outputs.
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_combination_of_outputs(name, few_threads):
+    for size, groups in ((0, 1), (1, 1), (5, 2), (64, 64), (300, 25)):
+        reference.check_unique(fastsel.unique, grouped(name, size, groups))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_outputs_are_new_arrays_that_may_be_written(name, forced_kernels):
+    array = grouped(name, 300, 300)
+    for shape in ((300,), (20, 15)):
+        array = array.reshape(shape)
+        for output in fastsel.unique(array, True, True, True):
+            assert type(output) is np.ndarray
+            assert output.flags.writeable
+            assert output.flags.c_contiguous
+            assert not np.shares_memory(output, array)
+
+
+def test_one_output_is_an_array_and_several_are_a_tuple():
+    array = np.array([3, 1, 3])
+    assert type(fastsel.unique(array)) is np.ndarray
+    assert type(fastsel.unique(array, return_counts=True)) is tuple
+
+
+def test_extra_outputs_are_intp_and_inverse_has_the_shape_of_the_input():
+    for shape in ((), (0,), (6,), (2, 3), (1, 2, 3), (2, 0)):
+        array = np.zeros(shape, np.int16)
+        values, index, inverse, counts = fastsel.unique(array, True, True, True)
+        assert index.dtype == inverse.dtype == counts.dtype == np.intp
+        assert inverse.shape == shape
+        assert values.shape == index.shape == counts.shape == (min(array.size, 1),)
+
+
+# Layouts.
+
+
+@pytest.mark.parametrize("name", arrays.DTYPES)
+@pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
+def test_every_layout(every_shape, name, forced_kernels):
+    """Items count in C order, wherever they lie; the dtype keeps its byte order."""
+    for layout, lay in LAYOUTS.items():
+        if not has_layout(DTYPES[name], layout):
+            continue
+        shapes = ((), (0,), (7,), (129,), (3, 0, 2), (5, 13), (3, 4, 6))
+        for shape in shapes if every_shape else shapes[len(name + layout) % 2 :: 2]:
+            size = math.prod(shape)
+            array = lay(grouped(name, size, max(size // 3, 1)).reshape(shape))
+            with fastsel.threads(2 if size == 129 else 1):
+                check_two_forms(array)
+
+
+def test_huge_broadcast_is_not_too_large_to_try():
+    array = np.broadcast_to(np.arange(4.0), (2**16, 4))
+    values, index, counts = fastsel.unique(array, return_index=True, return_counts=True)
+    assert values.tolist() == [0, 1, 2, 3]
+    assert index.tolist() == [0, 1, 2, 3]
+    assert counts.tolist() == [2**16] * 4
+
+
+def test_sixty_four_dimensions():
+    array = np.arange(4).reshape((1,) * 31 + (2,) + (1,) * 31 + (2,))
+    assert_same(fastsel.unique(array, True, True, True), reference.unique_outputs(array))
+
+
+# The four functions of the array API.
+
+
+@pytest.mark.parametrize("function", ["unique_all", "unique_counts", "unique_inverse"])
+def test_array_api_functions_sort_and_keep_nans_apart(function, few_threads):
+    for name in DTYPES:
+        for shape in ((), (0,), (1,), (300,), (20, 15)):
+            array = grouped(name, math.prod(shape), 25).reshape(shape)
+            expected = getattr(reference, function)(array)
+            assert_same(tuple(getattr(fastsel, function)(array)), expected)
+
+
+def bag(array):
+    """The items in no order, bit by bit."""
+    if array.dtype.char in "OT":
+        return sorted(map(repr, array.tolist()))
+    return sorted(value_bytes(array[k : k + 1]) for k in range(len(array)))
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_unique_values_has_each_value_once_in_any_order(name, forced_kernels):
+    for shape in ((), (0,), (1,), (300,), (20, 15)):
+        array = grouped(name, math.prod(shape), 25).reshape(shape)
+        values, expected = fastsel.unique_values(array), reference.unique_values(array)
+        assert type(values) is np.ndarray
+        assert (values.dtype, values.shape) == (expected.dtype, expected.shape)
+        assert bag(values) == bag(expected)

@@ -1,0 +1,176 @@
+"""unique of array-likes, and of subclasses of ndarray: what comes back is what NumPy gives."""
+
+import array as array_module
+
+import numpy as np
+import pytest
+from comparison import assert_same, assert_same_outcome, lists, outcome
+
+import fastsel
+
+ALL = (True, True, True)
+NUMPY = np.lib.NumpyVersion(np.__version__)
+nan = np.nan
+
+
+# Array-likes.
+
+
+class Arraylike:
+    """Not an array, but becomes one."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        raise RuntimeError("unique does not wrap its results")
+
+
+class Interface:
+    def __init__(self, array):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        [3, 1, 3],
+        (3, 1, 3),
+        range(3),
+        [[1, 2], [2, 1]],
+        [1.5, 2],
+        [True, False, True],
+        ["b", "a"],
+        [b"b", b"a"],
+        [1, "a"],
+        3,
+        2.5,
+        "text",
+        b"bytes",
+        True,
+        np.int8(3),
+        np.float32(nan),
+        np.datetime64("2020-01-01"),
+        [[]],
+        [[], []],
+        memoryview(b"banana"),
+        bytearray(b"banana"),
+        array_module.array("i", [3, 1, 3]),
+        Arraylike(np.array([3, 1, 3])),
+        Interface(np.array([3.0, 1.0, 3.0])),
+        [np.array([1, 2]), np.array([2, 1])],
+        {1, 2},
+        {"a": 1},
+        None,
+        [2**64, 1],
+        [2**63, 1],
+        [1, 2**70],
+    ],
+    ids=lambda thing: f"{type(thing).__name__} {thing!r:.20}".split(" at ")[0],
+)
+def test_array_likes(thing):
+    for extras in ((), ALL):
+        assert_same_outcome(
+            outcome(fastsel.unique, thing, *extras), outcome(np.unique, thing, *extras)
+        )
+
+
+# Subclasses of ndarray.
+
+
+class Tagged(np.ndarray):
+    """A subclass without methods of its own."""
+
+    def __array_finalize__(self, other):
+        self.tag = getattr(other, "tag", None)
+
+
+def tagged(items):
+    array = np.array(items).view(Tagged)
+    array.tag = "kept"
+    return array
+
+
+FORMS = [
+    {},
+    {"return_counts": True},
+    dict.fromkeys(("return_index", "return_inverse", "return_counts"), True),
+]
+FORMS += [{**form, "axis": 0} for form in FORMS]
+
+
+@pytest.mark.parametrize(
+    "items", [[3, 1, 3], [[3, 1], [3, 1]], [2.5, nan, nan], 3, ["b", "a", "b"]], ids=repr
+)
+def test_a_subclass_is_kept_for_values_and_index_of_flat_results(items):
+    array = tagged(items)
+    for form in FORMS[:3] if array.ndim == 0 else FORMS:
+        ours, theirs = fastsel.unique(array, **form), np.unique(array, **form)
+        assert_same(ours, theirs)
+        for our, their in zip(
+            *((part if isinstance(part, tuple) else (part,)) for part in (ours, theirs)),
+            strict=True,
+        ):
+            assert getattr(our, "tag", None) == getattr(their, "tag", None)
+
+
+def test_a_subclass_is_kept_in_the_order_of_first_occurrence():
+    array = tagged([3, 1, 3])
+    values, counts = fastsel.unique(array, return_counts=True, sorted=False)
+    assert type(values) is type(fastsel.unique(array, sorted=False)) is Tagged
+    assert type(counts) is np.ndarray
+    assert lists((values, counts)) == [[3, 1], [2, 1]]
+
+
+@pytest.mark.skipif(NUMPY < "2.3.0", reason="NumPy fails on a matrix itself before 2.3")
+def test_a_matrix_gives_one_dimension_and_plain_arrays():
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([[3, 1], [3, 1]])
+    for form in FORMS:
+        assert_same(fastsel.unique(matrix, **form), np.unique(matrix, **form))
+    assert_same(fastsel.unique(matrix, sorted=False), np.array([3, 1]))
+
+
+def test_a_memory_map_gives_plain_arrays(tmp_path):
+    mapped = np.memmap(tmp_path / "items", np.float32, mode="w+", shape=(4,))
+    mapped[:] = [3, 1, 3, nan]
+    for form in FORMS:
+        assert_same(fastsel.unique(mapped, **form), np.unique(mapped, **form))
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [
+        np.ma.array([3, 1, 3, 2, 9], mask=[0, 0, 0, 1, 1]),
+        np.ma.array([3, 1, 3]),
+        np.ma.array([2.5, nan, 1, nan], mask=[1, 0, 0, 0]),
+        np.ma.array([[1, 2], [1, 2], [1, 3]], mask=[[0, 1], [0, 1], [0, 0]]),
+        np.ma.masked_all(3, int),
+        np.ma.array([3, 1, 3], mask=[0, 0, 0]),
+    ],
+    ids=["some masked", "none masked", "nan", "rows", "all masked", "false masks"],
+)
+def test_masked_arrays_keep_their_mask(masked):
+    """Masked items come out as one masked item, except along an axis of several."""
+    unsorted = [{"sorted": False}] if NUMPY >= "2.3.0" else []
+    for form in [*FORMS, *unsorted]:
+        ours, theirs = fastsel.unique(masked, **form), np.unique(masked, **form)
+        if not isinstance(theirs, tuple):
+            ours, theirs = (ours,), (theirs,)
+        for our, their in zip(ours, theirs, strict=True):
+            assert type(our) is type(their)
+            assert our.dtype == their.dtype
+            assert repr(our.tolist()) == repr(their.tolist())
+            assert getattr(our, "mask", None) is getattr(their, "mask", None) or (
+                our.mask.tolist() == their.mask.tolist()
+            )
+
+
+def test_a_record_array_stays_one():
+    records = np.rec.array([(1, 2.0), (1, 2.0)], dtype=[("a", "i4"), ("b", "f8")])
+    for form in FORMS:
+        assert_same(fastsel.unique(records, **form), np.unique(records, **form))

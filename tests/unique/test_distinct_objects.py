@@ -1,0 +1,237 @@
+"""unique of object arrays: the items' own `<` and `==` decide, as in NumPy, and their own hash."""
+
+import contextlib
+import ctypes
+import sys
+import threading
+
+import numpy as np
+import pytest
+import reference
+from arrays import objects
+from comparison import assert_same, outcome
+from object_outputs import check_first_outputs
+
+import fastsel
+
+
+class Item:
+    """Orderable by its number, not hashable."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __lt__(self, other):
+        return self.number < other.number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_threads):
+    for items in ((1.0, True, 1, 0, False), (True, 1, 1.0, 0), (0, False, 1, 1.0)):
+        array = objects(*items * 40)
+        reference.check_unique(fastsel.unique, array)
+        assert [type(item) for item in fastsel.unique(array, sorted=False)] == [
+            type(item) for item in dict.fromkeys(items)
+        ]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        (2**70, 1, -(2**70), 2**70),
+        ((1, 2), (1,), (1, 2), ()),
+        (2.5, 1, 2.5, -1),
+        (frozenset(),) * 3,
+    ],
+)
+def test_other_items_with_an_order(items, few_threads):
+    reference.check_unique(fastsel.unique, objects(*items))
+
+
+def test_items_without_hash_are_compared(few_threads):
+    array = objects(*map(Item, (3, 1, 3, 2, 1)))
+    for in_order, order in ((True, [1, 3, 0]), (False, [0, 1, 3])):
+        values, *extras = fastsel.unique(array, True, True, True, sorted=in_order)
+        assert_same(values, array[order])
+        index, inverse, counts = (extra.tolist() for extra in extras)
+        assert index == order
+        assert inverse == ([2, 0, 2, 1, 0] if in_order else [0, 1, 0, 2, 1])
+        assert counts == [[2, 1, 2], [2, 2, 1]][not in_order]
+
+
+def test_hash_is_not_called_when_sorted(few_threads):
+    class Unhashable(Item):
+        def __hash__(self):
+            raise RuntimeError("hashed")
+
+    array = objects(*map(Unhashable, (3, 1, 3)))
+    assert_same(fastsel.unique(array), array[[1, 0]])
+
+
+def test_a_single_item_is_not_compared(few_threads):
+    class Incomparable:
+        __hash__ = None
+
+        def __lt__(self, other):
+            raise RuntimeError("compared")
+
+        __eq__ = __lt__
+
+    array = objects(Incomparable())
+    assert_same(fastsel.unique(array), array)
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+@pytest.mark.parametrize("method", ["__lt__", "__eq__"])
+def test_an_error_of_a_comparison_propagates(method, few_threads):
+    def fail(self, other):
+        raise ZeroDivisionError(method)
+
+    kind = type("Failing", (Item,), {method: fail})
+    array = objects(*map(kind, (2, 1, 2)))
+    for extras in ((), (True, True, True)):
+        with pytest.raises(ZeroDivisionError, match=method):
+            fastsel.unique(array, *extras)
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        (1, "a", 1),
+        (None, None),
+        ("a", b"a"),
+        ({}, {1: 2}),
+        (1, None),
+        (1j, 2j),
+        (object(), object()),
+    ],
+)
+def test_items_without_order_raise_as_numpy_does(items, few_threads):
+    array = objects(*items)
+    expected = outcome(np.unique, array, True, True, True)
+    assert expected[:2] == ("raises", TypeError)
+    assert outcome(fastsel.unique, array, True, True, True) == expected
+    # The text names the two items that the sort compares first; so it may differ here.
+    assert outcome(fastsel.unique, array)[:2] == expected[:2]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        (1, "a", 1),
+        (None, None),
+        ("a", b"a", "a"),
+        (1, None, ...),
+        (2j, 1j, 2j),
+        ("b", 3, ("b", 3), None, "b", 3.0),
+    ],
+)
+def test_items_without_order_may_be_kept_as_met(items, few_threads):
+    array = objects(*items)
+    reference.check_unique(fastsel.unique, array, sorted=(False,))
+    assert fastsel.unique(array, sorted=False).tolist() == list(dict.fromkeys(items))
+
+
+def test_items_without_order_and_hash_raise(few_threads):
+    with pytest.raises(TypeError):
+        fastsel.unique(objects({}, {1: 2}, {}), sorted=False)
+
+
+def test_values_hold_references_of_their_own(few_threads):
+    """The items live as long as the result does."""
+    array = objects(*(f"text {k % 5}" for k in range(50)))
+    values = fastsel.unique(array)
+    array[:] = None
+    assert values.tolist() == [f"text {k}" for k in range(5)]
+
+
+class Colliding:
+    """Many have the same hash, and are equal if their numbers are."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __hash__(self):
+        return int(self.number) % 3
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def test_different_objects_of_the_same_hash():
+    """In order of first occurrence, among others and across batches."""
+    rng = np.random.default_rng(6)
+    for size, kinds in ((5, 3), (130, 40), (700, 60)):
+        check_first_outputs([Colliding(k) for k in rng.integers(kinds, size=size)])
+    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # of equal hashes
+    check_first_outputs([*numbers, None, -1, -2, *numbers, None])
+
+
+def test_empty_places_of_an_array_of_objects_are_none():
+    array = np.zeros(3, object)
+    array[1] = "a"
+    ctypes.memset(array.ctypes.data, 0, 8)  # as C code leaves an array that it did not fill
+    assert fastsel.unique(array, sorted=False).tolist() == [None, "a", 0]
+
+
+def test_references_are_exact():
+    text, item = "".join(["a", "b"] * 9), Colliding(5)
+    before = sys.getrefcount(text), sys.getrefcount(item)
+    for _ in range(50):
+        for items in ([text] * 300, [item] * 300, [text, None, item] * 100):
+            array = objects(*items)
+            fastsel.unique(array, True, True, True, sorted=False)
+            with contextlib.suppress(TypeError):
+                fastsel.unique(array)
+            outcome(fastsel.unique, objects(*items, {}), sorted=False)
+    del array, items
+    assert (sys.getrefcount(text), sys.getrefcount(item)) == before
+
+
+def test_other_threads_run_meanwhile():
+    """The lock is handed over between rounds: a thread that waits for it goes on before the end."""
+    texts = objects(*map(str, range(200_000)))
+    ran = []
+    thread = threading.Thread(target=lambda: ran.append(True))
+
+    class Starts(str):
+        """Not a plain text: the objects are hashed one by one, and it starts the thread."""
+
+        def __hash__(self):
+            if thread.ident is None:
+                thread.start()
+            return 1
+
+    class Looks(Starts):
+        def __hash__(self):
+            looked.append(bool(ran))
+            return 2
+
+    looked = []
+    array = np.concatenate((objects(None, Starts()), texts, objects(Looks())))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        fastsel.unique(array, sorted=False)
+    finally:
+        sys.setswitchinterval(interval)
+    thread.join()
+    assert looked == [True]
+
+
+def test_an_error_of_a_comparison_of_hashed_objects_propagates():
+    class Failing(Colliding):
+        def __hash__(self):
+            return 1
+
+        def __eq__(self, other):
+            raise ZeroDivisionError("compared")
+
+    for count in (2, 3, 200):
+        array = objects(*map(Failing, range(count)))
+        with pytest.raises(ZeroDivisionError, match="compared"):
+            fastsel.unique(array, sorted=False)

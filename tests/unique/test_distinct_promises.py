@@ -1,0 +1,305 @@
+"""unique: the result depends on the items only, not on threads, chunks, seeds or other callers."""
+
+import itertools
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import arrays
+import numpy as np
+import pytest
+import reference
+from arrays import grouped
+from comparison import assert_same
+from forcing import ALGORITHMS, force
+from grids import covering
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from layouts import LAYOUTS, has_layout
+
+import fastsel
+
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
+
+FOUR = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
+SAMPLES = {  # name: dtype, size, groups, maker, shape of a row
+    "narrow bytes": ("uint8", 5000, 30, arrays.in_a_row, ()),
+    "narrow": ("int64", 5000, 700, arrays.in_a_row, ()),
+    "wide": ("int64", 5000, 2000, arrays.scattered, ()),
+    "distinct": ("int32", 4000, 4000, arrays.scattered, ()),
+    "floats": ("float64", 5000, 900, arrays.scattered, ()),
+    "halves": ("float16", 3000, 3000, arrays.scattered, ()),
+    "complex": ("complex128", 3000, 400, arrays.scattered, ()),
+    "bytes": ("S9", 3000, 400, arrays.scattered, ()),
+    "text": ("U3", 3000, 500, arrays.scattered, ()),
+    "raw": ("V16", 2000, 2000, arrays.scattered, ()),
+    "tiny": ("int64", 5, 3, arrays.scattered, ()),
+    "rows": ("int32", 1200, 5, arrays.in_a_row, (3,)),
+    "float rows": ("float32", 1000, 4, arrays.scattered, (2,)),
+}
+
+
+def sample(name):
+    """An array and the axis along which it is looked at."""
+    dtype, size, groups, maker, row = SAMPLES[name]
+    array = grouped(np.dtype(dtype), size, groups, make_items=maker)
+    return array.reshape(-1, *row), 0 if row else None
+
+
+def both_orders(array, axis):
+    return [reference.unique_outputs(array, axis, sorted=in_order) for in_order in (True, False)]
+
+
+# Threads, chunks, seeds.
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
+    array, axis = sample(name)
+    expected = both_orders(array, axis)
+    for _ in each_num_threads:
+        for algorithm in ALGORITHMS:
+            force(monkeypatch, algorithm)
+            for in_order, full in zip((True, False), expected, strict=True):
+                outputs = fastsel.unique(array, True, True, True, axis, sorted=in_order)
+                assert_same(outputs, full)
+                assert_same(fastsel.unique(array, axis=axis, sorted=in_order), full[0])
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
+    """From one chunk to more chunks than items."""
+    array, axis = sample(name)
+    expected = both_orders(array, axis)
+    for num_threads, chunk_bytes in itertools.product((2, 5), (1, 100, 3000, 10_000, 2**30)):
+        monkeypatch.setattr("fastsel._core._threads.MIN_CHUNK_BYTES", chunk_bytes)
+        with fastsel.threads(num_threads):
+            for algorithm in ALGORITHMS:
+                force(monkeypatch, algorithm)
+                for in_order, full in zip((True, False), expected, strict=True):
+                    outputs = fastsel.unique(array, True, True, True, axis, sorted=in_order)
+                    assert_same(outputs, full)
+
+
+SEED_SCRIPT = """
+import hashlib
+import numpy as np
+import arrays, fastsel, fastsel._unique._distinct, fastsel._unique._plan, fastsel._core._threads
+fastsel._core._threads.MIN_CHUNK_BYTES = 1
+fastsel._unique._distinct.TINY_ITEMS = fastsel._unique._plan.SMALL_ITEMS = 0
+digest = hashlib.sha256()
+for algorithm in (None, "dense", "sorting", "tables", "partitions"):
+    fastsel._unique._plan.FORCED.set(algorithm)
+    for name in ("int64", "float64", "complex128", "S8", "V16"):
+        for groups in (40, 3000):
+            array = arrays.grouped(name, 3000, groups)
+            for axis, view in ((None, array), (0, array.reshape(-1, 3))):
+                for in_order in (True, False):
+                    for output in fastsel.unique(view, True, True, True, axis, sorted=in_order):
+                        digest.update(output.tobytes())
+        digest.update(np.sort(fastsel.unique_values(arrays.grouped("int64", 999, 99))).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_seed_agnosticism(run_python, monkeypatch):
+    """The seed of the hash never shows; without the variable it is a random one."""
+    monkeypatch.delenv("FASTSEL_HASH_SEED", raising=False)
+    digests = {run_python(SEED_SCRIPT)}
+    for seed in ("0", "1", "12345678901234567890"):
+        digests.add(run_python(SEED_SCRIPT, FASTSEL_HASH_SEED=seed))
+    assert len(digests) == 1
+    assert len(digests.pop().strip()) == 64
+
+
+# Inputs.
+
+
+def snapshot(array):
+    """Every byte behind the array, gaps and padding included; or the items, if they are objects."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.tolist() if array.dtype.char in "OT" else array.ravel("K").view(np.uint8).tobytes()
+
+
+@covering(name=arrays.DTYPES, threads=[1, 3])
+def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
+    """Not a bit of it, padding included, nor its flags; and a read-only input is enough."""
+    dtype = arrays.DTYPES[name]
+    for place, layout in enumerate(
+        ("C", "F", "strided", "negative", "readonly", "swapped", "unaligned")
+    ):
+        if not has_layout(dtype, layout):
+            continue
+        array = LAYOUTS[layout](grouped(name, 300, 25).reshape(100, 3))
+        before, flags = snapshot(array), str(array.flags)
+        for algorithm in ALGORITHMS[place % 3 :: 3]:
+            force(monkeypatch, algorithm)
+            for in_order in (True, False):
+                fastsel.unique(array, sorted=in_order)
+                fastsel.unique(array, True, True, True, sorted=in_order)
+                if dtype.char not in "OT":
+                    fastsel.unique(array, True, True, True, axis=0, sorted=in_order)
+        for function in FOUR:
+            getattr(fastsel, function)(array)
+        assert snapshot(array) == before
+        assert str(array.flags) == flags
+
+
+# Several callers, and writers meanwhile.
+
+
+def test_concurrent_callers(forced_kernels, monkeypatch):
+    """Eight threads call at once, on arrays of their own and on one shared array."""
+    cases = [(*sample(name), in_order) for name in SAMPLES for in_order in (True, False)]
+    expected = [
+        reference.unique_outputs(array, axis, sorted=in_order) for array, axis, in_order in cases
+    ]
+    barrier = threading.Barrier(8)
+
+    def call(worker):
+        barrier.wait()
+        for step in range(len(cases)):
+            array, axis, in_order = cases[(step + 3 * (worker // 2)) % len(cases)]
+            yield fastsel.unique(array, True, True, True, axis, sorted=in_order)
+
+    for algorithm in ALGORITHMS:
+        force(monkeypatch, algorithm)
+        with fastsel.threads(2), ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(lambda worker: list(call(worker)), range(8)))
+        for worker, outputs in enumerate(results):
+            for step, output in enumerate(outputs):
+                assert_same(output, expected[(step + 3 * (worker // 2)) % len(cases)])
+
+
+def write_until(stop, memory, contents):
+    for content in itertools.cycle(contents):
+        if stop.is_set():
+            return
+        memory[:] = content
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width"),
+    [
+        ("i8", None),
+        ("i2", None),
+        ("u1", None),
+        ("f8", None),
+        ("f2", None),
+        ("c16", None),
+        ("m8[s]", None),
+        ("S8", None),
+        ("V16", None),
+        ("i4", 6),
+        ("f4", 2),
+    ],
+)
+def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
+    """Whatever another thread writes: no crash, no error, and index and inverse in range."""
+    missing = -(2**63) if dtype == "m8[s]" else -1  # NaT, or NaN as floats
+    rng = np.random.default_rng(6)
+    contents = [
+        np.where(np.arange(12_000) % 1000, 7, missing),
+        np.full(12_000, missing),
+        rng.integers(-(2**63), 2**63 - 1, size=12_000),
+        np.arange(12_000),
+    ]
+    memory = contents[-1].copy()
+    array, axis = memory.view(dtype)[:12_000], None
+    if width is not None:
+        array, axis = array.reshape(-1, width), 0
+    count, stop = len(array), threading.Event()
+    writer = threading.Thread(target=write_until, args=(stop, memory, contents))
+    patient = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    deadline = time.monotonic() + 0.1
+    writer.start()
+    try:
+        with fastsel.threads(2):
+            for algorithm, in_order, equal_nan in itertools.cycle(
+                itertools.product(ALGORITHMS, (True, False), (True, False))
+            ):
+                if time.monotonic() > deadline:
+                    break
+                force(monkeypatch, algorithm)
+                rules = {"axis": axis, "sorted": in_order, "equal_nan": equal_nan}
+                values, index, inverse, counts = fastsel.unique(array, True, True, True, **rules)
+                assert len(values) == len(index) == len(counts) <= count
+                assert inverse.shape == (count,)
+                assert (index >= 0).all()
+                assert (index < count).all()
+                assert (inverse >= 0).all()
+                assert (inverse < len(values)).all()
+                for _ in range(8):
+                    assert 0 < len(fastsel.unique(array, **rules)) <= count
+    finally:
+        stop.set()
+        writer.join()
+        sys.setswitchinterval(patient)
+
+
+# Anything at all.
+
+
+# Of one dimension; np.unique, to which they go, refuses them before 2.4.
+TAKES_OBJECTS_ALONG_AN_AXIS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+
+
+@st.composite
+def calls(draw):
+    """An array and the arguments of a call."""
+    name = draw(st.sampled_from(sorted(arrays.DTYPES)))
+    dtype = arrays.DTYPES[name]
+    shape = draw(
+        st.one_of(
+            st.tuples(st.integers(0, 300)), st.lists(st.integers(0, 12), max_size=3).map(tuple)
+        )
+    )
+    size = int(np.prod(shape, dtype=int))
+    groups, seed = draw(st.sampled_from([1, 2, 5, 30, 1000])), draw(st.integers(0, 99))
+    maker = draw(st.sampled_from([arrays.scattered, arrays.in_a_row]))
+    array = grouped(name, size, groups, seed, maker).reshape(shape)
+    layouts = [layout for layout in LAYOUTS if has_layout(dtype, layout)]
+    array = LAYOUTS[draw(st.sampled_from(layouts))](array)
+    axes = [None]
+    if dtype.char not in "OT" or (array.ndim == 1 and TAKES_OBJECTS_ALONG_AN_AXIS):
+        axes += range(-array.ndim, array.ndim)
+    flags = draw(st.tuples(*[st.booleans()] * 3))
+    keywords = {"equal_nan": draw(st.booleans()), "sorted": draw(st.booleans())}
+    return array, (*flags, draw(st.sampled_from(axes))), keywords
+
+
+@settings(max_examples=8 * settings().max_examples)
+@given(calls(), st.sampled_from([1, 2, 3, 7]), st.sampled_from(ALGORITHMS))
+def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algorithm):
+    array, arguments, keywords = call
+    expected = reference.unique(array, *arguments, **keywords)
+    with fastsel.threads(num_threads), pytest.MonkeyPatch.context() as patch:
+        force(patch, algorithm)
+        assert_same(fastsel.unique(array, *arguments, **keywords), expected)
+
+
+@given(
+    st.lists(st.integers(-3, 3)),
+    st.sampled_from(["i1", "i8", "f2", "f8", "U2", "S9", "O"]),
+    st.sampled_from(ALGORITHMS),
+)
+def test_any_list_is_rebuilt_by_its_inverse(forced_kernels, numbers, dtype, algorithm):
+    array = np.array(numbers, dtype)
+    with fastsel.threads(3), pytest.MonkeyPatch.context() as patch:
+        force(patch, algorithm)
+        for in_order in (True, False):
+            values, index, inverse, counts = fastsel.unique(
+                array, True, True, True, sorted=in_order
+            )
+            items = array.tolist()
+            assert values[inverse].tolist() == items
+            assert array[index].tolist() == values.tolist()
+            assert values.tolist() == (
+                sorted(set(items)) if in_order else list(dict.fromkeys(items))
+            )
+            assert index.tolist() == [items.index(value) for value in values.tolist()]
+            assert counts.tolist() == [items.count(value) for value in values.tolist()]

@@ -1,0 +1,114 @@
+"""unique of text, bytes and raw bytes: which are equal, how they sort, where missing strings go."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same, lists
+from grids import covering
+from numpy.dtypes import StringDType
+
+import fastsel
+
+nan = np.nan
+
+
+def strings(na, *items):
+    return np.array(items, StringDType(na_object=na))
+
+
+@pytest.mark.parametrize("kind", "SU")
+def test_trailing_nuls_do_not_count_but_blanks_and_inner_nuls_do(kind, few_threads):
+    array = np.array(["a", "a ", "a\0b", "a\0", "", " ", "\0", "A", "a"], f"{kind}3")
+    assert_same(fastsel.unique(array), array[[4, 5, 7, 0, 2, 1]])
+    reference.check_unique(fastsel.unique, array)
+
+
+def test_bytes_sort_unsigned(few_threads):
+    array = np.array([b"\xff", b"\x7f", b"\x80", b"\x00\x01", b"\xff"], "S2")
+    assert_same(fastsel.unique(array), array[[3, 1, 2, 0]])
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_text_sorts_by_code_point(order, few_threads):
+    array = np.array(["\U0001f600", "\uffff", "\ud800", "é", "z", "\uffff"], order + "U1")
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert_same(values, array[[4, 3, 2, 1, 0]])
+    assert lists(extras) == [[4, 3, 2, 1, 0], [4, 3, 2, 1, 0, 3], [1, 1, 1, 2, 1]]
+    assert values.dtype == array.dtype
+
+
+@pytest.mark.parametrize("name", ["V1", "V3", "V16", "V20", "S3", "S9", "S20"])
+def test_items_that_differ_in_one_byte_only(name, few_threads):
+    dtype = np.dtype(name)
+    for byte in range(dtype.itemsize):
+        raw = np.full((256, dtype.itemsize), 7, np.uint8)
+        raw[:, byte] = np.arange(256)[::-1]
+        array = np.concatenate([raw, raw]).view(dtype)[:, 0]
+        for in_order in (True, False):
+            full = reference.unique_outputs(array, sorted=in_order)
+            assert_same(fastsel.unique(array, True, True, True, sorted=in_order), full)
+
+
+TEXTS = ("b", "abc", "a", "abc\0", "", "é" * 40, "x" * 300, "b", "sixteen bytes ..", "é" * 40)
+
+
+def test_variable_width_strings_sort_by_code_point_and_keep_nuls(few_threads):
+    array = np.array(TEXTS, StringDType())
+    assert fastsel.unique(array).tolist() == sorted(set(TEXTS))
+    reference.check_unique(fastsel.unique, array)
+    reference.check_unique(fastsel.unique, np.array(TEXTS * 50, StringDType(coerce=False)))
+
+
+def test_nan_among_strings_is_not_lost_with_extra_outputs(few_threads):
+    """NumPy 2.4 drops the NaN and counts it to a neighbour."""
+    array = strings(nan, "b", nan, "a", nan)
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert values.tolist() == fastsel.unique(array).tolist() == ["a", "b", nan]
+    assert lists(extras) == [[2, 0, 1], [1, 2, 0, 2], [1, 1, 2]]
+    values, *extras = fastsel.unique(array, True, True, True, equal_nan=False)
+    assert values.tolist() == ["a", "b", nan, nan]
+    assert lists(extras) == [[2, 0, 1, 3], [1, 2, 0, 3], [1, 1, 1, 1]]
+    reference.check_unique(fastsel.unique, array)
+    reference.check_unique(fastsel.unique, strings(nan, *TEXTS * 9, nan, *TEXTS, nan))
+
+
+def test_missing_string_that_is_a_string_equals_that_string(few_threads):
+    array = strings("N", "b", "N", "a", "b", "", "N")
+    reference.check_unique(fastsel.unique, array, equal_nan=(True,))
+
+
+@pytest.mark.parametrize("na", [None, ...])
+def test_missing_string_without_order_cannot_be_sorted(na, few_threads):
+    array = strings(na, "b", na, "a", "b", na)
+    for extras in itertools.product((False, True), repeat=3):
+        with pytest.raises(ValueError, match="Cannot compare null that is not a nan-like value"):
+            fastsel.unique(array, *extras)
+
+
+@pytest.mark.parametrize("na", [None, ...])
+def test_missing_string_without_order_may_be_kept_as_met(na, few_threads):
+    array = strings(na, "b", na, "a", "b", na)
+    values, *extras = fastsel.unique(array, True, True, True, sorted=False)
+    assert values.tolist() == fastsel.unique(array, sorted=False).tolist() == ["b", na, "a"]
+    assert lists(extras) == [[0, 1, 2], [0, 1, 2, 0, 1], [2, 2, 1]]
+
+
+@covering(
+    at_least=20,
+    dtype=["S3", "S8", "S9", "S12", "S40", "U1", "U2", "U3", "U9", "V12"],
+    size=[1, 10, 64, 65, 255, 257, 1000, 1001, 3000],
+)
+def test_a_few_texts(dtype, size):
+    """As they come, without what makes small arrays go to the algorithms; also at odd addresses."""
+    width = int(dtype[1:])
+    generator = np.random.default_rng(size)
+    for groups in (1, 5, size):
+        letters = generator.integers(1, 4, (groups, width), np.uint8)  # many of them begin alike
+        pool = letters.astype("u4" if dtype[0] == "U" else "u1").view(dtype).ravel()
+        array = pool[generator.integers(0, groups, size)] if groups < size else pool
+        moved = np.empty(array.nbytes + 1, np.uint8)[1:]
+        moved[:] = array.view(np.uint8)
+        for one in (array, moved.view(dtype)):
+            reference.check_unique(fastsel.unique, one)

@@ -1,0 +1,276 @@
+"""unique of object arrays of texts, str or bytes: hashed, or sorted by arrays of their letters."""
+
+import ctypes
+import sys
+
+import numpy as np
+import pytest
+import reference
+from arrays import objects
+from comparison import assert_same, outcome
+from grids import covering
+from object_outputs import check_first_outputs
+
+import fastsel
+from fastsel._unique.string_runs import runs_of
+
+TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
+CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
+
+
+class Backwards(str):
+    """A text that sorts the other way round."""
+
+    def __lt__(self, other):
+        return str.__gt__(self, other)
+
+    def __gt__(self, other):
+        return str.__lt__(self, other)
+
+
+class SameLetter(str):
+    """A text that equals each text with the same first letter."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        return self[:1] == other[:1]
+
+
+@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+def test_texts_equal_numpy_in_every_output(items, few_threads):
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 9, 64, 65, 1000):
+        array = objects(*(items[k] for k in rng.integers(len(items), size=size)))
+        for equal_nan in (True, False):
+            assert_same(
+                fastsel.unique(array, True, True, True, equal_nan=equal_nan),
+                np.unique(array, True, True, True, equal_nan=equal_nan),
+            )
+        assert fastsel.unique(array).tolist() == np.unique(array).tolist()
+        reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+def test_equal_texts_may_be_different_objects(items, few_threads):
+    """The object shown is the first of its group."""
+    copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
+    reference.check_unique(fastsel.unique, objects(*copies))
+
+
+@pytest.mark.parametrize("layout", [np.s_[::2], np.s_[::-1], np.s_[3:]])
+def test_texts_in_strided_arrays(layout, few_threads):
+    for shape in ((60,), (4, 15), (3, 4, 5)):
+        array = objects(*(f"text {k % 7}" for k in range(60))).reshape(shape)[..., layout]
+        reference.check_unique(fastsel.unique, array)
+        reference.check_unique(fastsel.unique, array.T)
+
+
+@pytest.mark.parametrize("kind", [Backwards, SameLetter])
+def test_subclasses_of_str_decide_for_themselves(kind, few_threads):
+    array = objects(*(kind(text) for text in ("ab", "b", "ac", "c", "b", "ab")))
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+    assert_same(fastsel.unique(array), np.unique(array, return_index=True)[0])
+
+
+def test_one_item_of_another_type_is_seen_wherever_it_is(few_threads):
+    for place in (0, 1, 30, 59):
+        array = objects(*(Backwards("b") if k == place else "abc"[k % 3] for k in range(60)))
+        assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+        array[place] = 3
+        for in_order in (True, False):
+            ours = outcome(fastsel.unique, array, sorted=in_order)
+            assert ours[0] == ("raises" if in_order else "returns")
+        assert ours[1].tolist() == list(dict.fromkeys(array.tolist()))
+
+
+def test_numpy_strings_as_items(few_threads):
+    array = objects(*(np.str_(text) for text in ("b", "a", "b")))
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
+    array = objects(*TEXTS)
+    for axis in (0, -1):
+        assert_same(
+            fastsel.unique(array, True, True, True, axis=axis), reference.unique_outputs(array)
+        )
+
+
+@pytest.mark.parametrize("kinds", [1, 40, 1100, 5000])
+def test_many_texts(kinds):
+    """More than fit the first table, all copies, so that none is found by its identity."""
+    rng = np.random.default_rng(kinds)
+    for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
+        items = [make(number) for number in rng.integers(kinds, size=6000)]
+        values, index, inverse, counts = fastsel.unique(
+            objects(*items), True, True, True, sorted=False
+        )
+        assert values.tolist() == list(dict.fromkeys(items))
+        assert (index[inverse] <= np.arange(6000)).all()
+        assert values[inverse].tolist() == items
+        assert np.array_equal(counts, np.bincount(inverse))
+        assert fastsel.unique(objects(*items)).tolist() == sorted(set(items))
+
+
+@pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
+def test_many_texts_are_sorted(make):
+    """By arrays of letters, unless these would not say all; in order already; too long."""
+    rng = np.random.default_rng(8)
+    plain = [make(number) for number in rng.permutation(3000)]
+    nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
+    nul += "\0" if isinstance(nul, str) else b"\0"
+    others = [[], [nul], [wide], sorted(plain)[:9]]
+    if isinstance(nul, str):
+        others += [["\u0100", "\U0001f600b", "\ud800"], [nul, "\uffff" * 40]]
+    for other in others:
+        items = [*plain, *other]
+        for texts in (items, sorted(items), sorted(items)[::-1]):
+            array = objects(*texts)
+            assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+            assert fastsel.unique(array).tolist() == sorted(set(texts))
+
+
+@covering(
+    longest=[1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129],
+    letters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
+)
+def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_threads):
+    """Letters of 1, 2 and 4 bytes, at the edges of the words that they are put into."""
+    rng = np.random.default_rng(longest)
+    items = [
+        "".join(rng.choice([*letters], length)) for length in rng.integers(0, longest + 1, 2500)
+    ]
+    items += ["".join([letters[0]] * k) for k in range(2100 % (longest + 3))]
+    items += [letters[-1] * (k // 50) + str(k) for k in range(2100)]  # all of them distinct
+    some = [items]
+    if max(letters) < "\u0100":
+        some.append([item.encode("latin1") for item in items])
+    for texts in some:
+        array = objects(*texts)
+        before = sys.getrefcount(texts[-1])
+        found = fastsel.unique(array, True, True, True)
+        assert found[0].tolist() == sorted(set(texts))
+        assert_same(found[1:], np.unique(array, True, True, True)[1:])
+        del found
+        after = sys.getrefcount(texts[-1])
+        assert after == before
+
+
+@covering(longest=[1, 32, 33], end=["", "\0", "\0\0"])
+def test_many_strings_are_sorted_as_python_does(longest, end):
+    """Also where fixed-width strings would not tell them apart, and with lone surrogates."""
+    letters = ["a", "b", "\xe9", "\ud800", "\U0001f600", "\0"]
+    rng = np.random.default_rng(longest)
+    items = {"".join(rng.choice(letters, rng.integers(0, longest + 1))) for _ in range(9000)}
+    items |= {item + end for item in items}
+    for few in (list(items), [item.encode("utf-8", "surrogatepass") for item in items]):
+        array = objects(*few)
+        values, index = fastsel.unique(array, return_index=True)
+        assert values.tolist() == sorted(few)
+        assert array[index].tolist() == sorted(few)
+
+
+def test_texts_of_equal_length_and_different_kind():
+    items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
+    assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))
+
+
+def with_hash_1(text):
+    """A new str or bytes of these two letters or more, whose hash, behind the length, is 1."""
+    copy = (text + text)[: len(text)]
+    ctypes.c_ssize_t.from_address(id(copy) + object.__basicsize__ + 8).value = 1
+    assert copy == text
+    return copy
+
+
+@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
+@pytest.mark.parametrize(
+    "letters", ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
+)
+def test_texts_of_one_hash_are_told_apart(letters):
+    """By each of their letters, and by their length, whether they are short or long."""
+    one, other = letters[:1], letters[1:]
+    texts = []
+    for length in (*range(2, 20), 33):
+        texts += [one * k + other + one * (length - k - 1) for k in range(length)]
+        texts.append(one * length)
+    texts = texts * 2
+    objects = np.empty(len(texts), object)
+    objects[:] = [with_hash_1(text) for text in texts]
+    assert {hash(text) for text in objects} == {1}
+    values, index, inverse = fastsel.unique(
+        objects, return_index=True, return_inverse=True, sorted=False
+    )
+    half = len(texts) // 2
+    assert values.tolist() == texts[:half]
+    assert np.array_equal(index, np.arange(half))
+    assert np.array_equal(inverse, np.resize(np.arange(half), len(texts)))
+
+
+@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
+def test_bytes_equal_no_str_of_the_same_hash():
+    objects = np.array([with_hash_1(text) for text in ("abc", b"abc", "abc", b"abc")], object)
+    assert fastsel.unique(objects, sorted=False).tolist() == ["abc", b"abc"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["a"],
+        ["a", "a"],
+        ["", "", "a", "aa", "ab", "b", "b"],
+        ["a", "\xe9", "\u0142", "\U0001f600"],
+        ["\u0142", "\u0142a", "\u0143"],
+        [str(number) for number in sorted(map(str, range(300)))],
+    ],
+    ids=["one", "alike", "ascii", "widths", "wide", "many"],
+)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_texts_in_order(texts, encoded):
+    """Up and down, and all but one of them."""
+    items = [text.encode() for text in texts] if encoded else texts
+    items = sorted(items)
+    stray = items[0][:0]
+    for array in (objects(*items), objects(*items[::-1]), objects(*items, stray)):
+        expected = np.unique(array, True, True, True)
+        assert_same(fastsel.unique(array, True, True, True), expected)
+        for flags in ((True, False, False), (False, False, True)):
+            assert_same(fastsel.unique(array, *flags)[1], np.unique(array, *flags)[1])
+        values, index = fastsel.unique(array, return_index=True, sorted=False)
+        assert_same(values, array[np.sort(expected[1])])
+        assert_same(index, np.sort(expected[1]))
+    assert runs_of(objects(*items))[1] == 1
+
+
+def test_which_texts_are_in_order():
+    assert runs_of(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
+    assert runs_of(objects(b"c", b"b"))[1] == -1
+    assert runs_of(objects("a", "c", "b")) is None
+    assert runs_of(objects("b", "a", "b")) is None
+    assert runs_of(objects("a", b"b")) is None
+    assert runs_of(objects(b"a", "b")) is None
+    assert runs_of(objects("a", 1)) is None
+    assert runs_of(objects(1, 2)) is None
+    assert runs_of(np.empty(3, object)) is None
+
+
+@pytest.mark.parametrize("text", [str, lambda number: b"%d" % number])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_objects_in_any_strides_along_an_axis(text, axis):
+    texts = [text(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
+    record = np.zeros(len(texts), [("flag", "u1"), ("item", "O")])
+    record["item"] = texts
+    plain = objects(*texts)
+    for array in (
+        plain[::2],
+        plain[::-1],
+        np.sort(plain)[::-3],
+        record["item"],
+        record["item"][:1],
+    ):
+        expected = np.unique(array, True, True, True)
+        assert_same(fastsel.unique(array, True, True, True, axis), expected)
+        assert fastsel.unique(array, axis=axis, sorted=False).tolist() == list(dict.fromkeys(array))
+    everywhere = np.broadcast_to(np.array(text(3), object), 300_000)
+    assert fastsel.unique(everywhere, axis=axis, return_counts=True)[1] == 300_000

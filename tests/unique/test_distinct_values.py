@@ -1,0 +1,313 @@
+"""unique: which items are equal, which item stands for its group, and where missing values go.
+
+Everywhere the value shown is the first of its group, bit by bit: the zero's sign and the NaN's
+payload are those of `array[index]`, whether or not the index is asked for.
+"""
+
+import itertools
+
+import arrays
+import ml_dtypes
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same, lists
+from grids import covering
+
+import fastsel
+
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
+
+FLOATS = ("float16", "float32", "float64", "longdouble")
+COMPLEX = ("complex64", "complex128", "clongdouble")
+SIGNED_ML_FLOATS = [  # those with a negative zero
+    name for name in arrays.ML_DTYPES if "float" in name and not name.endswith(("fnuz", "e8m0fnu"))
+]
+NAN_ML_FLOATS = [
+    name
+    for name in arrays.ML_DTYPES
+    if "float" in name and np.isnan(float(arrays.ML_DTYPES[name].type("nan")))
+]
+nan = np.nan
+
+
+# Zeros.
+
+
+@pytest.mark.parametrize("name", [*FLOATS, *SIGNED_ML_FLOATS])
+def test_zeros_are_one_group_with_the_sign_of_the_first(name, few_threads):
+    for first in (0.0, -0.0):
+        array = np.array([1, first, -first, 1, first, -1] * 20, arrays.DTYPES[name])
+        for in_order, place in ((True, 1), (False, 1)):
+            values, index, counts = fastsel.unique(array, True, return_counts=True, sorted=in_order)
+            assert counts[place] == 60
+            assert index[place] == 1
+            assert_same(values[place : place + 1], array[1:2])
+        reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_four_complex_zeros_are_one_group(name, few_threads):
+    zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
+    for order in itertools.permutations(zeros):
+        array = np.array([*order, 1, *order], name)
+        assert_same(fastsel.unique(array), array[[0, 4]])
+        reference.check_unique(fastsel.unique, array)
+
+
+# NaNs.
+
+
+def nan_bits(dtype):
+    """NaNs of all kinds: quiet, signalling, negative, with a payload."""
+    bits = {
+        2: (0x7E00, 0x7C01, 0xFE00, 0x7DFF),
+        4: (0x7FC00000, 0x7F800001, 0xFFC00000, 0x7FC12345),
+        8: (0x7FF8 << 48, (0x7FF0 << 48) | 1, 0xFFF8 << 48, (0x7FF8 << 48) | 0x12345),
+    }
+    size = np.dtype(dtype).itemsize
+    return arrays.from_bits(bits[size], f"u{size}", dtype)
+
+
+@pytest.mark.parametrize("name", FLOATS[:3])
+def test_nan_keeps_the_bits_of_the_first(name, few_threads):
+    for order in itertools.permutations(nan_bits(name).view(f"u{np.dtype(name).itemsize}")):
+        nans = np.array(order).view(name)
+        array = np.concatenate([np.array([2, 1], name), nans, np.array([1, np.inf], name), nans])
+        assert_same(fastsel.unique(array), array[[1, 0, 7, 2]])
+        assert_same(fastsel.unique(array, sorted=False), array[[0, 1, 2, 7]])
+        reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", FLOATS[:3])
+def test_equal_nan_false_keeps_every_nan_and_its_bits(name, few_threads):
+    nans = nan_bits(name)
+    array = np.concatenate([nans, np.array([2, 2], name), nans])
+    values, index, inverse, counts = fastsel.unique(array, True, True, True, equal_nan=False)
+    assert_same(values, array[[4, 0, 1, 2, 3, 6, 7, 8, 9]])
+    assert index.tolist() == [4, 0, 1, 2, 3, 6, 7, 8, 9]
+    assert inverse.tolist() == [1, 2, 3, 4, 0, 0, 5, 6, 7, 8]
+    assert counts.tolist() == [2] + [1] * 8
+    reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", [*FLOATS, *NAN_ML_FLOATS])
+def test_nans_are_one_group_that_sorts_last(name, few_threads):
+    array = np.array([nan, 1, nan, 4, nan], arrays.DTYPES[name])
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert_same(values, array[[1, 3, 0]])
+    assert lists(extras) == [[1, 3, 0], [2, 0, 2, 1, 2], [1, 1, 3]]
+    values, *extras = fastsel.unique(array, True, True, True, sorted=False)
+    assert_same(values, array[[0, 1, 3]])
+    assert lists(extras) == [[0, 1, 3], [0, 1, 0, 2, 0], [3, 1, 1]]
+    reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
+def test_nothing_but_nans(name, few_threads):
+    item = arrays.DTYPES[name].type("NaT" if "time" in name else "nan")
+    for size in (1, 2, 65, 1000):
+        reference.check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_infinities_subnormals_and_extremes_sort_as_numbers(name, few_threads):
+    falsy, truthy = arrays.pools(arrays.DTYPES[name])
+    array = arrays.join([truthy, falsy, truthy[::-1].copy()])
+    reference.check_unique(fastsel.unique, array)
+
+
+def test_subnormal_long_doubles_keep_their_sign(few_threads):
+    tiny = np.finfo(np.longdouble).smallest_subnormal
+    array = np.array([tiny, -tiny, 0, -0.0, 3 * tiny, -3 * tiny, tiny])
+    assert array.dtype == np.longdouble
+    assert_same(fastsel.unique(array), np.array([-3 * tiny, -tiny, 0, tiny, 3 * tiny]))
+    reference.check_unique(fastsel.unique, array)
+
+
+def test_long_double_ignores_its_padding(few_threads):
+    array = np.array([1, 2, 1, -0.0, 0.0, nan, nan], np.longdouble)
+    unused = arrays.padding_bytes(array.dtype)
+    raw = array.view(np.uint8).reshape(len(array), -1)
+    for row in range(len(array) if unused else 0):
+        raw[row, -unused:] = row + 1
+    reference.check_unique(fastsel.unique, array)
+
+
+@covering(name=["int8", "uint8", "float16", "int16", *arrays.ML_DTYPES], threads=[1, 3])
+def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
+    dtype = arrays.DTYPES[name]
+    everything = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}")
+    shuffled = np.random.default_rng(4).permutation(everything).view(dtype)
+    if name.startswith(("float4", "float6")):  # patterns beyond the format mean nothing
+        shuffled = shuffled.astype(np.float32).astype(dtype)
+    for in_order in (True, False):
+        full = reference.unique_outputs(shuffled, sorted=in_order)
+        with fastsel.threads(threads):
+            assert_same(fastsel.unique(shuffled, True, True, True, sorted=in_order), full)
+            assert_same(fastsel.unique(shuffled, sorted=in_order), full[0])
+
+
+# Complex NaNs.
+
+COMPLEX_NANS = [
+    complex(nan, 1),
+    complex(1, nan),
+    3,
+    complex(nan, nan),
+    complex(2, nan),
+    5j,
+    complex(-1, nan),
+    complex(nan, -3),
+    complex(1, nan),
+    3,
+]
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_sorted_complex_nans_are_shown_by_the_smallest(name, few_threads):
+    array = np.array(COMPLEX_NANS, name)
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert_same(values, array[[5, 2, 6]])
+    assert lists(extras) == [[5, 2, 6], [2, 2, 1, 2, 2, 0, 2, 2, 2, 1], [1, 2, 7]]
+    assert_same(fastsel.unique(array), array[[5, 2, 6]])
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_threads):
+    array = np.array(COMPLEX_NANS, name)
+    values, *extras = fastsel.unique(array, True, True, True, sorted=False)
+    assert_same(values, array[[0, 2, 5]])
+    assert lists(extras) == [[0, 2, 5], [0, 0, 1, 0, 0, 2, 0, 0, 0, 1], [7, 2, 1]]
+    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
+    """R + Rj, R + nanj, nan + Rj, nan + nanj."""
+    array = np.array(COMPLEX_NANS, name)
+    expected = np.unique(array, True, True, True, equal_nan=False)
+    assert expected[1].tolist() == [5, 2, 6, 1, 8, 4, 7, 0, 3]
+    assert_same(fastsel.unique(array, True, True, True, equal_nan=False), expected)
+    assert_same(fastsel.unique(array, equal_nan=False), expected[0])
+    reference.check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", COMPLEX[:2])
+def test_complex_nans_with_payloads(name, few_threads):
+    """Among NaNs that sort alike the first one stands for all."""
+    bits = nan_bits("f4" if name == "complex64" else "f8")
+    parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
+    pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(pairs))
+        # A copy of the integers, because a copy of signalling NaNs may silence them.
+        words = pairs.view(f"u{bits.itemsize}")[order]
+        reference.check_unique(fastsel.unique, np.ascontiguousarray(words).view(name)[:, 0])
+
+
+def test_complex_without_nans_sorts_by_real_then_imaginary_part(few_threads):
+    array = np.array([1 - 1j, -1 + 2j, 1 + 1j, -1 - 2j, 1 - 1j, complex(np.inf, -np.inf)])
+    assert_same(fastsel.unique(array), array[[3, 1, 0, 2, 5]])
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_swapped_complex_is_right_where_numpy_is_not(name, few_threads):
+    """NumPy 2.4 reads the bytes of '>c16' unswapped: it keeps NaNs and zeros apart."""
+    array = np.array([nan, 1, nan, -0.0, 0.0, complex(0, -0.0), complex(1, nan)], name)
+    swapped = array.astype(array.dtype.newbyteorder())
+    for keywords, expected in reference.unique_cases(array):
+        actual = fastsel.unique(swapped, **keywords)
+        native = [
+            part.astype(part.dtype.newbyteorder("="))
+            for part in (actual if isinstance(actual, tuple) else (actual,))
+        ]
+        assert_same(tuple(native), expected if isinstance(expected, tuple) else (expected,))
+    assert fastsel.unique(swapped).dtype == swapped.dtype
+
+
+# Times, booleans, small integers.
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "M8[D]", ">M8[ns]", "m8"])
+def test_nat_is_last_and_one_unless_kept_apart(dtype, few_threads):
+    """NumPy 2.3 and 2.4 collapse the NaT of M8 even with equal_nan=False."""
+    array = np.array(["NaT", -5, "NaT", 3, -5], dtype)
+    assert_same(fastsel.unique(array), array[[1, 3, 0]])
+    assert_same(fastsel.unique(array, equal_nan=False), array[[1, 3, 0, 2]])
+    assert_same(fastsel.unique(array, equal_nan=False, sorted=False), array[[0, 1, 2, 3]])
+    assert len(fastsel.unique_values(array)) == 4
+    reference.check_unique(fastsel.unique, array)
+
+
+def test_bool_has_two_values_whatever_its_bytes(few_threads):
+    array = np.array([2, 0, 255, 1, 0, 128] * 30, np.uint8).view(bool)
+    for in_order, order in ((True, [False, True]), (False, [True, False])):
+        values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=in_order)
+        assert values.tolist() == fastsel.unique(array, sorted=in_order).tolist() == order
+        assert index.tolist() == ([1, 0] if in_order else [0, 1])
+        assert inverse.tolist() == [order.index(item) for item in array.tolist()]
+        assert counts.tolist() == ([60, 120] if in_order else [120, 60])
+
+
+def test_four_bit_integers_are_compared_as_numbers(few_threads):
+    """Bits beyond the number do not make an item another one."""
+    for name in ("int4", "uint4"):
+        array = np.array([0x13, 0x03, 0xF8, 0x08, 0xE3], np.uint8).view(arrays.DTYPES[name])
+        _, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
+        assert lists([index, inverse, counts]) == [[0, 2], [0, 0, 1, 1, 0], [3, 2]]
+
+
+def test_infinite_and_negative_bfloat16_sort_as_numbers(few_threads):
+    array = np.array([2, -np.inf, 0.5, np.inf, -3, -0.0, nan, 2], ml_dtypes.bfloat16)
+    assert_same(fastsel.unique(array), array[[1, 4, 5, 2, 0, 3, 6]])
+
+
+# Structured items.
+
+
+def test_fields_compare_as_numbers_and_nan_keeps_items_apart(few_threads):
+    dtype = np.dtype([("a", "i1"), ("b", "f8")], align=True)
+    array = np.array([(1, 2), (0, -0.0), (-1, nan), (0, 0.0), (1, 2), (-1, nan)], dtype)
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert_same(values, array[[2, 5, 1, 0]])
+    assert lists(extras) == [[2, 5, 1, 0], [3, 2, 0, 2, 3, 1], [1, 1, 2, 2]]
+    reference.check_unique(fastsel.unique, array)
+
+
+def test_padding_between_fields_does_not_count(few_threads):
+    dtype = np.dtype([("a", "i1"), ("b", "f8")], align=True)
+    array = np.zeros(40, dtype)
+    array.view(np.uint8).reshape(40, 16)[:, 1:8] = np.arange(40)[:, None]
+    assert fastsel.unique(array, return_counts=True)[1].tolist() == [40]
+    assert fastsel.unique(array, return_counts=True, sorted=False)[1].tolist() == [40]
+
+
+def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
+    array = np.array(
+        [("b", 1)] * 20 + [("a", -0.0)] + [("a", 0.0)] * 400, [("x", "S3"), ("y", "f8")]
+    )
+    for items in (array, array[::-1]):
+        reference.check_unique(fastsel.unique, items)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
+def test_x87_numbers_of_any_bits(few_threads):
+    """Without their leading bit they are NaN, or tiny; of the tiny ones some are written twice."""
+    rng = np.random.default_rng(0)
+    bits = np.zeros((300, 2), np.uint64)
+    bits[:, 0] = rng.choice(
+        np.array([0, 1, 5, 1 << 62, 1 << 63, (1 << 63) + 1, 3 << 62], "u8"), 300
+    )
+    bits[:, 1] = rng.choice(np.array([0, 1, 2, 0x3FFF, 0x7FFF, 0x8000, 0x8001, 0xFFFF], "u8"), 300)
+    numbers = bits.reshape(-1).view(np.longdouble)
+    for equal_nan in (True, False):
+        with np.errstate(invalid="ignore"):
+            _, *theirs = np.unique(numbers, True, True, True, equal_nan=equal_nan)
+            values, *ours = fastsel.unique(numbers, True, True, True, equal_nan=equal_nan)
+        for our, their in zip(ours, theirs, strict=True):
+            assert our.tolist() == their.tolist()
+        assert values.tobytes() == numbers[ours[0]].tobytes()
+        assert np.array_equal(fastsel.flatnonzero(numbers), np.flatnonzero(numbers))

@@ -1,0 +1,86 @@
+"""The estimate of the number of groups, which chooses the algorithm: never part of the answer."""
+
+import numpy as np
+import pytest
+
+from fastsel._unique import _estimate, _keys
+
+SIZE = 400_000
+
+
+def estimate(array):
+    return _estimate.groups_of(_keys.keys_of(array, True), _keys.SEEDS)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f8", "U6"])
+@pytest.mark.parametrize("groups", [2, 25, 1000, SIZE // 100, SIZE // 10])
+def test_groups_of_equal_size(groups, dtype):
+    array = np.random.default_rng(groups).integers(0, groups, SIZE).astype(dtype)
+    assert groups * 0.7 <= estimate(array) <= groups * 1.4
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_one_large_group_among_distinct_keys(share):
+    """As of NaN: many small groups are not overlooked."""
+    rng = np.random.default_rng(1)
+    array = np.where(rng.random(SIZE) < share, np.nan, rng.random(SIZE))
+    assert (1 - share) * SIZE * 0.3 <= estimate(array) <= SIZE
+
+
+def test_some_outliers_are_no_cause_for_many_groups():
+    array = np.zeros(SIZE)
+    array[::1000] = np.arange(0, SIZE, 1000)
+    assert estimate(array) <= SIZE // 50
+
+
+@pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
+@pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
+def test_groups_of_a_power_law(groups, power):
+    """Most of them are not in the sample."""
+    shares = np.arange(1, groups + 1) ** -power
+    array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
+    true = len(np.unique(array))
+    assert true * 0.5 <= estimate(array) <= true * 2
+
+
+@pytest.mark.parametrize("length", [2, 16, 100, 1000])
+def test_runs(length):
+    """A sample meets each of them but once."""
+    starts = np.random.default_rng(1).permutation(SIZE // length + 1)
+    array = np.repeat(starts, length)[:SIZE]
+    assert 0.7 * len(starts) <= estimate(array) <= 4 * len(starts)
+
+
+@pytest.mark.parametrize("period", [2, 3, 97, 1024, 1562])
+def test_no_period_hides_what_lies_between(period):
+    array = np.zeros(SIZE, np.int64)
+    array[np.arange(SIZE) % period != 0] = np.arange(SIZE - -(-SIZE // period))
+    assert 0.9 * SIZE * (1 - 1 / period) <= estimate(array) <= SIZE
+
+
+def test_distinct_keys():
+    assert estimate(np.random.default_rng(1).permutation(SIZE)) == SIZE
+
+
+def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
+    class Tables:
+        def __init__(self, *arguments):
+            pass
+
+        def find(self):
+            return False
+
+    monkeypatch.setattr("fastsel._unique.tables.Tables", Tables)
+    assert estimate(np.arange(SIZE) % 10) == SIZE
+
+
+@pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.5, 177)])
+def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
+    """What a power law of those met twice and oftener would not see."""
+    rng = np.random.default_rng(7)
+    size, drawn = 2_400_000, 4096
+    for _ in range(20):
+        others = rng.integers(groups, 2**62, drawn)
+        sample = np.where(rng.random(drawn) < share, rng.integers(0, groups, drawn), others)
+        counts = np.unique(sample, return_counts=True)[1]
+        assert _estimate.extrapolated(counts, size / drawn) > (1 - share) * size / 10

@@ -1,0 +1,106 @@
+"""Keys made to collide, for the hash of fastsel itself with a known seed: algorithms give up on
+tables that take too many probes, and the answer stays right."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from collisions import SEEDS, colliding
+from forcing import ALGORITHMS, force
+
+import fastsel
+from fastsel._unique import tables
+from fastsel._unique.partitions import Partitions
+
+
+def floods():
+    chain = colliding(3000)
+    rng = np.random.default_rng(8)
+    cheap = rng.integers(0, 2**64, 2, dtype=np.uint64)
+    return {
+        "new_keys": np.concatenate((chain, chain)),
+        # Found keys buy no budget: the end of the chain is looked up over and over.
+        "found_keys": np.concatenate((np.tile(cheap, 5000), chain, np.tile(chain[-64:], 500))),
+        # In the table of one part, too.
+        "one_part": np.tile(colliding(200, 16), 2),
+    }
+
+
+@pytest.fixture(scope="module", params=["new_keys", "found_keys", "one_part"])
+def flood(request):
+    return floods()[request.param]
+
+
+@pytest.fixture
+def known_seeds(monkeypatch):
+    monkeypatch.setattr("fastsel._unique._keys.SEEDS", SEEDS)
+
+
+def by_tables(keys, chunks=1, most=1 << 16):
+    rule = (2**64 - 1, 2**64 - 1, 0, False)
+    job = tables.Tables(keys, len(keys), rule, None, SEEDS, most, 0, False, True, chunks)
+    return job.find()
+
+
+def test_tables_give_up_on_collisions(flood):
+    assert not by_tables(flood)
+
+
+def test_tables_serve_as_many_keys_that_do_not_collide(flood):
+    rng = np.random.default_rng(9)
+    keys = rng.integers(0, 2**64, len(np.unique(flood)), dtype=np.uint64)
+    assert by_tables(rng.choice(keys, len(flood)))
+
+
+def test_partitions_give_up_on_collisions():
+    rule = (2**64 - 1, 2**64 - 1, 0, False)
+    for keys, found in ((colliding(200, 16), False), (colliding(200), True)):
+        job = Partitions(keys, len(keys), rule, None, SEEDS, len(keys), False, True, 1)
+        assert job.find() is found
+
+
+def test_merged_tables_give_up_on_collisions():
+    """Each chunk has few enough of the keys that collide; all chunks together have too many."""
+    chunks = colliding(1800).reshape(30, 60)
+    chunks = np.pad(chunks, ((0, 0), (0, 68)), "edge")  # to two blocks
+    assert all(by_tables(keys) for keys in chunks)
+    assert not by_tables(chunks.ravel(), chunks=30)
+
+
+@pytest.mark.parametrize("most", [1, 31, 32, 33, 1000])
+def test_tables_give_up_on_more_groups_than_allowed(most):
+    for keys in (np.arange(most + 1), np.arange(2 * most + 2).reshape(-1, 2)):
+        for dtype in ("u4", "u8"):
+            assert by_tables(keys.astype(dtype)[:most], most=most)
+            assert not by_tables(keys.astype(dtype), most=most)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_answer_is_right(flood, algorithm, known_seeds, monkeypatch):
+    force(monkeypatch, algorithm)
+    for in_order in (True, False):
+        found = fastsel.unique(flood, True, True, True, sorted=in_order)
+        expected = reference.unique(flood, True, True, True, sorted=in_order)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert np.array_equal(ours, theirs)
+        assert np.array_equal(fastsel.unique(flood, sorted=in_order), expected[0])
+
+
+@pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
+@pytest.mark.parametrize("algorithm", ["sorting", "tables", "partitions"])
+def test_words_that_stand_in_empty_slots(algorithm, seeds, forced_kernels, monkeypatch):
+    """An empty slot holds 0, and that of 0 the seed, or the seed with another bit: none of them is
+    taken for a key, and as keys they are found."""
+    monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
+    force(monkeypatch, algorithm)
+    words = [word % 2**64 for word in (0, seeds[0], seeds[0] ^ 1 << 63, seeds[0] ^ 1 << 55)]
+    for count in range(1, 5):
+        for chosen in itertools.permutations(dict.fromkeys(words), count):
+            for before in (0, 600):  # a batch of other keys
+                keys = np.array([17] * before + [*chosen] * 300, np.uint64)
+                found = fastsel.unique(keys, True, True, True, sorted=False)
+                expected = reference.unique(keys, True, True, True, sorted=False)
+                for ours, theirs in zip(found, expected, strict=True):
+                    assert np.array_equal(ours, theirs)
+                assert np.array_equal(fastsel.unique(keys, sorted=False), expected[0])

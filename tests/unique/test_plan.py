@@ -1,0 +1,83 @@
+"""Which algorithm is for what: one decision without side effects."""
+
+import pytest
+
+from fastsel._unique import _algorithms, _plan
+
+LARGE = 1_000_000
+FACTS = {
+    "width": 8,
+    "is_number": True,
+    "ascending": True,
+    "extras": False,
+    "span_bits": 64,
+    "entries": 1 << 17,
+    "table_groups": lambda groups: 50_000,
+}
+# What differs from FACTS, the groups that are expected (None: nobody asks), and the algorithm.
+CASES = {
+    "narrow range": ({"span_bits": 17}, None, "dense"),
+    "range too wide for the table": ({"span_bits": 18}, 1000, "tables"),
+    "no words": ({"entries": 0, "is_number": False}, 1000, "tables"),
+    "very many keys of few groups": ({"size": 1 << 32}, 25, "tables"),
+    "few groups": ({}, 25, "tables"),
+    "many groups, first occurrences": ({"ascending": False}, 100_000, "partitions"),
+    "many groups, ascending": ({}, 100_000, "sorting"),
+    "distinct, first occurrences": ({"ascending": False}, LARGE, "sorting"),
+    "distinct, no numbers": ({"is_number": False}, LARGE, "partitions"),
+    "many groups, bits would be lost": ({"extras": True}, 100_000, "partitions"),
+    "distinct, bits would be lost": ({"extras": True}, LARGE, "sorting"),
+    "many groups, no bits lost": ({"extras": True, "span_bits": 40}, 100_000, "sorting"),
+    "many groups of 4 bytes": (
+        {"extras": True, "width": 4, "span_bits": 32},
+        100_000,
+        "sorting",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_plan(name):
+    changed, groups, expected = CASES[name]
+    asked = []
+
+    def estimate():
+        asked.append(groups)
+        return groups
+
+    facts = {"size": LARGE} | FACTS | changed
+    assert _plan.plan(**facts, groups=estimate) == expected
+    assert len(asked) == (groups is not None)
+
+
+def test_each_algorithm_gives_way_to_another_and_in_the_end_comparison_serves():
+    for algorithm in _algorithms._ALGORITHMS:
+        seen = [algorithm]
+        while seen[-1] in _plan.GIVES_WAY_TO:
+            seen.append(_plan.GIVES_WAY_TO[seen[-1]])
+            assert len(seen) <= len(_algorithms._ALGORITHMS)
+        assert seen[-1] == "comparison"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 128])
+@pytest.mark.parametrize("counts", [True, False])
+def test_tables_of_all_threads_keep_the_memory_rule(counts, threads):
+    """Twice the keys' bytes, or 8 MB."""
+    for size in (1000, 100_000, 10_000_000):
+        for width in (1, 2, 4, 8):
+            entries = _plan.max_entries(size, size * width, counts, counts, threads)
+            nbytes = entries * (threads * (9 if counts else 1) + 4 * counts)
+            assert nbytes <= max(2 * size * width, 1 << 23)
+
+
+def test_as_many_tables_as_there_are_keys_for():
+    assert _plan.table_count(8_000_000, 1000, 4) == 4
+    assert _plan.table_count(8_000_000, 20_000, 4) == 3
+    assert _plan.table_count(8_000_000, 1_000_000, 4) == 1
+    assert _plan.table_count(8, 0, 4) == 4
+
+
+def test_tables_have_fewer_groups_where_threads_have_none():
+    assert _plan.max_groups(8_000_000, 64, 1000, 4) == 1 << 17
+    assert _plan.max_groups(8_000_000, 64, 100_000, 4) == 1 << 15
+    assert _plan.max_groups(8_000_000, 16, 100_000, 4) == 1 << 17

@@ -1,0 +1,128 @@
+"""unique of small arrays: one call of a kernel, which sorts or hashes."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same
+from grids import covering
+
+from fastsel._core import _dtypes
+from fastsel._unique.small_unique import unique_small
+
+SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
+DTYPES = ("?", "i1", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
+SIZES = (*range(1, 71), 255, 256, 257, 1000, 1024, 1025, 5000)
+FLAGS = tuple(itertools.product((False, True), repeat=3))
+
+
+def alike(size, rng):
+    """They differ in few bits, the lowest of all, beside one that is far away."""
+    return np.append(rng.integers(0, 3, size - 1) + 2**40, 2**62)
+
+
+SPREADS = {
+    "distinct": lambda size, rng: rng.permutation(size) * 1_000_003,
+    "few": lambda size, rng: rng.integers(-3, 3, size),
+    "repeated": lambda size, rng: rng.integers(0, max(size // 3, 1), size) << 40,
+    "runs": lambda size, rng: np.repeat(rng.integers(0, 99, size), 9)[:size],
+    "falling": lambda size, rng: np.arange(size)[::-1] - size // 2,
+    "alike": alike,
+    "nearly_alike": lambda size, rng: np.append(rng.permutation(size - 1) + 2**61, 0),
+    "wide": lambda size, rng: rng.integers(-(2**63), 2**63 - 1, size),
+}
+
+
+def items_of(spread, dtype, size):
+    """Of floats, zeros of both signs and NaN of several bits."""
+    rng = np.random.default_rng(size)
+    numbers = SPREADS[spread](size, rng)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "mM":
+        return numbers.view(dtype)
+    with np.errstate(all="ignore"):
+        array = numbers.astype(dtype)
+    if dtype.kind == "f":
+        array[::7], array[3::11] = -0.0, 0.0
+        array[5::13], array[6::31] = np.nan, -np.nan
+    return array
+
+
+def found_in(array, equal_nan, in_order, flags, entries=0):
+    rules = _dtypes.word_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
+    return unique_small(array, *rules, SEEDS, *flags, in_order, entries, 16)
+
+
+@covering(at_least=24, dtype=DTYPES, spread=SPREADS)
+def test_every_output_equals_the_reference(dtype, spread):
+    for size in SIZES:
+        array = items_of(spread, dtype, size)
+        for equal_nan, in_order in itertools.product((True, False), repeat=2):
+            if array.dtype.kind not in "fmM" and not equal_nan:
+                continue
+            values, *extras = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+            for flags in FLAGS if size in (1, 65, 1025) else (FLAGS[0], FLAGS[-1]):
+                wanted = [x if flag else None for x, flag in zip(extras, flags, strict=True)]
+                entries = 1 << 16 if size > 1000 else 0
+                found = found_in(array, equal_nan, in_order, flags, entries)
+                for ours, theirs in zip(found, (values, *wanted), strict=True):
+                    assert (ours is None) == (theirs is None)
+                    if ours is not None:
+                        assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["S3", "S8", "S20", "U2", "U5", "V16"])
+def test_bytes_come_in_order_of_first_occurrence(dtype):
+    for size in (1, 64, 300, 1025):
+        items = np.random.default_rng(size).integers(10, 99, size).astype("U2")
+        array = items.astype("S2" if dtype[0] in "SV" else "U2").astype(dtype)
+        if _dtypes.word_rule(array.dtype, True) is None:
+            continue
+        expected = reference.unique_outputs(array, sorted=False)
+        for in_order in (True, False):
+            assert_same(found_in(array, True, in_order, (True, True, True)), expected)
+
+
+RULES = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0), SEEDS
+
+
+def test_layouts():
+    odd = np.empty(81, np.uint8)[1:].view(np.int64)
+    odd[...] = np.arange(10)
+    for array in (np.arange(20)[::2], odd, np.arange(6).reshape(2, 3).T):
+        values = unique_small(array, *RULES, False, False, False, False, 0, 16)[0]
+        assert_same(values, np.ravel(array))
+    assert unique_small(array[:0], *RULES, False, False, False, True, 0, 16) is None
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_keys_in_order_and_of_a_narrow_range(flags):
+    """Of 1025 and more, as of fewer the call is at its end before that is found out; also those of
+    which a sample alone is in order, or in the range."""
+    ascending = np.arange(1025) // 2 * 2**40
+    nearly = np.arange(5000) * 2**40
+    nearly[[7, 8]] = nearly[[8, 7]]
+    narrow = np.arange(2000)[::-1] % 777
+    beyond = np.append(narrow, 2**60)
+    for array, entries in (
+        *((ascending, 0), (ascending[::-1].copy(), 0), (nearly, 0), (nearly[::-1].copy(), 0)),
+        *((narrow, 1024), (narrow, 1023), (beyond[::-1].copy(), 1024), (beyond, 1024)),
+    ):
+        for in_order in (True, False):
+            found = found_in(array, True, in_order, flags, entries)
+            values, *extras = reference.unique_outputs(array, sorted=in_order)
+            assert_same(found[0], values)
+            for ours, theirs, flag in zip(found[1:], extras, flags, strict=True):
+                assert ours is None or np.array_equal(ours, theirs)
+                assert (ours is None) != flag
+
+
+def test_keys_that_collide_are_given_up():
+    from collisions import SEEDS, colliding
+
+    keys = colliding(3000)
+    rules = (2**64 - 1, 2**64 - 1, 0, False), (0, 0, 0), SEEDS
+    assert unique_small(keys, *rules, True, True, True, False, 0, 16) is None
+    values = unique_small(keys[:1000], *rules, False, False, False, True, 0, 16)[0]  # sorted
+    assert np.array_equal(values, np.unique(keys[:1000]))
