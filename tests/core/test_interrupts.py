@@ -1,5 +1,6 @@
 """Signals during a call: handlers run in time, what they raise ends the call."""
 
+import contextlib
 import functools
 import signal
 from collections import Counter
@@ -94,43 +95,42 @@ def repeated(array, times):
     return np.broadcast_to(array, (times, *np.shape(array)))
 
 
-@pytest.fixture
-def timer():
-    """Function that calls another one every few milliseconds, by a signal."""
-
-    def start(function):
-        signal.signal(signal.SIGALRM, lambda number, frame: function(frame))
-        signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
-
-    before = signal.getsignal(signal.SIGALRM)
-    yield start
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
+@contextlib.contextmanager
+def every_few_milliseconds(handle):
+    """A block during which a signal's handler calls `handle(frame)` again and again."""
+    before = signal.signal(signal.SIGALRM, lambda number, frame: handle(frame))
+    signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("name", LONG_CALLS)
-def test_handlers_run_during_a_call(name, timer):
+def test_handlers_run_during_a_call(name):
     """More than once at the same bytecode of a call: a handler that has to wait runs once. The
     calls grow until they are long enough for that."""
     rng = np.random.default_rng(1)
     words = rng.integers(0, 2_000_000, 2_000_000)
     rows = rng.integers(0, 2_000_000, (2_000_000, 1))
     call = functools.partial(LONG_CALLS[name], words, rows)
-    assert any(runs_handlers(call, 2**k, timer) for k in range(2, 9))
+    assert any(runs_handlers(call, 2**k) for k in range(2, 9))
 
 
-def runs_handlers(call, times, timer):
+def runs_handlers(call, times):
     places = Counter()
-    timer(lambda frame: places.update([(frame.f_code, frame.f_lasti)]))
-    with fastsel.threads(1):
+    with (
+        fastsel.threads(1),
+        every_few_milliseconds(lambda frame: places.update([(frame.f_code, frame.f_lasti)])),
+    ):
         call(times)
-    # A copy, because signals go on coming.
-    seen = {code.co_filename for (code, _), count in places.copy().items() if count > 1}
+    seen = {code.co_filename for (code, _), count in places.items() if count > 1}
     return any(file.startswith(fastsel.__path__[0]) for file in seen)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_handler_may_call_fastsel(threads, timer):
+def test_a_handler_may_call_fastsel(threads):
     array = np.arange(200_000) % 3
     results, running = [], []
 
@@ -140,8 +140,7 @@ def test_a_handler_may_call_fastsel(threads, timer):
             results.append(fastsel.flatnonzero(array))
             running.clear()
 
-    timer(handle)
-    with fastsel.threads(threads):
+    with fastsel.threads(threads), every_few_milliseconds(handle):
         while not results:
             assert fastsel.count_nonzero(np.broadcast_to(True, 10**9)) == 10**9
     assert all((result == np.flatnonzero(array)).all() for result in results)
@@ -245,7 +244,7 @@ def test_an_interrupt_is_the_main_threads(run_python):
     run_python(OTHER_THREAD)
 
 
-def test_an_interrupted_call_leaves_its_input_and_part_of_out(timer):
+def test_an_interrupted_call_leaves_its_input_and_part_of_out():
     """Rows that were written are those of the result."""
     data = np.arange(100, dtype=np.int8)
     before = data.copy()
@@ -261,8 +260,11 @@ def test_an_interrupted_call_leaves_its_input_and_part_of_out(timer):
             out.fill(-1)
             fastsel.gather_nd(data, indices, out=out)
 
-    timer(interrupt)
-    with fastsel.threads(1), pytest.raises(KeyboardInterrupt):
+    with (
+        fastsel.threads(1),
+        pytest.raises(KeyboardInterrupt),
+        every_few_milliseconds(interrupt),
+    ):
         call_again_and_again()
     assert ((out == -1) | (out == indices[..., 0])).all()
     assert (data == before).all()
