@@ -84,7 +84,6 @@ def _choose(keys, wanted, ascending, expected, forced):
     if forced:
         return forced, span
     nbytes = keys.size * keys.width
-    threads = _threads.for_bytes(nbytes, COST)
     if span:
         entries = _plan.max_entries(
             *(keys.size, nbytes, wanted.inverse or wanted.counts, wanted.counts),
@@ -98,9 +97,8 @@ def _choose(keys, wanted, ascending, expected, forced):
         extras=wanted.inverse or wanted.counts or (ascending and wanted.index),
         span_bits=bits,
         entries=entries,
-        table_groups=lambda groups: _plan.max_groups(
-            nbytes, _group_bytes(keys, wanted), groups, threads
-        ),
+        group_bytes=_group_bytes(keys, wanted),
+        threads=_threads.for_bytes(nbytes, COST),
         groups=expected,
     )
     return algorithm, span

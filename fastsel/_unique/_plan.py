@@ -39,7 +39,9 @@ GIVES_WAY_TO = {
 }
 
 
-def plan(size, width, *, is_number, ascending, extras, span_bits, entries, table_groups, groups):
+def plan(
+    size, width, *, is_number, ascending, extras, span_bits, entries, group_bytes, threads, groups
+):
     """The algorithm for keys that are not in order already.
 
     Parameters
@@ -56,8 +58,10 @@ def plan(size, width, *, is_number, ascending, extras, span_bits, entries, table
         log2 of the range of the keys' numbers.
     entries : int
         The size of a direct-address table that pays (`max_entries`); 0 if none holds the keys.
-    table_groups : callable
-        How many groups hash tables may have (`max_groups`), given how many are expected.
+    group_bytes : int
+        What a group takes in a hash table.
+    threads : int
+        How many there are for hash tables.
     groups : callable
         Estimates the number of distinct keys; called only where the answer depends on it.
 
@@ -77,7 +81,10 @@ def plan(size, width, *, is_number, ascending, extras, span_bits, entries, table
         keeps_bits = width == 4 or not extras or span_bits + size.bit_length() <= 64
         if keeps_bits or is_distinct:
             return "sorting"
-    return "tables" if expected <= table_groups(expected) else "partitions"
+    # As many groups as fit the cache, and less where some threads have no table, as all of them
+    # work on partitions.
+    most = CACHE_BYTES // group_bytes * table_count(size * width, expected, threads) // threads
+    return "tables" if expected <= most else "partitions"
 
 
 def max_entries(size, nbytes, numbered, counts, threads):
@@ -90,12 +97,6 @@ def max_entries(size, nbytes, numbered, counts, threads):
     entry_bytes = threads * (9 if counts else 1) + (4 if numbered else 0)
     budget = max(2 * nbytes, min(CLEARED_BYTES * size, CACHE_BYTES))
     return min(CACHE_BYTES, budget // entry_bytes)
-
-
-def max_groups(nbytes, group_bytes, groups, threads):
-    """How many groups hash tables may have: as many as fit the cache, and less where some threads
-    have no table, as all of them work on partitions."""
-    return CACHE_BYTES // group_bytes * table_count(nbytes, groups, threads) // threads
 
 
 def table_count(nbytes, groups, threads):

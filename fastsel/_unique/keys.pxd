@@ -47,7 +47,7 @@ ctypedef struct keys_t:
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
     const uint64_t *unequal  # bitmask of keys that equal no other, or NULL
-    uint64_t seed
+    uint64_t seed           # even, so that no hash of a longer key equals it
     uint64_t factor
 
 
@@ -62,6 +62,7 @@ cdef inline void describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, 
     keys.rule.significant, keys.rule.limit, keys.rule.nan, keys.rule.nan_unequal = rule
     keys.unequal = &unequal[0] if unequal is not None else NULL
     keys.seed, keys.factor = seeds
+    keys.seed &= ~<uint64_t>1
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:
@@ -92,10 +93,10 @@ cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
 
 
 cdef inline uint64_t key_at(const keys_t *keys, Py_ssize_t i) noexcept nogil:
-    """The word of key i: the key itself, or the hash of a longer one. One load."""
+    """The word of key i: the key itself, or the hash of a longer one, which is odd. One load."""
     if keys.is_word:
         return canonical(&keys.rule, load_word(keys.data + i * keys.width, keys.width))
-    return fs_hash_bytes(keys.data + i * keys.width, keys.width, keys.seed, keys.factor)
+    return fs_hash_bytes(keys.data + i * keys.width, keys.width, keys.seed, keys.factor) | 1
 
 
 cdef inline uint64_t mix(const keys_t *keys, uint64_t word) noexcept nogil:

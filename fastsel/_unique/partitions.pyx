@@ -15,7 +15,7 @@ part become its groups' counts, then their ranks; and until it is written, the i
 groups' first positions.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -26,9 +26,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, add_words, confirm, find_or_add, look_up, table_clear, table_free,
-    table_start, table_t, takes_batch)
-from fastsel._unique.wordset cimport set_add, set_clear, set_free, set_start, set_t
+    NO_MEMORY, add_keys, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
 
@@ -51,6 +49,7 @@ ctypedef struct partitions_task:
     bint narrow                   # words are scattered as 4 bytes, not 8
     Py_ssize_t expected           # groups per part, estimated
     bint counted
+    bint payload                  # the tables know groups, not only what is new
     uint8_t *parts                # per key: its part
     uint8_t *marks                # per key: FIRST, UNEQUAL or 0
     Py_ssize_t *starts            # [part][chunk]: where that chunk's keys of that part start
@@ -89,6 +88,7 @@ cdef class Partitions:
         task.narrow = task.keys.width <= 4
         task.expected = min(expected, size) >> PARTITION_BITS
         task.counted = counts
+        task.payload = counts or inverse or not task.keys.is_word
         task.cuts = chunk_count(PARTITIONS, threads, 16 * (size >> PARTITION_BITS))
         self.scratch = Scratch()
         self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
@@ -111,14 +111,13 @@ cdef class Partitions:
         """Mark all first occurrences; False if a table takes too many probes."""
         cdef partitions_task *task = &self.task
         cdef Py_ssize_t k, status = 0
-        cdef bint wants_numbers = task.counted or task.inverse != NULL or not task.keys.is_word
         with nogil:
             for_chunks(choose_chunk, task, task.chunks, self.threads)
             scan_starts(task)
             for_chunks(scatter_chunk, task, task.chunks, self.threads)
             if task.marks == task.parts:    # which are not needed any more
                 for_chunks(clear_chunk, task, task.chunks, self.threads)
-            for_chunks(tables_chunk if wants_numbers else sets_chunk, task, task.cuts, self.threads)
+            for_chunks(tables_chunk, task, task.cuts, self.threads)
             for k in range(task.cuts):
                 status = min(status, task.status[k])
         if status == NO_MEMORY:
@@ -231,10 +230,11 @@ cdef void tables_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t part = chunk_start(PARTITIONS, task.cuts, k)
     cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.cuts, k + 1)
     cdef table_t table
-    cdef Py_ssize_t status = table_start(&table, &task.keys, <Py_ssize_t>1 << 31, PARTITION_BITS,
-                                         task.expected)
+    cdef Py_ssize_t status = table_start(
+        &table, &task.keys, task.payload, <Py_ssize_t>1 << 31, PARTITION_BITS,
+        task.expected + BATCH)
     while part < stop and status == 0:
-        table_clear(&table, &task.keys)
+        table_clear(&table)
         if task.narrow:
             status = fill_part(task, part, &table, <uint32_t *>task.words)
         else:
@@ -250,33 +250,25 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
     first words counts; what the inverse still has room for becomes first positions."""
     cdef Py_ssize_t start = task.starts[part * task.chunks]
     cdef Py_ssize_t stop = task.starts[(part + 1) * task.chunks]
-    cdef bint wants_numbers = task.counted or task.inverse != NULL
     cdef uint64_t[BATCH] batch
+    cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] numbers
-    cdef uint16_t[BATCH] unfound
-    cdef Py_ssize_t at = start, n, j, k, n_unfound, group, length = 0
+    cdef uint8_t[BATCH] is_new
+    cdef Py_ssize_t at = start, n, j, group, length = 0, status
     while at < stop:
         n = min(stop - at, BATCH)
         for j in range(n):
-            batch[j] = words[at + j]
-        if takes_batch(table, &task.keys, n):
-            if not add_words(table, &task.keys, level, batch, n, numbers):
-                return FLOODED
-            for group in range(length, table.length):
-                table.groups[group].first = task.positions[at + table.groups[group].first]
-        else:
-            n_unfound = look_up(table, &task.keys, level, batch, n, unfound,
-                                numbers if wants_numbers or not task.keys.is_word else NULL)
-            if not task.keys.is_word:
-                n_unfound = confirm(
-                    table, &task.keys, 0, task.positions + at, n, numbers, unfound, n_unfound)
-            for k in range(n_unfound):
-                j = unfound[k]
-                table.lookups = at + j - start
-                group = find_or_add(table, &task.keys, task.positions[at + j], batch[j])
-                if group < 0:
-                    return group
-                numbers[j] = <uint32_t>(group + 1)
+            batch[j], positions[j] = words[at + j], task.positions[at + j]
+        status = add_keys(table, &task.keys, batch, n, 0, positions,
+                          numbers if task.payload else NULL, is_new)
+        if status:
+            return status
+        if not task.payload:
+            for j in range(n):
+                if is_new[j]:
+                    task.marks[positions[j]] = FIRST
+            at += n
+            continue
         while length < table.length:
             task.marks[table.groups[length].first] = FIRST
             length += 1
@@ -295,43 +287,6 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
         else:
             task.positions[start + group] = <uint32_t>table.groups[group].first
     return 0
-
-
-cdef void sets_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    """The same with sets, where only the marks are wanted."""
-    cdef partitions_task *task = <partitions_task *>context
-    cdef Py_ssize_t part = chunk_start(PARTITIONS, task.cuts, k)
-    cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.cuts, k + 1)
-    cdef set_t words
-    cdef Py_ssize_t status = set_start(&words, 4 if task.narrow else 8, <Py_ssize_t>1 << 31,
-                                       PARTITION_BITS, task.expected)
-    while part < stop and status == 0:
-        set_clear(&words)
-        if task.narrow:
-            status = mark_part(task, part, &words, <uint32_t *>task.words)
-        else:
-            status = mark_part(task, part, &words, <uint64_t *>task.words)
-        part += 1
-    set_free(&words)
-    task.status[k] = status
-
-
-cdef Py_ssize_t mark_part(partitions_task *task, Py_ssize_t part, set_t *set,
-                          const word_t *words) noexcept nogil:
-    cdef Py_ssize_t at = task.starts[part * task.chunks]
-    cdef Py_ssize_t stop = task.starts[(part + 1) * task.chunks], n, j, status = 0
-    cdef uint64_t[BATCH] batch
-    cdef uint8_t[BATCH] is_new
-    while at < stop and status == 0:
-        n = min(stop - at, BATCH)
-        for j in range(n):
-            batch[j] = words[at + j]
-        status = set_add(set, &task.keys, level, batch, n, is_new)
-        for j in range(n):
-            if is_new[j]:
-                task.marks[task.positions[at + j]] = FIRST
-        at += n
-    return status
 
 
 cdef void span_ranks(void *context, Py_ssize_t k) noexcept nogil:

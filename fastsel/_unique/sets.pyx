@@ -16,8 +16,8 @@ from fastsel._simd.levels cimport fs_level
 from fastsel._unique.recent cimport new_recent, other_keys, remember
 from fastsel._core.scratch cimport Scratch, give
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_rounds, round_start
-from fastsel._unique.hash_table cimport NO_MEMORY
-from fastsel._unique.wordset cimport set_add, set_free, set_start, set_t
+from fastsel._unique.hash_table cimport (
+    NO_MEMORY, add_keys, table_free, table_start, table_t)
 
 cnp.import_array()
 
@@ -27,7 +27,7 @@ cdef enum:
     PATIENCE = 8            # batches in a row of which most keys are not recent
 
 ctypedef struct part_t:
-    set_t words
+    table_t words               # without a payload
     Py_ssize_t status           # 0, or why it gave up
     void *recent                # keys (recent.pxd), or NULL
     int missed                  # batches in a row of which most keys were not recent
@@ -69,7 +69,7 @@ cpdef cnp.ndarray first_words(cnp.ndarray data, Py_ssize_t size, tuple rule, tup
                 status = merge(&task)
     finally:
         for k in range(task.chunks):
-            set_free(&task.parts[k].words)
+            table_free(&task.parts[k].words)
             give(task.parts[k].recent)
     if status == NO_MEMORY:
         raise MemoryError()
@@ -85,7 +85,8 @@ cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t n
     stop = min(stop, task.keys.size)
     if k < task.chunks:
-        part.status = set_start(&part.words, task.keys.width, task.most, 0, task.expected)
+        part.status = table_start(
+            &part.words, &task.keys, False, task.most, 0, task.expected + BATCH)
     part.missed = 0
     while start < stop and part.status == 0:
         n = min(stop - start, BATCH)
@@ -102,16 +103,13 @@ cdef inline void add_batch(const sets_task *task, part_t *part, Py_ssize_t start
     cdef uint64_t[BATCH] words
     cdef uint8_t[BATCH] is_new
     cdef Py_ssize_t before = part.words.length, j
-    cdef bint nan_unequal = task.keys.rule.nan_unequal
     load_words(&task.keys, start, n, words)
-    part.status = set_add(&part.words, &task.keys, level, words, n, is_new)
-    if nan_unequal:
-        for j in range(n):
-            is_new[j] |= words[j] == task.keys.rule.nan
+    part.status = add_keys(&part.words, &task.keys, words, n, start, NULL, NULL, is_new)
     memset(is_new + n, 0, -n & 63)
     level.pack[0](<const char *>is_new, 0xff, task.bits + (start >> 6), blocks_of(n))
     part.missed += 1
-    if nan_unequal or part.missed >= PATIENCE or 2 * (part.words.length - before) > n:
+    if (task.keys.rule.nan_unequal or part.missed >= PATIENCE
+            or 2 * (part.words.length - before) > n):
         return
     if part.recent == NULL:
         part.recent = new_recent(&task.keys)
@@ -140,7 +138,7 @@ cdef inline bint add_others(const sets_task *task, part_t *part, Py_ssize_t star
         words[k] = canonical(
             &task.keys.rule, load_word(task.keys.data + i * task.keys.width, task.keys.width))
         remember(part.recent, &task.keys, i, words[k])
-    part.status = set_add(&part.words, &task.keys, level, words, others, is_new)
+    part.status = add_keys(&part.words, &task.keys, words, others, start, NULL, NULL, is_new)
     for k in range(others):
         bits[positions[k] >> 6] |= <uint64_t>is_new[k] << (positions[k] & 63)
     return True
@@ -172,11 +170,10 @@ cdef Py_ssize_t merge(sets_task *task) noexcept nogil:
 cdef Py_ssize_t merge_batch(sets_task *task, const Py_ssize_t *positions, const uint64_t *words,
                             Py_ssize_t n) noexcept nogil:
     cdef uint8_t[BATCH] is_new
-    cdef Py_ssize_t j, i
-    cdef Py_ssize_t status = set_add(
-        &task.parts[0].words, &task.keys, level, words, n, is_new)
+    cdef Py_ssize_t status, j
+    status = add_keys(
+        &task.parts[0].words, &task.keys, words, n, 0, positions, NULL, is_new)
     for j in range(n):
-        i = positions[j]
-        if not is_new[j] and not (task.keys.rule.nan_unequal and words[j] == task.keys.rule.nan):
-            task.bits[i >> 6] &= ~(<uint64_t>1 << (i & 63))
+        if not is_new[j]:
+            task.bits[positions[j] >> 6] &= ~(<uint64_t>1 << (positions[j] & 63))
     return status

@@ -20,7 +20,7 @@ from fastsel._unique.presorted cimport presorted
 from fastsel._unique.sample cimport span_of, span_t
 from fastsel._unique.small_sorting cimport (
     array_of, by_sorting, small_t, sort_positions, values_at)
-from fastsel._unique.hash_table cimport NO_MEMORY, resize, table_start
+from fastsel._unique.hash_table cimport NO_MEMORY, table_resize, table_start
 
 cnp.import_array()
 
@@ -155,7 +155,7 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scrat
         tables.inverse = <Py_ssize_t *>cnp.PyArray_DATA(labels)
     try:
         sampled = BATCH if share and size > BATCH else size
-        part.status = table_start(&part.table, &task.keys, size, 0, sampled - 1)
+        part.status = table_start(&part.table, &task.keys, True, size, 0, sampled)
         if part.status == 0:
             fill(&tables, &part, 0, sampled)
         groups = part.table.length
@@ -165,8 +165,8 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scrat
                 return by_sorting(task, a, scratch, index, inverse, counts)
             if task.keys.width in (4, 8) and not (inverse or counts or (ascending and index)):
                 return by_set(task, a, rule, seeds, groups, scratch, index, ascending)
-            if groups * 2 > size and not resize(&part.table, &task.keys, size):
-                part.status = NO_MEMORY
+            if groups * 2 > size:
+                part.status = table_resize(&part.table, &task.keys, size)
         if part.status == 0 and sampled < size:
             fill(&tables, &part, sampled, size)
         if part.status == NO_MEMORY:

@@ -7,22 +7,17 @@ holds each key's group in its own chunk's table until `finish` writes the number
 wants, which may have put the groups in another order.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
-from fastsel._unique.keys cimport (
-    BATCH, describe_keys, is_unequal, load_words, prefetch_keys)
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.keys cimport BATCH, describe_keys, load_words, prefetch_keys
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport give, take, take_zeros
 from fastsel._core.parallel cimport chunk_count, for_rounds, round_start
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, add_unequal, add_words, confirm, find_or_add, look_up, table_free,
-    table_start, table_t, takes_batch)
+    NO_MEMORY, add_keys, group_t, table_free, table_start, table_t)
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef class Tables:
     """The state between the two halves of the job; between them the groups may be put in order."""
@@ -111,7 +106,8 @@ cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t start = start_key(task, k), stop = start_key(task, k + task.chunks)
     if k < task.chunks:
         part.start = start
-        part.status = table_start(&part.table, &task.keys, task.most, 0, task.expected)
+        part.status = table_start(
+            &part.table, &task.keys, True, task.most, 0, task.expected + BATCH)
     if part.status == 0:
         fill(task, part, start, stop)
 
@@ -122,111 +118,31 @@ cdef inline Py_ssize_t start_key(const tables_task *task, Py_ssize_t k) noexcept
 
 cdef void fill(const tables_task *task, part_t *part, Py_ssize_t start,
                Py_ssize_t stop) noexcept nogil:
-    if task.keys.is_word:
-        fill_words(task, part, start, stop)
-    else:
-        fill_bytes(task, part, start, stop)
-
-
-cdef void free_part(part_t *part) noexcept nogil:
-    table_free(&part.table)
-    give(part.numbers)
-
-
-cdef void fill_words(const tables_task *task, part_t *part, Py_ssize_t start,
-                     Py_ssize_t stop) noexcept nogil:
-    """Keys that are words, most of which are in the first slot that is looked at. Of equal words
-    side by side only the first one is looked up, where there seem to be many."""
+    """Add keys, and note their groups. Of equal words side by side only the first one is added,
+    where there seem to be many."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] numbers
-    cdef uint16_t[BATCH + 1] starts       # of the runs of equal words
-    cdef bint wants_numbers = task.counted or task.inverse != NULL, in_runs
-    cdef bint plain = not task.keys.rule.nan_unequal and task.keys.unequal == NULL
-    cdef Py_ssize_t n, heads
-    while start < stop and part.status == 0:
-        n = heads = min(stop - start, BATCH)
-        prefetch_keys(&task.keys, start + n, BATCH)
+    cdef Py_ssize_t[BATCH + 1] heads      # of the runs of equal words
+    cdef bint plain = (task.keys.is_word and not task.keys.rule.nan_unequal
+                       and task.keys.unequal == NULL), in_runs
+    cdef Py_ssize_t n, added
+    while start < stop:
+        n = added = min(stop - start, BATCH)
+        if task.keys.is_word:
+            prefetch_keys(&task.keys, start + n, BATCH)
         load_words(&task.keys, start, n, words)
         in_runs = plain and seems_in_runs(words, n)
         if in_runs:
-            heads = squeeze(words, n, starts)
-        find_numbers(task, part, words, heads, start, starts if in_runs else NULL,
-                     numbers if wants_numbers else NULL)
+            added = squeeze(words, start, n, heads)
+        part.status = add_keys(&part.table, &task.keys, words, added, start,
+                               heads if in_runs else NULL, numbers, NULL)
         if part.status:
             return
         if in_runs:
-            record_runs(task, &part.table, start, heads, starts, numbers)
+            record_runs(task, part.table.groups, heads, added, numbers)
         else:
-            record_batch(task, &part.table, start, n, numbers)
+            record(task, part.table.groups, start, n, numbers)
         start += n
-
-
-cdef inline void find_numbers(const tables_task *task, part_t *part, const uint64_t *words,
-                              Py_ssize_t n, Py_ssize_t start, const uint16_t *starts,
-                              uint32_t *numbers) noexcept nogil:
-    """The numbers of the groups of n words, plus one, where they are wanted; all are added. Word j
-    has position start + j, or start + starts[j]."""
-    cdef uint16_t[BATCH] unfound
-    cdef uint32_t[BATCH] unwanted
-    cdef uint32_t number
-    cdef Py_ssize_t j, k, n_unfound, group = part.table.length
-    if takes_batch(&part.table, &task.keys, n):
-        if numbers == NULL:
-            numbers = unwanted
-        if not add_words(&part.table, &task.keys, level, words, n, numbers):
-            part.status = FLOODED
-            return
-        while group < part.table.length:
-            part.table.groups[group].first = position_of(
-                part.table.groups[group].first, start, starts)
-            group += 1
-        return
-    n_unfound = look_up(&part.table, &task.keys, level, words, n, unfound, numbers)
-    for k in range(n_unfound):
-        j = unfound[k]
-        if not add_unfound(task, part, position_of(j, start, starts), words[j], &number):
-            return
-        if numbers != NULL:
-            numbers[j] = number
-
-
-cdef inline Py_ssize_t position_of(Py_ssize_t j, Py_ssize_t start,
-                                   const uint16_t *starts) noexcept nogil:
-    return start + (starts[j] if starts != NULL else j)
-
-
-cdef void fill_bytes(const tables_task *task, part_t *part, Py_ssize_t start,
-                     Py_ssize_t stop) noexcept nogil:
-    """Longer keys: their hashes are looked up, and then their bytes are compared."""
-    cdef uint64_t[BATCH] hashes
-    cdef uint32_t[BATCH] numbers
-    cdef uint16_t[BATCH] unfound
-    cdef Py_ssize_t n, j, k, n_unfound
-    while start < stop:
-        n = min(stop - start, BATCH)
-        load_words(&task.keys, start, n, hashes)
-        n_unfound = look_up(&part.table, &task.keys, level, hashes, n, unfound, numbers)
-        n_unfound = confirm(&part.table, &task.keys, start, NULL, n, numbers, unfound, n_unfound)
-        for k in range(n_unfound):
-            j = unfound[k]
-            if not add_unfound(task, part, start + j, hashes[j], &numbers[j]):
-                return
-        record_batch(task, &part.table, start, n, numbers)
-        start += n
-
-
-cdef inline bint add_unfound(const tables_task *task, part_t *part, Py_ssize_t i, uint64_t word,
-                             uint32_t *number) noexcept nogil:
-    """The group of key i, plus one, which look_up has not found; False if the table gives up."""
-    cdef Py_ssize_t group
-    part.table.lookups = i - part.start
-    if is_unequal(&task.keys, i, word):
-        group = add_unequal(&part.table, &task.keys, i, word)
-    else:
-        group = find_or_add(&part.table, &task.keys, i, word)
-    number[0] = <uint32_t>(group + 1)
-    part.status = min(group, 0)
-    return group >= 0
 
 
 cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nogil:
@@ -237,45 +153,50 @@ cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nog
     return 2 * equal >= n
 
 
-cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t n, uint16_t *starts) noexcept nogil:
-    """Leave of each run of equal words one; returns how many runs there are. starts has room for
-    one more than there are words."""
-    cdef Py_ssize_t j, heads = 1
+cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t start, Py_ssize_t n,
+                               Py_ssize_t *heads) noexcept nogil:
+    """Leave one word of each run; returns how many. heads gets their positions, and where the last
+    one ends."""
+    cdef Py_ssize_t j, runs = 1
     cdef uint64_t word, last = words[0]
-    starts[0] = 0
+    heads[0] = start
     for j in range(1, n):
         word = words[j]
-        words[heads] = word
-        starts[heads] = <uint16_t>j
-        heads += word != last
+        words[runs] = word
+        heads[runs] = start + j
+        runs += word != last
         last = word
-    starts[heads] = <uint16_t>n
-    return heads
+    heads[runs] = start + n
+    return runs
 
 
-cdef inline void record_batch(const tables_task *task, table_t *table, Py_ssize_t start,
-                              Py_ssize_t n, const uint32_t *numbers) noexcept nogil:
+cdef inline void record(const tables_task *task, group_t *groups, Py_ssize_t start, Py_ssize_t n,
+                        const uint32_t *numbers) noexcept nogil:
     """Counts and inverse of n keys, given their groups' numbers plus one."""
     cdef Py_ssize_t j
     if task.counted:
         for j in range(n):
-            table.groups[numbers[j] - 1].count += 1
+            groups[numbers[j] - 1].count += 1
     if task.inverse != NULL:
         for j in range(n):
             task.inverse[start + j] = <Py_ssize_t>numbers[j] - 1
 
 
-cdef inline void record_runs(const tables_task *task, table_t *table, Py_ssize_t start,
-                             Py_ssize_t heads, const uint16_t *starts,
-                             const uint32_t *numbers) noexcept nogil:
+cdef inline void record_runs(const tables_task *task, group_t *groups, const Py_ssize_t *heads,
+                             Py_ssize_t runs, const uint32_t *numbers) noexcept nogil:
     """The same of runs."""
     cdef Py_ssize_t i, j
-    for j in range(heads):
+    for j in range(runs):
         if task.counted:
-            table.groups[numbers[j] - 1].count += starts[j + 1] - starts[j]
+            groups[numbers[j] - 1].count += heads[j + 1] - heads[j]
         if task.inverse != NULL:
-            for i in range(starts[j], starts[j + 1]):
-                task.inverse[start + i] = <Py_ssize_t>numbers[j] - 1
+            for i in range(heads[j], heads[j + 1]):
+                task.inverse[i] = <Py_ssize_t>numbers[j] - 1
+
+
+cdef void free_part(part_t *part) noexcept nogil:
+    table_free(&part.table)
+    give(part.numbers)
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
@@ -283,29 +204,42 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
     groups. Returns 0 or a status."""
     cdef table_t *whole = &task.parts[0].table
     cdef part_t *part
-    cdef Py_ssize_t k, g, first, group
-    cdef uint64_t word
+    cdef Py_ssize_t k, g, status
     whole.most = task.chunks * task.most
     for k in range(1, task.chunks):
         part = &task.parts[k]
         part.numbers = <Py_ssize_t *>take(part.table.length * sizeof(Py_ssize_t))
         if part.numbers == NULL:
             return NO_MEMORY
-        for g in range(part.table.length):
-            first, word = part.table.groups[g].first, part.table.groups[g].word
-            if is_unequal(&task.keys, first, word):
-                group = add_unequal(whole, &task.keys, first, word)
-            else:
-                group = find_or_add(whole, &task.keys, first, word)
-            if group < 0:
-                return group
-            whole.groups[group].count += part.table.groups[g].count
-            part.numbers[g] = group
+        g = 0
+        while g < part.table.length:
+            status = merge_batch(task, whole, part.table.groups + g,
+                                 min(part.table.length - g, BATCH), part.numbers + g)
+            if status:
+                return status
+            g += BATCH
     task.parts[0].numbers = <Py_ssize_t *>take(whole.length * sizeof(Py_ssize_t))
     if task.parts[0].numbers == NULL:
         return NO_MEMORY
     for g in range(whole.length):
         task.parts[0].numbers[g] = g
+    return 0
+
+
+cdef Py_ssize_t merge_batch(const tables_task *task, table_t *whole, const group_t *groups,
+                            Py_ssize_t n, Py_ssize_t *out) noexcept nogil:
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] numbers
+    cdef Py_ssize_t j, status
+    for j in range(n):
+        words[j], positions[j] = groups[j].word, groups[j].first
+    status = add_keys(whole, &task.keys, words, n, 0, positions, numbers, NULL)
+    if status:
+        return status
+    for j in range(n):
+        out[j] = <Py_ssize_t>numbers[j] - 1
+        whole.groups[out[j]].count += groups[j].count
     return 0
 
 

@@ -147,8 +147,8 @@ def test_recent_keys_that_share_a_slot(dtype):
         assert np.array_equal(found[1], firsts_of(array))
 
 
-@pytest.mark.parametrize(("chunks", "most"), [(1, 9_999), (2, 4_000)])
-def test_tables_give_up_on_more_groups_than_promised(chunks, most):
+@pytest.mark.parametrize(("chunks", "most"), [(1, 4_999), (2, 2_000)])
+def test_tables_give_up_on_twice_the_groups_that_are_allowed(chunks, most):
     array = np.arange(10_000)
     rules = (array, array.size, INTEGER_RULE, None, SEEDS)
     assert not Tables(*rules, most, 10, False, False, chunks).find()

@@ -68,9 +68,10 @@ def test_merged_tables_give_up_on_collisions():
     assert not by_tables(chunks.ravel(), chunks=30)
 
 
-@pytest.mark.parametrize("most", [1, 31, 32, 33, 1000])
-def test_tables_give_up_on_more_groups_than_allowed(most):
-    for keys in (np.arange(most + 1), np.arange(2 * most + 2).reshape(-1, 2)):
+@pytest.mark.parametrize("most", [256, 257, 511, 512, 513, 1000])
+def test_tables_give_up_before_they_grow_for_more_groups_than_allowed(most):
+    """Whose slots are as many as the next power of two."""
+    for keys in (np.arange(2 * most + 1), np.arange(4 * most + 2).reshape(-1, 2)):
         for dtype in ("u4", "u8"):
             assert by_tables(keys.astype(dtype)[:most], most=most)
             assert not by_tables(keys.astype(dtype), most=most)
@@ -89,16 +90,18 @@ def test_the_answer_is_right(flood, algorithm, known_seeds, monkeypatch):
 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
 @pytest.mark.parametrize("algorithm", ["sorting", "tables", "partitions"])
-def test_words_that_stand_in_empty_slots(algorithm, seeds, forced_kernels, monkeypatch):
-    """An empty slot holds 0, and that of 0 the seed, or the seed with another bit: none of them is
-    taken for a key, and as keys they are found."""
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_words_that_look_like_empty_slots(dtype, algorithm, seeds, forced_kernels, monkeypatch):
+    """An empty slot holds 0, as if it were the seed: neither is taken for a key, and as keys both
+    are found."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
     force(monkeypatch, algorithm)
-    words = [word % 2**64 for word in (0, seeds[0], seeds[0] ^ 1 << 63, seeds[0] ^ 1 << 55)]
+    even = seeds[0] & ~1  # as the kernels take it
+    words = np.array([0, even, even + 1, even ^ 1 << 31], np.uint64).astype(dtype).tolist()
     for count in range(1, 5):
         for chosen in itertools.permutations(dict.fromkeys(words), count):
             for before in (0, 600):  # a batch of other keys
-                keys = np.array([17] * before + [*chosen] * 300, np.uint64)
+                keys = np.array([17] * before + [*chosen] * 300, dtype)
                 found = fastsel.unique(keys, True, True, True, sorted=False)
                 expected = reference.unique(keys, True, True, True, sorted=False)
                 for ours, theirs in zip(found, expected, strict=True):

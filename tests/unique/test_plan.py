@@ -12,7 +12,8 @@ FACTS = {
     "extras": False,
     "span_bits": 64,
     "entries": 1 << 17,
-    "table_groups": lambda groups: 50_000,
+    "group_bytes": 64,
+    "threads": 1,
 }
 # What differs from FACTS, the groups that are expected (None: nobody asks), and the algorithm.
 CASES = {
@@ -21,11 +22,27 @@ CASES = {
     "no words": ({"entries": 0, "is_number": False}, 1000, "tables"),
     "very many keys of few groups": ({"size": 1 << 32}, 25, "tables"),
     "few groups": ({}, 25, "tables"),
-    "many groups, first occurrences": ({"ascending": False}, 100_000, "partitions"),
+    "groups for whose table each thread has keys": (
+        {"threads": 4, "ascending": False},
+        15_000,
+        "tables",
+    ),
+    "groups for a table that some threads would not have": (
+        {"threads": 4, "ascending": False},
+        50_000,
+        "partitions",
+    ),
+    "as many that fit one table": ({"ascending": False}, 50_000, "tables"),
+    "groups that fit the cache as a set": (
+        {"ascending": False, "group_bytes": 16},
+        300_000,
+        "tables",
+    ),
+    "many groups, first occurrences": ({"ascending": False}, 300_000, "partitions"),
     "many groups, ascending": ({}, 100_000, "sorting"),
     "distinct, first occurrences": ({"ascending": False}, LARGE, "sorting"),
     "distinct, no numbers": ({"is_number": False}, LARGE, "partitions"),
-    "many groups, bits would be lost": ({"extras": True}, 100_000, "partitions"),
+    "many groups, bits would be lost": ({"extras": True}, 300_000, "partitions"),
     "distinct, bits would be lost": ({"extras": True}, LARGE, "sorting"),
     "many groups, no bits lost": ({"extras": True, "span_bits": 40}, 100_000, "sorting"),
     "many groups of 4 bytes": (
@@ -75,9 +92,3 @@ def test_as_many_tables_as_there_are_keys_for():
     assert _plan.table_count(8_000_000, 20_000, 4) == 3
     assert _plan.table_count(8_000_000, 1_000_000, 4) == 1
     assert _plan.table_count(8, 0, 4) == 4
-
-
-def test_tables_have_fewer_groups_where_threads_have_none():
-    assert _plan.max_groups(8_000_000, 64, 1000, 4) == 1 << 17
-    assert _plan.max_groups(8_000_000, 64, 100_000, 4) == 1 << 15
-    assert _plan.max_groups(8_000_000, 16, 100_000, 4) == 1 << 17

@@ -42,6 +42,7 @@ ARRAYS = {
     "zero first": np.append(0, RNG.integers(1, 99, 999)),
     "zero last": np.append(RNG.integers(1, 99, 999), 0),
     "zeros late, in later chunks": with_late_zeros(3000),
+    "seeds late": np.append(RNG.integers(1, 99, 2000), [SEEDS[0] >> 1, *[SEEDS[0] % 2**32] * 99]),
     "one": np.ones(1, int),
     "a block and one": np.arange(65) % 64,
     "a batch and one": np.arange(257) % 256,
