@@ -6,11 +6,9 @@ import operator
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
+from fastsel._unique import _plan
 from fastsel._unique.keys import ordered_numbers
 from fastsel._unique.sorting import Sorting, max_keys
-
-# Fewer distinct values are put into order by NumPy before a kernel has started.
-SORTED_VALUES = 1 << 11
 
 # Strings of more letters are left to Python's sort.
 MAX_LETTERS = 32
@@ -56,7 +54,7 @@ def argsort(values, with_ranks):
     if _by_kernel(values):
         order, found = _order_of_numbers(values, with_ranks)
         return order, found if found is not None or not with_ranks else ranks(order)
-    found = _order_by_leading(values) if values.size >= SORTED_VALUES else None
+    found = _order_by_leading(values) if values.size > _plan.TINY_ITEMS else None
     order = _numpy_order(values) if found is None else found[0]
     return order, ranks(order) if with_ranks else None
 
@@ -77,7 +75,7 @@ def _native(values):
 
 
 def _by_kernel(values):
-    large = values.ndim == 1 and len(values) >= SORTED_VALUES and values.itemsize >= 4
+    large = values.ndim == 1 and len(values) > _plan.TINY_ITEMS and values.itemsize >= 4
     return large and _dtypes.number_rule(values.dtype) is not None
 
 
@@ -195,7 +193,7 @@ def _order_of_strings(values):
     items = values.tolist()
     if all(map(operator.lt, items, items[1:])):
         return np.arange(len(items))
-    letters = max(map(len, items)) or 1 if len(items) >= SORTED_VALUES else MAX_LETTERS + 1
+    letters = max(map(len, items)) or 1 if len(items) > _plan.TINY_ITEMS else MAX_LETTERS + 1
     if letters <= MAX_LETTERS:
         fixed = values.astype(f"{'U' if isinstance(items[0], str) else 'S'}{letters}")
         order, alike = _order_by_leading(fixed)

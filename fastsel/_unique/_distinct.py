@@ -14,11 +14,6 @@ from fastsel._unique._outputs import Wanted, arranged, outputs
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.small_unique import unique_small
 
-# With so many items, or strings, NumPy is done before a kernel has started, or before those that no
-# single call serves, such as items of another byte order, have become keys.
-TINY_ITEMS = 1000
-TINY_STRINGS = 100
-
 
 def unique(
     ar,
@@ -97,7 +92,7 @@ def unique(
         if found is not None:
             return outputs(found, ar.shape) if any(wanted) else found[0]
     wanted = Wanted(*wanted)
-    tiny = is_array and ar.size <= TINY_ITEMS
+    tiny = is_array and ar.size <= _plan.TINY_ITEMS
     if tiny and sorted and ar.dtype.kind in ("iu" if axis is not None else "iuSU"):
         return _numpy.unique(ar, *wanted, axis)
     array = _gate.plain(ar)
@@ -275,10 +270,10 @@ def _small(ar, wanted, equal_nan, sorted):
     if rules is None or _plan.FORCED.get():
         return None
     rule, order = rules
-    if order is None and sorted and ar.size <= TINY_STRINGS:
+    if order is None and sorted and ar.size <= _plan.TINY_STRINGS:
         return None
     entries = 0  # of a table, which serves no tiny array better
-    if ar.size > TINY_ITEMS:
+    if ar.size > _plan.TINY_ITEMS:
         entries = _plan.max_entries(ar.size, ar.nbytes, any(wanted[1:]), wanted[2], 1)
     found = unique_small(ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE)
     if found is None or order is not None or not sorted:

@@ -8,17 +8,16 @@ import contextvars
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
-# Each thread's table holds all groups, and one thread merges the tables: each is to have keys of so
-# many bytes per group.
-BYTES_PER_GROUP = 128
-
 # For an ascending answer all keys are sorted where more than one in so many is distinct: a sort
-# makes some log2(SORTED_SHARE) passes over memory more than finding the distinct ones first.
+# makes some log2(SORTED_SHARE) passes over memory more than finding the distinct ones first. And
+# no more than one key in so many may be repeated where a sort loses bits of the keys, as it
+# compares equal ones again, each at the cost of a cache miss.
 SORTED_SHARE = 16
 
-# A sort that loses bits of the keys compares equal ones again, each at the cost of a cache miss:
-# no more than one key in so many may be repeated.
-REPEATED_SHARE = 8
+# With so many items, or strings, NumPy is done before a kernel has started, or before those that no
+# single call serves, such as items of another byte order, have become keys.
+TINY_ITEMS = 1000
+TINY_STRINGS = 100
 
 # So many items fit the cache of one core, with all that is made of them: one compiled call.
 SMALL_ITEMS = 1 << 14
@@ -72,7 +71,7 @@ def plan(
     if 1 << span_bits <= entries:
         return "dense"
     expected = groups()
-    is_distinct = (size - expected) * REPEATED_SHARE <= size
+    is_distinct = (size - expected) * SORTED_SHARE <= size
     if ascending:
         is_sorted = is_number and expected * SORTED_SHARE > size
     else:  # a sort knows the first occurrences, but not their numbers
@@ -100,5 +99,6 @@ def max_entries(size, nbytes, numbered, counts, threads):
 
 
 def table_count(nbytes, groups, threads):
-    """How many threads fill a hash table each."""
-    return min(threads, max(1, nbytes // max(1, BYTES_PER_GROUP * groups)))
+    """How many threads fill a hash table each. Each table holds all groups, and one thread merges
+    them: each is to have more keys than its table has room for, which is twice its groups."""
+    return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))

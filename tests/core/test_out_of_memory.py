@@ -22,13 +22,13 @@ pytestmark = [
 SWEEP = """
 import ctypes, gc, sys
 import numpy as np
-import fastsel, fastsel._unique._distinct, fastsel._unique._plan, fastsel._core._gate
+import fastsel, fastsel._unique._plan, fastsel._core._gate
 import fastsel._core._threads
 from fastsel._core import results, scratch
 from fastsel._unique.small_unique import unique_small
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
-fastsel._core._gate.TINY_ITEMS = fastsel._unique._distinct.TINY_ITEMS = 0
+fastsel._core._gate.TINY_ITEMS = fastsel._unique._plan.TINY_ITEMS = 0
 fastsel._unique._plan.SMALL_ITEMS = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int

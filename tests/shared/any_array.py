@@ -21,7 +21,7 @@ from numpy.dtypes import StringDType
 
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
-from fastsel._unique import _distinct, _plan
+from fastsel._unique import _plan
 
 NAN = float("nan")
 UNITS = ("M8[Y]", "M8[25D]", "M8[us]", "M8", "m8[W]", "m8[7ps]", "m8")
@@ -78,9 +78,9 @@ NAMES = sorted(
     }
 )
 LIMITS = (
-    _distinct.TINY_STRINGS,
+    _plan.TINY_STRINGS,
     _gate.TINY_ITEMS,
-    _distinct.TINY_ITEMS,
+    _plan.TINY_ITEMS,
     4096,
     _plan.SMALL_ITEMS,
     _gather.SMALL_ITEMS,

@@ -9,12 +9,12 @@ from comparison import outcome
 import fastsel
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
-from fastsel._unique import _distinct
+from fastsel._unique import _plan
 
 THRESHOLDS = (
-    _distinct.TINY_STRINGS,
+    _plan.TINY_STRINGS,
     _gate.TINY_ITEMS,
-    _distinct.TINY_ITEMS,
+    _plan.TINY_ITEMS,
     _gate.SMALL_ITEMS,
     _gather.SMALL_ITEMS,
 )

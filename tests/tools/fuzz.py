@@ -29,7 +29,7 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
-from fastsel._unique import _distinct, _keys, _plan
+from fastsel._unique import _keys, _plan
 
 # Their items are any bytes.
 RAW_DTYPES = [
@@ -84,7 +84,7 @@ class Reader:
 
     def settings(self):
         """Whether small arrays reach the kernels, how many chunks, which algorithm and seed."""
-        _gate.TINY_ITEMS = _distinct.TINY_ITEMS = self.choice([0, 500])
+        _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
         _gate.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _gate.TINY_ITEMS
         _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
         _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])

@@ -6,9 +6,9 @@ from forcing import force
 from grids import covering
 
 import fastsel
-from fastsel._unique import _ascending
+from fastsel._unique import _ascending, _plan
 
-LEAST = _ascending.SORTED_VALUES
+LEAST = _plan.TINY_ITEMS + 1
 SIZES = (1, 2, 63, 64, 65, LEAST - 1, LEAST, LEAST + 1)
 LARGE = 100_003
 
