@@ -1,6 +1,6 @@
 """What people read of benchmarks/RESULTS.json: the README's table and picture.
 
-    python benchmarks/peers/compare.py --json benchmarks/RESULTS.json \\
+    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --json benchmarks/RESULTS.json \\
         --markdown benchmarks/RESULTS.md
     python benchmarks/peers/publish.py
 
