@@ -9,6 +9,8 @@ import sys
 # Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
 # libgomp reads this when it is loaded, with fastsel.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
+# A run hashes as the last one did.
+os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import numpy as np
 import pytest
