@@ -83,6 +83,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_of_this_module_alone():
+    """As for all modules at the beginning: what others have left is no garbage to look at."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
 def forced_kernels():
     """Small arrays take the road of large ones."""

@@ -91,7 +91,7 @@ FORKS = {
 
 
 @HAS_FORK
-@pytest.mark.parametrize("rounds", [15, slow(300)])
+@pytest.mark.parametrize("rounds", [8, slow(300)])
 @pytest.mark.parametrize("case", FORKS)
 def test_after_fork(case, rounds, run_python):
     code = f"{FORK}for _ in range({rounds}):\n    {FORKS[case]}\nprint('done')"
@@ -179,9 +179,9 @@ array = np.arange(300_000) % 5
 expected = test_fork.count_items(array)
 for _ in range(2):
     jobs = [joblib.delayed(test_fork.count_items)(array) for _ in range(16)]
-    assert joblib.Parallel(8, backend="loky")(jobs) == [expected] * 16
+    assert joblib.Parallel(4, backend="loky")(jobs) == [expected] * 16
     if not test_fork.LIBOMP:  # joblib tells it not to start afresh in a child
-        assert joblib.Parallel(8, backend="multiprocessing")(jobs) == [expected] * 16
+        assert joblib.Parallel(4, backend="multiprocessing")(jobs) == [expected] * 16
     assert joblib.Parallel(4, backend="threading")(jobs) == [expected] * 16
     assert test_fork.count_items(array) == expected
 print(*set(joblib.Parallel(2)(joblib.delayed(test_fork.threads_here)() for _ in range(4))))

@@ -40,8 +40,9 @@ PATIENT = {f"distributed.comm.timeouts.{name}": "600s" for name in ("connect", "
 def cluster():
     with (
         dask.config.set(PATIENT),
+        # At any port: it is a warning, hence an error, if another cluster has the usual one.
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=None
+            n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout="600s"),
     ):
