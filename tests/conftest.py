@@ -9,6 +9,8 @@ import sys
 # Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
 # libgomp reads this when it is loaded, with fastsel.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
+# A run hashes as the last one did.
+os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import numpy as np
 import pytest
@@ -55,6 +57,7 @@ THREAD_UNSAFE = {
     "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
     "test_settings_change_while_others_call": "sets what holds for the process",
     "test_patch": "replaces NumPy's functions",
+    "test_what_a_variable_says": "sets a variable of the process",
     "test_written_meanwhile": "has a writer and readers of its own",
     "test_run": "runs scripts in this process",
     "each_num_threads": "an iterator, which one thread can use",
@@ -79,6 +82,13 @@ def pytest_collection_modifyitems(items):
         names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
         for name in names & set(THREAD_UNSAFE):
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _garbage_of_this_module_alone():
+    """As for all modules at the beginning: what others have left is no garbage to look at."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ OBJECT_CALLS = {
 }
 
 
-def items(function, size=600):
+def items(function, size=300):
     array = np.empty(size, object)
     array[:] = [Item(k % 50, function) for k in range(size)]
     return array

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from arrays import make
 from comparison import assert_same
+from grids import covering
 from layouts import LAYOUTS
 
 import fastsel
@@ -111,8 +112,7 @@ FIRST_KEYS = {
 }
 
 
-@pytest.mark.parametrize("keys", FIRST_KEYS)
-@pytest.mark.parametrize("dtype", FIRST_DTYPES)
+@covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
 def test_unique_in_order_of_first_occurrence(dtype, keys):
     """Up to one byte more than what one call serves."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):

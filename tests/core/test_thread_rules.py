@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from grids import covering
+from grids import slow
 
 import fastsel
 from fastsel._core import _threads, parallel
@@ -74,7 +74,22 @@ print(fastsel.get_num_threads(), len(caught))
 """
 
 
-@covering(text=NONSENSE, name=["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
+@pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
+@pytest.mark.parametrize("text", NONSENSE)
+def test_what_a_variable_says(text, name, monkeypatch):
+    monkeypatch.setenv(name, text)
+    if text.isdecimal() and int(text) > 0:
+        assert _threads._from_environment(name) == _threads.MAX_THREADS
+    else:
+        with pytest.warns(RuntimeWarning, match=f"^{name} must be a whole number"):
+            assert _threads._from_environment(name) is None
+
+
+@pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
+@pytest.mark.parametrize(
+    "text",
+    [*("abc", "9" * 30, "100000"), *map(slow, ("0", "-1", "2.5", "1e5", "²", "4;2", ",", "inf"))],
+)
 def test_nonsense_in_a_variable_is_clamped_or_ignored(name, text, run_python):
     if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
         pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")

@@ -7,7 +7,7 @@ import pytest
 from arrays import DTYPES, grouped, make
 from comparison import outcome
 from grids import covering, every_third
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastsel
@@ -84,6 +84,7 @@ def test_any_chunking(chunking, axis):
         )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_any_chunks_and_flags(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))

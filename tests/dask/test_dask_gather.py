@@ -5,7 +5,7 @@ import pytest
 from arrays import DTYPES, make
 from comparison import outcome
 from grids import every_third
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastsel
@@ -39,6 +39,7 @@ def test_every_dtype(dtype, chunked_indices):
     assert_equal(fastsel.dask.gather_nd(x, rows), fastsel.gather_nd(a, indices))
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_any_chunks(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))

@@ -25,7 +25,13 @@ def test_example(tmp_path):
     run = subprocess.run(
         [sys.executable, str(script)],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            # A busy machine is slow to answer.
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "600s",
+            "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "600s",
+        },
         capture_output=True,
         text=True,
         timeout=600,

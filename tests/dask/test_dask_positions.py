@@ -5,7 +5,7 @@ import pytest
 from arrays import DTYPES, make
 from comparison import outcome
 from grids import covering
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastsel
@@ -53,6 +53,7 @@ def test_any_chunking(shape, chunking, name, least_band_bytes):
     assert_equal(result, getattr(np, name)(a))
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_any_chunks(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))

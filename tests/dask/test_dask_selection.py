@@ -5,7 +5,7 @@ import pytest
 from arrays import DTYPES, make
 from comparison import outcome
 from grids import every_third
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastsel
@@ -37,6 +37,7 @@ def test_every_dtype(dtype):
         )
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_any_chunks(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))

@@ -5,6 +5,8 @@ the items that are selected (truthy) and those that are not (falsy). The pools h
 values: negative zero, NaN with any payload, subnormals, NaT, a lone bit, bool bytes other than 1.
 """
 
+import functools
+
 import ml_dtypes
 import numpy as np
 from numpy.dtypes import StringDType
@@ -263,16 +265,23 @@ def make(dtype, shape, density=0.5, seed=0):
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     size = int(np.prod(shape, dtype=np.int64))
     rng = np.random.default_rng([size, seed])
-    falsy, truthy = pools(dtype)
+    pool, falsy = _pool(dtype)
     chosen = choose(size, density, rng)
-    if len(falsy) == 0:
+    if falsy == 0:
         chosen[:] = True
     positions = np.where(
         chosen,
-        rng.integers(len(truthy), size=size) + len(falsy),
-        rng.integers(max(len(falsy), 1), size=size),
+        rng.integers(len(pool) - falsy, size=size) + falsy,
+        rng.integers(max(falsy, 1), size=size),
     )
-    return take_items(join([falsy, truthy]), positions).reshape(shape)
+    return take_items(pool, positions).reshape(shape)
+
+
+@functools.cache
+def _pool(dtype):
+    """The pools in one array, and how many items of it are falsy."""
+    falsy, truthy = pools(dtype)
+    return join([falsy, truthy]), len(falsy)
 
 
 def numbered(dtype, numbers):

@@ -206,6 +206,9 @@ def _row_keys(columns, count):
     return list(zip(*keys, strict=True)), list(map(any, zip(*missing, strict=True)))
 
 
+NAN = object()  # the name of a group of NaN, unlike any key
+
+
 def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     """Values, index, inverse and counts of `unique`."""
     ar = np.asarray(ar)
@@ -222,23 +225,26 @@ def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
 
     groups = {}
     for position, (key, nan) in enumerate(zip(keys, missing, strict=True)):
-        name = (key, None) if not nan else (None, None if one_nan else position)
-        groups.setdefault((nan, *name), []).append(position)
+        name = key if not nan else NAN if one_nan else (NAN, position)
+        groups.setdefault(name, []).append(position)
     groups = list(groups.values())
     shown = [group[0] for group in groups]
     if sorted:
-        shown = [min(group, key=keys.__getitem__) for group in groups]
+        for number, group in enumerate(groups):
+            if missing[group[0]]:  # others have the same key
+                shown[number] = min(group, key=keys.__getitem__)
         order = builtins.sorted(range(len(groups)), key=lambda group: keys[shown[group]])
         groups = [groups[group] for group in order]
         shown = [shown[group] for group in order]
 
     index = np.array(shown, np.intp)
-    inverse = np.empty(len(rows), np.intp)
+    inverse = [None] * len(rows)
     for number, group in enumerate(groups):
-        inverse[group] = number
+        for position in group:
+            inverse[position] = number
     counts = np.array([len(group) for group in groups], np.intp)
     values = np.moveaxis(rows[index], 0, axis)
-    return values, index, inverse.reshape(inverse_shape), counts
+    return values, index, np.array(inverse, np.intp).reshape(inverse_shape), counts
 
 
 def unique(

@@ -118,11 +118,12 @@ def test_small_sizes_with_every_algorithm(name, every_count, forced_kernels, mon
         *("complex128", "datetime64", "U3", "S9", "V20"),
     ],
     size=arrays.LARGE_SIZES,
+    group_items=[1, 10, 300, 4000],
 )
-def test_large_sizes_with_every_algorithm(name, size, monkeypatch):
-    for groups in (25, size // 10, size) if size > 5000 else group_counts(size):
-        array = grouped(name, size, groups, make_items=MAKERS[groups % 2])
-        check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
+def test_large_sizes_with_every_algorithm(name, size, group_items, monkeypatch):
+    groups = -(-size // group_items)
+    array = grouped(name, size, groups, make_items=MAKERS[groups % 2])
+    check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
 
 
 @covering(

@@ -57,8 +57,8 @@ def check(array, threads=(1, 2, 3, 7)):
 def test_values_and_index_from_every_algorithm(dtype, algorithm, forced_kernels, monkeypatch):
     force(monkeypatch, algorithm)
     rng = np.random.default_rng(3)
-    for size in EDGES:
-        for groups in {1, 5, 100, size}:
+    for k, size in enumerate(EDGES):
+        for groups in (1, 100) if k % 2 else (5, size):
             check(numbers(dtype, rng.integers(-1, groups, size)), threads=(1, 3))
     check(numbers(dtype, np.append(rng.permutation(9000), [0, -1, 5, -1, 0])))
 
@@ -66,8 +66,8 @@ def test_values_and_index_from_every_algorithm(dtype, algorithm, forced_kernels,
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_small_arrays_of_few_groups(dtype):
     """The fifth group comes late, or never, at the edges of blocks."""
-    for groups in (1, 2, 3, 4, 5, 6):
-        for size in (64, 100, 640, 1000):
+    for groups in (1, 3, 4, 5):
+        for size in (64, 100, 640):
             for late in (0, 63, 64, 65, 127, 128, size - 1):
                 items = np.arange(size) % groups
                 items[late % size] = groups
@@ -76,8 +76,8 @@ def test_small_arrays_of_few_groups(dtype):
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "?", "i2", "i4", "i8", "f8"])
 def test_larger_arrays_of_few_groups(dtype, forced_kernels):
-    for groups in (1, 2, 4, 5):
-        items = np.arange(70_000) % groups
+    for groups in (1, 4, 5):
+        items = np.arange(20_000) % groups
         items[[5, 64 * 300, -1]] = groups
         check(numbers(dtype, items), threads=(1, 2))
 
@@ -223,8 +223,8 @@ def test_an_order_that_ends_late(forced_kernels):
     for place in (19_999, 10_000):
         array = np.arange(20_000)
         array[place] = 5
-        check(array)
-        check(array[::-1].copy())
+        check(array, threads=(1, 3))
+        check(array[::-1].copy(), threads=(2, 7))
 
 
 def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
@@ -246,10 +246,10 @@ def test_strings_that_are_in_order(dtype, forced_kernels):
     for items in (texts, texts[::-1], [text for text in texts for _ in range(3)], texts[:1] * 70):
         array = np.array(items, dtype)
         reference.check_unique(fastsel.unique, array)
-        for place in (0, 1, 63, 64, len(array) - 2):
+        for place in (0, 63, 64, len(array) - 2):
             broken = array.copy()
             broken[[place % len(array), -1]] = broken[[-1, place % len(array)]]
-            reference.check_unique(fastsel.unique, broken)
+            check(broken, threads=(1,))
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])

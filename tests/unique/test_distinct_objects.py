@@ -193,8 +193,13 @@ def test_references_are_exact():
 
 
 def test_other_threads_run_meanwhile():
-    """The lock is handed over between rounds: a thread that waits for it goes on before the end."""
+    """The lock is handed over between rounds: a thread that waits for it goes on before the end.
+    It has to have a CPU for that, hence longer and longer calls."""
     texts = objects(*map(str, range(200_000)))
+    assert any(another_thread_runs_during(np.tile(texts, 2**k)) for k in range(8))
+
+
+def another_thread_runs_during(texts):
     ran = []
     thread = threading.Thread(target=lambda: ran.append(True))
 
@@ -220,7 +225,8 @@ def test_other_threads_run_meanwhile():
     finally:
         sys.setswitchinterval(interval)
     thread.join()
-    assert looked == [True]
+    assert len(looked) == 1
+    return looked[0]
 
 
 def test_an_error_of_a_comparison_of_hashed_objects_propagates():

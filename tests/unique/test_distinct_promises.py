@@ -215,15 +215,13 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
     writer = threading.Thread(target=write_until, args=(stop, memory, contents))
     patient = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
-    deadline = time.monotonic() + 0.1
+    deadline = time.monotonic() + 0.05
     writer.start()
     try:
         with fastsel.threads(2):
             for algorithm, in_order, equal_nan in itertools.cycle(
                 itertools.product(ALGORITHMS, (True, False), (True, False))
             ):
-                if time.monotonic() > deadline:
-                    break
                 force(monkeypatch, algorithm)
                 rules = {"axis": axis, "sorted": in_order, "equal_nan": equal_nan}
                 values, index, inverse, counts = fastsel.unique(array, True, True, True, **rules)
@@ -235,6 +233,8 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
                 assert (inverse < len(values)).all()
                 for _ in range(8):
                     assert 0 < len(fastsel.unique(array, **rules)) <= count
+                if time.monotonic() > deadline:
+                    break
     finally:
         stop.set()
         writer.join()
@@ -272,7 +272,7 @@ def calls(draw):
     return array, (*flags, draw(st.sampled_from(axes))), keywords
 
 
-@settings(max_examples=8 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(calls(), st.sampled_from([1, 2, 3, 7]), st.sampled_from(ALGORITHMS))
 def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algorithm):
     array, arguments, keywords = call

@@ -99,8 +99,8 @@ def test_words_that_look_like_empty_slots(dtype, algorithm, seeds, forced_kernel
     even = seeds[0] & ~1  # as the kernels take it
     words = np.array([0, even, even + 1, even ^ 1 << 31], np.uint64).astype(dtype).tolist()
     for count in range(1, 5):
-        for chosen in itertools.permutations(dict.fromkeys(words), count):
-            for before in (0, 600):  # a batch of other keys
+        for k, chosen in enumerate(itertools.permutations(dict.fromkeys(words), count)):
+            for before in (0, 600) if count < 3 else (600 * (k % 2),):  # a batch of other keys
                 keys = np.array([17] * before + [*chosen] * 300, dtype)
                 found = fastsel.unique(keys, True, True, True, sorted=False)
                 expected = reference.unique(keys, True, True, True, sorted=False)

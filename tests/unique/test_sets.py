@@ -49,13 +49,14 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("dtype", ["i4", "u4", "f4", "i8", "u8", "f8", "M8[s]"])
 @pytest.mark.parametrize("name", ARRAYS)
-def test_first_occurrences(name, dtype, threads):
+def test_first_occurrences(name, dtype):
     array = ARRAYS[name].astype(np.int64).astype(dtype)
-    for expected in (0, 100, array.size):
-        assert np.array_equal(found_in(array, threads, expected=expected), expected_in(array))
+    firsts = expected_in(array)
+    for threads in THREADS:
+        for expected in (0, 100, array.size):
+            assert np.array_equal(found_in(array, threads, expected=expected), firsts)
 
 
 @pytest.mark.parametrize("threads", THREADS)
