@@ -43,7 +43,7 @@ typedef struct {
        by side. Returns 0 if all are within the lengths. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
-    /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pxd gives for one. */
+    /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pyx gives for one. */
     void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
     /* other[width is 8]: which items are not those that lie at their slot of recent keys

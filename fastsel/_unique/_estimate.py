@@ -31,6 +31,8 @@ def groups_of(keys, seeds):
         runs = keys.size
     has_repeated = counts is not None and len(counts) < drawn
     groups = extrapolated(counts, ratio) if has_repeated else keys.size
+    if keys.unequal is not None:
+        groups = runs = groups + int(np.bitwise_count(keys.unequal).sum())
     return int(min(groups, runs, keys.size))
 
 

@@ -24,7 +24,26 @@ def _seeds():
             RuntimeWarning,
             stacklevel=2,
         )
-    return source.getrandbits(64), source.getrandbits(64) | 1
+    factor = source.getrandbits(64) | 1
+    while not _spreads(factor):
+        factor = source.getrandbits(64) | 1
+    return source.getrandbits(64), factor
+
+
+def _spreads(factor):
+    """Do keys in equal steps of 2^k, such as 0, 1, 2 ..., lie far apart in a table? Not where
+    factor * 2^k / 2^64 is all but a fraction of a small denominator: one of the first quotients of
+    its continued fraction is large then (the three-distance theorem, Sos 1958)."""
+    for k in range(53):
+        above, below = 1 << 64, (factor << k) % (1 << 64)
+        before, denominator = 0, 1
+        while below and denominator < 1 << 22:
+            quotient = above // below
+            if quotient > 300:
+                return False
+            above, below = below, above % below
+            before, denominator = denominator, before + quotient * denominator
+    return True
 
 
 SEEDS = _seeds()

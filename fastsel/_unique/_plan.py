@@ -8,11 +8,11 @@ import contextvars
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
-# For an ascending answer all keys are sorted where more than one in so many is distinct: a sort
-# makes some log2(SORTED_SHARE) passes over memory more than finding the distinct ones first. And
-# no more than one key in so many may be repeated where a sort loses bits of the keys, as it
-# compares equal ones again, each at the cost of a cache miss.
-SORTED_SHARE = 16
+# For an ascending answer all keys are sorted where more than one in so many is distinct: to sort
+# those alone takes so much less, while a hash of each key takes a few passes over memory. And no
+# more than one key in so many may be repeated where a sort loses bits of the keys, as it compares
+# equal ones again, each at the cost of a cache miss.
+SORTED_SHARE = 8
 
 # With so many items, or strings, NumPy is done before a kernel has started, or before those that no
 # single call serves, such as items of another byte order, have become keys.

@@ -19,7 +19,7 @@ cdef enum:
     NO_MEMORY = -1
     TOO_MANY = -2
     FLOODED = -3
-    FIRST_SLOT_BITS = 8     # of a table of unknown size
+    FIRST_SLOT_BITS = 8     # of the smallest table
 
 ctypedef struct group_t:
     Py_ssize_t first        # position of its first item
@@ -32,7 +32,7 @@ ctypedef struct table_t:
     group_t *groups         # NULL of a set
     Py_ssize_t width        # bytes of a slot
     Py_ssize_t length       # groups so far; of a set, words
-    Py_ssize_t most         # for so many the table may grow
+    Py_ssize_t most         # it does not grow for more; its slots may be enough for some more
     uint32_t seed_number    # of the group of the seed, plus one; 0 if it was not seen
     int slot_bits           # log2 of the number of slots
     int skip_bits           # top bits of the hash that all its keys share

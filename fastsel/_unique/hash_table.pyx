@@ -61,19 +61,21 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
                          Py_ssize_t start, const Py_ssize_t *positions, uint32_t *numbers,
                          uint8_t *is_new) noexcept nogil:
     """Add n <= BATCH keys, in turn; returns 0 or a status. Key j is at start + j, or at
-    positions[j], and has that word. numbers gets the numbers of their groups plus one; or is_new,
-    from a set, which of them are new. The other one is NULL.
+    positions[j], and has that word. numbers gets the numbers of their groups plus one; of a set, of
+    words alone, it is NULL, and is_new says which of them are new.
 
-    That there are too many keys is said before more memory is taken for them."""
+    That there may be too many keys, as if all n were new, is said before more memory is taken."""
     cdef uint64_t[BATCH] first_slots
     if table.length + n > capacity(table.slot_bits):
         if table.length + n > table.most:
             return TOO_MANY
-        if table_resize(table, keys, min(4 * capacity(table.slot_bits), table.most)) != 0:
+        if table_resize(table, keys, max(
+                table.length + n, min(4 * capacity(table.slot_bits), table.most))) != 0:
             return NO_MEMORY
     level.slots(
         words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
     table.lookups += n
+    # A loop for each: with constants for arguments.
     if not keys.is_word:
         return add_from(table, <uint64_t *>table.slots, keys, words, first_slots, n, start,
                         positions, numbers, NULL, False)

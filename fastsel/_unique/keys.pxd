@@ -46,7 +46,7 @@ ctypedef struct keys_t:
     Py_ssize_t width        # bytes of a key
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
-    const uint64_t *unequal  # bitmask of keys that equal no other, or NULL
+    const uint64_t *unequal  # bitmask of keys that equal no other, not by their bytes, or NULL
     uint64_t seed           # even, so that no hash of a longer key equals it
     uint64_t factor
 

@@ -34,7 +34,7 @@ ctypedef struct part_t:
 
 ctypedef struct sets_task:
     keys_t keys
-    Py_ssize_t most             # words per set
+    Py_ssize_t most             # words for which a set may grow
     Py_ssize_t expected         # words, estimated
     Py_ssize_t blocks
     Py_ssize_t chunks

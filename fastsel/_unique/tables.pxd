@@ -12,7 +12,7 @@ ctypedef struct part_t:
 
 ctypedef struct tables_task:
     keys_t keys
-    Py_ssize_t most             # groups per table
+    Py_ssize_t most             # groups for which a table may grow
     Py_ssize_t expected         # groups, estimated
     bint counted
     Py_ssize_t blocks

@@ -30,8 +30,8 @@ cdef class Tables:
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t most,
                  Py_ssize_t expected, bint inverse, bint counts, int threads):
-        """Of `size` > 0 keys. A chunk has at most `most` groups; expected is an estimate of them,
-        or 0."""
+        """Of `size` > 0 keys. A chunk's table grows for at most `most` groups; expected is an
+        estimate of them, or 0."""
         cdef tables_task *task = &self.task
         cdef cnp.npy_intp length = size
         describe_keys(&task.keys, data, size, rule, unequal, seeds)

@@ -84,3 +84,10 @@ def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
         sample = np.where(rng.random(drawn) < share, rng.integers(0, groups, drawn), others)
         counts = np.unique(sample, return_counts=True)[1]
         assert _estimate.extrapolated(counts, size / drawn) > (1 - share) * size / 10
+
+
+def test_keys_with_nan_equal_no_other():
+    array = np.full(SIZE, complex(np.nan, 0))
+    array[::3] = np.random.default_rng(1).integers(0, 20, len(array[::3]))
+    keys = _keys.keys_of(array, False)
+    assert _estimate.groups_of(keys, _keys.SEEDS) >= 2 * SIZE // 3

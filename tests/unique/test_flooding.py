@@ -10,8 +10,9 @@ from collisions import SEEDS, colliding
 from forcing import ALGORITHMS, force
 
 import fastsel
-from fastsel._unique import tables
+from fastsel._unique import _keys, tables
 from fastsel._unique.partitions import Partitions
+from fastsel._unique.sets import first_words
 
 
 def floods():
@@ -35,6 +36,15 @@ def flood(request):
 @pytest.fixture
 def known_seeds(monkeypatch):
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", SEEDS)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "108", "234", "560", "1209"])
+def test_keys_in_equal_steps_do_not_flood(seed, monkeypatch):
+    """As they would with one factor of some hundred, such as the first that these seeds draw."""
+    monkeypatch.setenv("FASTSEL_HASH_SEED", seed)
+    seeds, rule = _keys._seeds(), (2**64 - 1, 2**64 - 1, 0, False)
+    for keys in (np.arange(4096), np.arange(60_000), np.arange(4096) << 40, np.arange(4096.0)):
+        assert first_words(keys, len(keys), rule, seeds, 1 << 20, len(keys), 1) is not None
 
 
 def by_tables(keys, chunks=1, most=1 << 16):
