@@ -30,13 +30,19 @@ def test_every_kernel_has_mutants():
 
 
 def test_survivors_are_mutants():
-    """What survivors.txt explains is a line of a kernel, and one that may be changed."""
-    mutants = set()
+    """What survivors.txt explains is a line of a kernel, and one that may be changed. Of headers,
+    what may be changed depends on the CPU."""
     for file in {file for file, *_ in mutate.survivors()}:
         lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
-        for mutant in mutate.mutants_of(file):
-            mutants.add((file, lines[mutant.row].strip(), mutant.applied(lines).strip()))
-    assert mutate.survivors() <= mutants
+        explained = {tuple(pair) for name, *pair in mutate.survivors() if name == file}
+        if file.endswith(".h"):
+            assert {before for before, _ in explained} <= {line.strip() for line in lines}
+            continue
+        mutants = {
+            (lines[mutant.row].strip(), mutant.applied(lines).strip())
+            for mutant in mutate.mutants_of(file)
+        }
+        assert explained <= mutants
 
 
 def test_tab_completion_shows_what_users_call(run_python):
