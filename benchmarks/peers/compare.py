@@ -5,8 +5,8 @@
     python benchmarks/peers/compare.py --op unique_first --groups 1000 n --peers polars pandas
     python benchmarks/peers/compare.py --op dask              fastsel.dask beside dask.array
     python benchmarks/peers/compare.py --full --list          what the whole grid would run
-    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --json benchmarks/RESULTS.json \\
-        --markdown benchmarks/RESULTS.md                      what is published
+    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.8 \\
+        --json benchmarks/RESULTS.json --markdown benchmarks/RESULTS.md     what is published
 
 ``pip install ".[peers]"`` brings the peers except torch; whichever is missing is named. Every
 result is checked against NumPy's before it is timed; the exit status is 1 if one is wrong.
