@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel._core import _dtypes, _numpy, _threads, results
+from fastsel._core import _dtypes, _numpy, _threads, results, scratch
 from fastsel._positions import bitmask, indices, items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
 from fastsel._unique.dense import ascending_values, dense
@@ -13,7 +13,6 @@ from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presorted import presorted
 from fastsel._unique.relabel import relabel
 from fastsel._unique.sample import sampled_span
-from fastsel._unique.sets import first_words
 from fastsel._unique.sorting import Sorting, max_keys
 
 # To hash or sort a key takes so many times as long as to copy it.
@@ -49,6 +48,7 @@ def find(keys, rows, wanted, ascending):
     algorithm, span = _choose(keys, wanted, ascending, expected, forced)
     while (groups := _ALGORITHMS[algorithm](keys, rows, wanted, ascending, span, expected)) is None:
         algorithm = _plan.GIVES_WAY_TO[algorithm]
+        scratch.drop()  # its tables may be of no size that the next algorithm takes
     return groups
 
 
@@ -92,30 +92,14 @@ def _choose(keys, wanted, ascending, expected, forced):
     algorithm = _plan.plan(
         keys.size,
         keys.width,
-        is_number=_is_number(keys),
-        ascending=ascending,
-        extras=wanted.inverse or wanted.counts or (ascending and wanted.index),
+        ascending=ascending and keys.width in (4, 8),
+        extras=any(wanted),
         span_bits=bits,
         entries=entries,
-        group_bytes=_group_bytes(keys, wanted),
         threads=_threads.for_bytes(nbytes, COST),
         groups=expected,
     )
     return algorithm, span
-
-
-def _serves_set(keys, wanted):
-    """Is a set of words enough, which knows neither where they are nor how many?"""
-    return keys.is_word and keys.width in (4, 8) and not (wanted.inverse or wanted.counts)
-
-
-def _group_bytes(keys, wanted):
-    return 4 * keys.width if _serves_set(keys, wanted) else _plan.GROUP_BYTES
-
-
-def _is_number(keys):
-    """Can keys be sorted as numbers? NaN that equals nothing has to come last."""
-    return keys.is_word and keys.width in (4, 8) and (keys.order or not keys.rule[3])
 
 
 def _presorted(keys, rows, wanted):
@@ -174,22 +158,16 @@ def _nothing(order=None):
 
 
 def _sorting(keys, rows, wanted, ascending, span, expected):
-    """Numbers of which nearly all are distinct: all are sorted."""
+    """Numbers of many groups: all are sorted."""
     threads = _threads.for_bytes(keys.data.nbytes, COST)
-    if not _is_number(keys) or keys.size > max_keys(threads):
+    if not ascending or keys.width not in (4, 8) or keys.size > max_keys(threads):
         return None
-    packed, order = any(wanted) or not ascending, keys.order or (0, 0, 0)
-    job = Sorting(keys.data, keys.size, keys.rule, order, packed, True, threads)
+    job = Sorting(keys.data, keys.size, keys.rule, keys.order, any(wanted), True, threads)
     if not job.sort():
         return None
-    if not packed:
+    if not any(wanted):
         return Groups(_ascending.items_of(job.distinct(), rows, None), None, _nothing, 1)
-    if not ascending and not wanted.inverse and not wanted.counts:
-        bits, offsets = bitmask.pack(job.marks(), 1, _BYTE, keys.width, threads)
-        return Groups(*_at_bits(rows, bits, offsets, wanted.index), _nothing)
     words, index, *extras = job.groups(True, wanted.inverse, wanted.counts)
-    if not ascending:
-        return _by_first(rows, index, *extras)
     return Groups(_ascending.items_of(words, rows, index), index, finished(*extras), 1)
 
 
@@ -203,21 +181,17 @@ def _by_first(rows, index, inverse, counts):
 
 
 def _tables(keys, rows, wanted, ascending, span, expected):
-    """Not too many groups: a hash table for each thread, or a set if these are words."""
+    """Not too many groups: a hash table for each thread."""
     nbytes = keys.data.nbytes
     threads = _plan.table_count(nbytes, expected(), _threads.for_bytes(nbytes, COST))
-    most = 2 * max(expected(), _plan.CACHE_BYTES // _group_bytes(keys, wanted) // threads)
-    if _serves_set(keys, wanted):
-        bits = first_words(keys.data, keys.size, keys.rule, _keys.SEEDS, most, expected(), threads)
-        if bits is None:
-            return None
-        offsets = bitmask.offsets_of(bits, keys.width, threads)
-        return Groups(*_at_bits(rows, bits, offsets, wanted.index), _nothing)
+    most = 2 * max(expected(), _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
     job = tables.Tables(
         *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, most, expected()),
         *(wanted.inverse, wanted.counts, threads),
     )
-    return Groups(rows[job.index], job.index, job.finish) if job.find() else None
+    if not job.find():
+        return None
+    return Groups(rows.take(job.index, axis=0, mode="clip"), job.index, job.finish)
 
 
 def _partitions(keys, rows, wanted, ascending, span, expected):

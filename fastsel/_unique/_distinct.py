@@ -270,7 +270,7 @@ def _small(ar, wanted, equal_nan, sorted):
     if rules is None or _plan.FORCED.get():
         return None
     rule, order = rules
-    if order is None and sorted and ar.size <= _plan.TINY_STRINGS:
+    if order is None and sorted and not any(wanted) and ar.size <= _plan.TINY_STRINGS:
         return None
     entries = 0  # of a table, which serves no tiny array better
     if ar.size > _plan.TINY_ITEMS:

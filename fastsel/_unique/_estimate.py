@@ -8,24 +8,19 @@ import numpy as np
 from fastsel._unique import tables
 from fastsel._unique.sample import sample_of
 
-# A sample has one of so many keys, at most SAMPLE_KEYS. Of so few groups that each is seen eight
-# times among FEW_KEYS, these say enough.
-SAMPLE_SHARE = 128
-SAMPLE_KEYS = 1 << 14
-FEW_KEYS = 256
+# A sample has so many times the square root of the number of keys.
+SAMPLE_ROOTS = 8
 
 
 def groups_of(keys, seeds):
     """How many groups the keys have, about; at least 1 and at most as many as keys."""
-    drawn = min(SAMPLE_KEYS, max(1, keys.size // SAMPLE_SHARE))
-    counts, turns = _sampled(keys, min(drawn, FEW_KEYS), seeds)
-    if drawn > FEW_KEYS and (counts is None or 8 * len(counts) > FEW_KEYS):
-        counts, turns = _sampled(keys, drawn, seeds)
-    else:
-        drawn = min(drawn, FEW_KEYS)
+    drawn = min(SAMPLE_ROOTS * math.isqrt(keys.size), keys.size)
+    sample, turns = sample_of(keys.data, keys.size, drawn)
+    job = tables.Tables(sample, drawn, keys.rule, None, seeds, drawn, drawn, False, True, 1)
+    counts = job.finish()[1] if job.find() else None
     ratio = keys.size / drawn
-    # In runs there are no more groups than runs, of which a sample meets these, and twice the
-    # deviation of that number.
+    # In runs there are no more groups than runs, which end where a key differs from the next one:
+    # as often as in the sample, and twice the deviation of that number.
     runs = ratio * (turns + 2 * math.sqrt(turns) + 4)
     if keys.rule[3]:  # keys with the same bits need not be equal
         runs = keys.size
@@ -34,14 +29,6 @@ def groups_of(keys, seeds):
     if keys.unequal is not None:
         groups = runs = groups + int(np.bitwise_count(keys.unequal).sum())
     return int(min(groups, runs, keys.size))
-
-
-def _sampled(keys, drawn, seeds):
-    """(counts, turns): of the groups of a sample, None if their table gives up; and how many of
-    these keys differ from the next one."""
-    sample, turns = sample_of(keys.data, keys.size, drawn)
-    job = tables.Tables(sample, drawn, keys.rule, None, seeds, drawn, drawn, False, True, 1)
-    return (job.finish()[1] if job.find() else None), turns
 
 
 def extrapolated(counts, ratio):
@@ -54,8 +41,9 @@ def extrapolated(counts, ratio):
     spread = min(3 * (thrice - math.sqrt(thrice)) / twice - rate, 0.999)
     groups = len(counts) + _more_of_gamma(once, rate, max(spread, 1e-9), ratio)
     if spread > rate:  # they are more uneven than any gamma distribution
-        least = len(counts) + once * once / (2 * twice)  # of any distribution (Chao 1984)
-        return min(groups, max(least, _of_power_law(once, twice, len(counts) - once, ratio)))
+        # Heaps' law (1978): they grow as a power of the number of keys. The share of new ones among
+        # the next keys, once / keys (Good 1953), gives the exponent.
+        return min(groups, len(counts) * ratio ** (once / len(counts)))
     return groups
 
 
@@ -71,23 +59,3 @@ def _more_of_gamma(once, rate, spread, ratio):
         shape = 1e-6
     grown = 1 + spread * (ratio - 1)
     return once / (shape * spread) * (1 - grown**-shape)
-
-
-def _of_power_law(once, twice, more, ratio):
-    """How many groups there are if their rates follow a power law (Pareto) down to a least rate.
-
-    Of rates r with density r ** -(1 + a), `more` groups are seen twice or more often, however small
-    the least rate is, and of these a / 2 twice: that gives a. Those seen once give the least rate.
-    """
-    a = min(max(2 * twice / more, 0.05), 1.95)
-    if abs(a - 1) < 1e-3:
-        a = 1.001  # the logarithms that 1 has instead of powers, nearly
-    missing = 1 - once / more * (1 - a) / a
-    least = 1e-9  # none, or as good as none
-    if missing > 0:
-        exponent = (math.lgamma(2 - a) + math.log(missing)) / (1 - a)
-        least = max(least, ratio * math.exp(min(0, exponent)))
-    # The integral of the density from the least rate on, a group is as likely seen as its rate
-    # says, up to 1.
-    reach = least**-a / a if least >= 1 else 1 / a + (1 - least ** (1 - a)) / (1 - a)
-    return more * a / math.gamma(2 - a) * ratio**a * reach

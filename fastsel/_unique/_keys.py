@@ -93,7 +93,7 @@ def _lie_canonical(rows, rule, equal_nan):
     than to write them out."""
     if rule.kind == _dtypes.RAW:
         return True
-    if rule.kind == _dtypes.EXTENDED or not rows.flags.c_contiguous:
+    if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:
         return False
     threads = _threads.for_bytes(rows.nbytes)
     return are_canonical(rows, rule.width, rule.part_rule(not equal_nan), threads)

@@ -45,6 +45,11 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
         if found is not None:
             return outputs(found, array.shape)
     if not sorted:
+        if values.dtype.kind == "c" and values.ndim == 1:
+            nans = _numpy.flatnonzero(np.isnan(values))
+            if len(nans) == 1:  # NumPy's is the smallest, not the first
+                index[nans] = np.isnan(array).argmax()
+                values[nans] = array.flat[index[nans]]
         order = np.argsort(index)
         if values.ndim == 1:
             values = values[order]

@@ -4,26 +4,23 @@ import contextvars
 
 # Tables of more bytes leave the cache of any CPU. Then direct addressing costs more than a hash,
 # and keys are partitioned by hash so that each part's table fits. A group of a hash table takes
-# some GROUP_BYTES; in a set, which has words and nothing else, four words.
+# some GROUP_BYTES.
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
 # For an ascending answer all keys are sorted where more than one in so many is distinct: to sort
-# those alone takes so much less, while a hash of each key takes a few passes over memory. And no
-# more than one key in so many may be repeated where a sort loses bits of the keys, as it compares
-# equal ones again, each at the cost of a cache miss.
+# those alone takes so much less, while a hash of each key takes a few passes over memory. Where a
+# sort loses bits of the keys, it compares equal ones again, each at the cost of a cache miss: then
+# more than half of them.
 SORTED_SHARE = 8
 
-# With so many items, or strings, NumPy is done before a kernel has started, or before those that no
-# single call serves, such as items of another byte order, have become keys.
+# With so many items that no single call serves, such as those of another byte order, or so many
+# strings of which only the values are wanted, NumPy is done before a kernel has started.
 TINY_ITEMS = 1000
 TINY_STRINGS = 100
 
 # So many items fit the cache of one core, with all that is made of them: one compiled call.
 SMALL_ITEMS = 1 << 14
-
-# To clear and to read so many bytes of a table takes as long as to hash a key.
-CLEARED_BYTES = 16
 
 # Tests choose the algorithm by this.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
@@ -38,27 +35,21 @@ GIVES_WAY_TO = {
 }
 
 
-def plan(
-    size, width, *, is_number, ascending, extras, span_bits, entries, group_bytes, threads, groups
-):
+def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups):
     """The algorithm for keys that are not in order already.
 
     Parameters
     ----------
     size, width : int
         The number of keys, and their bytes.
-    is_number : bool
-        Whether they are words of 4 or 8 bytes, which a sort of numbers takes.
     ascending : bool
-        Whether the answer is to be sorted.
+        Whether the answer is to be sorted, and the keys are numbers of 4 or 8 bytes.
     extras : bool
-        Whether more than the values is wanted, or, if not ascending, more than these and the index.
+        Whether more than the values is wanted.
     span_bits : int
         log2 of the range of the keys' numbers.
     entries : int
         The size of a direct-address table that pays (`max_entries`); 0 if none holds the keys.
-    group_bytes : int
-        What a group takes in a hash table.
     threads : int
         How many there are for hash tables.
     groups : callable
@@ -71,18 +62,13 @@ def plan(
     if 1 << span_bits <= entries:
         return "dense"
     expected = groups()
-    is_distinct = (size - expected) * SORTED_SHARE <= size
-    if ascending:
-        is_sorted = is_number and expected * SORTED_SHARE > size
-    else:  # a sort knows the first occurrences, but not their numbers
-        is_sorted = is_number and is_distinct and not extras
-    if is_sorted:
+    if ascending and expected * SORTED_SHARE > size:
         keeps_bits = width == 4 or not extras or span_bits + size.bit_length() <= 64
-        if keeps_bits or is_distinct:
+        if keeps_bits or 2 * expected > size:
             return "sorting"
     # As many groups as fit the cache, and less where some threads have no table, as all of them
     # work on partitions.
-    most = CACHE_BYTES // group_bytes * table_count(size * width, expected, threads) // threads
+    most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
     return "tables" if expected <= most else "partitions"
 
 
@@ -90,11 +76,10 @@ def max_entries(size, nbytes, numbered, counts, threads):
     """How many entries a direct-address table may have; numbered: words get numbers, for the
     inverse or the counts.
 
-    It may take twice as many bytes as the keys, or, while it fits the cache, as many as can be
-    cleared in the time of hashing them.
+    It may take twice as many bytes as the keys or, while it fits the cache, as words of 8 bytes.
     """
     entry_bytes = threads * (9 if counts else 1) + (4 if numbered else 0)
-    budget = max(2 * nbytes, min(CLEARED_BYTES * size, CACHE_BYTES))
+    budget = max(2 * nbytes, min(2 * 8 * size, CACHE_BYTES))
     return min(CACHE_BYTES, budget // entry_bytes)
 
 

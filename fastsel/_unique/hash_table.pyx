@@ -16,21 +16,25 @@ cdef enum:
     SMALL_SLOT_BITS = 12    # of a table that fits L1 or nearly
 
 
-cdef int table_start(table_t *table, const keys_t *keys, bint payload, Py_ssize_t most,
+cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize_t most,
                      int skip_bits, Py_ssize_t expected) noexcept nogil:
-    """A new table, with room for the expected keys; 0 or NO_MEMORY. Free it in both cases."""
+    """A new table, with room for the expected keys; 0 or NO_MEMORY. Free it in both cases. That of
+    keys that are no words is numbered."""
+    cdef size_t room
     memset(table, 0, sizeof(table_t))
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.most, table.skip_bits, table.slot_bits = most, skip_bits, FIRST_SLOT_BITS
     while capacity(table.slot_bits) < expected:
         table.slot_bits += 1
+    room = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
     table.slots = <char *>take(<size_t>table.width << table.slot_bits)
-    if table.slots == NULL:
+    table.firsts = <Py_ssize_t *>take(room)
+    if table.slots == NULL or table.firsts == NULL:
         return NO_MEMORY
-    if payload:
+    if numbered:
         table.numbers = <uint32_t *>take(sizeof(uint32_t) << table.slot_bits)
-        table.groups = <group_t *>take((capacity(table.slot_bits) + 1) * sizeof(group_t))
-        if table.numbers == NULL or table.groups == NULL:
+        table.counts = <Py_ssize_t *>take(room)
+        if table.numbers == NULL or table.counts == NULL:
             return NO_MEMORY
     table_clear(table)
     return 0
@@ -48,7 +52,8 @@ cdef void table_clear(table_t *table) noexcept nogil:
 cdef void table_free(table_t *table) noexcept nogil:
     give(table.slots)
     give(table.numbers)
-    give(table.groups)
+    give(table.firsts)
+    give(table.counts)
 
 
 cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:
@@ -58,11 +63,11 @@ cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:
 
 
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         Py_ssize_t start, const Py_ssize_t *positions, uint32_t *numbers,
-                         uint8_t *is_new) noexcept nogil:
+                         Py_ssize_t start, const Py_ssize_t *positions,
+                         uint32_t *numbers) noexcept nogil:
     """Add n <= BATCH keys, in turn; returns 0 or a status. Key j is at start + j, or at
-    positions[j], and has that word. numbers gets the numbers of their groups plus one; of a set, of
-    words alone, it is NULL, and is_new says which of them are new.
+    positions[j], and has that word. numbers gets the numbers of their groups plus one, and is NULL
+    if the slots are not numbered.
 
     That there may be too many keys, as if all n were new, is said before more memory is taken."""
     cdef uint64_t[BATCH] first_slots
@@ -78,42 +83,36 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
     # A loop for each: with constants for arguments.
     if not keys.is_word:
         return add_from(table, <uint64_t *>table.slots, keys, words, first_slots, n, start,
-                        positions, numbers, NULL, False)
-    if table.width == 4 and numbers == NULL:
-        return add_from(table, <uint32_t *>table.slots, keys, words, first_slots, n, start,
-                        positions, NULL, is_new, True)
+                        positions, numbers, False)
     if table.width == 4:
         return add_from(table, <uint32_t *>table.slots, keys, words, first_slots, n, start,
-                        positions, numbers, NULL, True)
-    if numbers == NULL:
-        return add_from(table, <uint64_t *>table.slots, keys, words, first_slots, n, start,
-                        positions, NULL, is_new, True)
+                        positions, numbers, True)
     return add_from(table, <uint64_t *>table.slots, keys, words, first_slots, n, start,
-                    positions, numbers, NULL, True)
+                    positions, numbers, True)
 
 
 cdef inline Py_ssize_t add_from(table_t *table, wide_t *slots, const keys_t *keys,
                                 const uint64_t *words, const uint64_t *first_slots, Py_ssize_t n,
                                 Py_ssize_t start, const Py_ssize_t *positions, uint32_t *numbers,
-                                uint8_t *is_new, bint is_word) noexcept nogil:
+                                bint is_word) noexcept nogil:
     """The same, from their first slots on. Which keys are not in these is found without a branch,
     so there is none to mispredict."""
     cdef uint16_t[BATCH] unfound
     cdef uint32_t *slot_numbers = table.numbers
-    cdef group_t *groups = table.groups
+    cdef Py_ssize_t *firsts = table.firsts
+    cdef Py_ssize_t *counts = table.counts
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1, length = table.length
     cdef Py_ssize_t left = PROBES_PER_KEY * (table.lookups + BATCH) - table.probes, budget = left
     cdef Py_ssize_t n_unfound = 0, j, k, i, at
     cdef wide_t seed = <wide_t>keys.seed, word
+    cdef uint32_t number = 0
     cdef bint added
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
     for j in range(n):
         word = <wide_t>words[j] ^ seed
         unfound[n_unfound] = <uint16_t>j
         n_unfound += (slots[first_slots[j]] != word) | (word == 0)
-    if numbers == NULL:
-        memset(is_new, 0, n)
-    else:
+    if numbers != NULL:
         for j in range(n):
             numbers[j] = slot_numbers[first_slots[j]]
     if not is_word:
@@ -123,46 +122,29 @@ cdef inline Py_ssize_t add_from(table_t *table, wide_t *slots, const keys_t *key
         i = start + j if positions == NULL else positions[j]
         word, at = <wide_t>words[j] ^ seed, <Py_ssize_t>first_slots[j]
         if word == 0 or (any_unequal and is_unequal(keys, i, words[j])):
-            length = add_apart(table, keys, i, words[j], length, numbers, is_new, j)
-            continue
-        while slots[at] != 0 and (slots[at] != word or not (
-                is_word or same_key(keys, i, groups[slot_numbers[at] - 1].first))):
-            at = (at + 1) & mask
-            left -= 1
-        if left < 0:
-            return FLOODED
-        added = slots[at] == 0
-        slots[at] = word
-        if numbers == NULL:
-            is_new[j] = added
+            added = table.seed_number == 0 or is_unequal(keys, i, words[j])
+            number = <uint32_t>(length + 1) if added else table.seed_number
+            if not is_unequal(keys, i, words[j]):
+                table.seed_number = number
         else:
-            if added:
-                groups[length] = group_t(i, 0, words[j])
-                slot_numbers[at] = <uint32_t>(length + 1)
-            numbers[j] = slot_numbers[at]
+            while slots[at] != 0 and (slots[at] != word or not (
+                    is_word or same_key(keys, i, firsts[slot_numbers[at] - 1]))):
+                at = (at + 1) & mask
+                left -= 1
+            if left < 0:
+                return FLOODED
+            added = slots[at] == 0
+            slots[at] = word
+            if numbers != NULL:
+                number = <uint32_t>(length + 1) if added else slot_numbers[at]
+                slot_numbers[at] = number
+        if numbers != NULL:
+            counts[length], numbers[j] = 0, number
+        firsts[length] = i
         length += added
     table.length = length
     table.probes += budget - left
     return 0
-
-
-cdef inline Py_ssize_t add_apart(table_t *table, const keys_t *keys, Py_ssize_t i, uint64_t word,
-                                 Py_ssize_t length, uint32_t *numbers, uint8_t *is_new,
-                                 Py_ssize_t j) noexcept nogil:
-    """Add a key without a slot, one that equals no other or the seed, to so many; returns how many
-    there are then."""
-    cdef bint is_seed = not is_unequal(keys, i, word)
-    cdef bint added = not is_seed or table.seed_number == 0
-    cdef uint32_t number = <uint32_t>(length + 1) if added else table.seed_number
-    if is_seed:
-        table.seed_number = number
-    if numbers == NULL:
-        is_new[j] = added
-        return length
-    numbers[j] = number
-    if added:
-        table.groups[length] = group_t(i, 0, word)
-    return length + added
 
 
 cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *keys, Py_ssize_t start,
@@ -178,11 +160,11 @@ cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *keys, Py_ssiz
         is_unfound[unfound[k]] = True
     for j in range(n):
         if not is_unfound[j]:
-            fs_prefetch(keys.data + table.groups[numbers[j] - 1].first * keys.width)
+            fs_prefetch(keys.data + table.firsts[numbers[j] - 1] * keys.width)
     n_unfound = 0
     for j in range(n):
         i = start + j if positions == NULL else positions[j]
-        if is_unfound[j] or not same_key(keys, i, table.groups[numbers[j] - 1].first):
+        if is_unfound[j] or not same_key(keys, i, table.firsts[numbers[j] - 1]):
             unfound[n_unfound] = <uint16_t>j
             n_unfound += 1
     return n_unfound
@@ -195,8 +177,9 @@ cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) n
                    expected) != 0:
         table_free(&larger)
         return NO_MEMORY
-    if table.numbers != NULL:
-        memcpy(larger.groups, table.groups, table.length * sizeof(group_t))
+    memcpy(larger.firsts, table.firsts, table.length * sizeof(Py_ssize_t))
+    if table.counts != NULL:
+        memcpy(larger.counts, table.counts, table.length * sizeof(Py_ssize_t))
     if table.width == 4:
         move_words(table, <uint32_t *>table.slots, &larger, <uint32_t *>larger.slots, keys)
     else:

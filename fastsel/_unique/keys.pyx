@@ -21,6 +21,7 @@ ctypedef enum part_kind:
     RAW = 0       # bytes as they are
     WORD = 1      # 1, 2, 4 or 8 bytes under a rule
     EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
+    QUAD = 3      # IEEE quad precision: the rule is that of its upper half
 
 ctypedef struct canonical_task:
     strided_t items               # n * items_per_key of them, in C order
@@ -224,6 +225,9 @@ cdef inline bint write_parts(const canonical_task *task, const char *source, Py_
         for part in range(size // task.width):
             has_nan |= write_extended(source + part * task.width, out + part * task.width,
                                       task.width)
+    elif task.kind == QUAD:
+        for part in range(size // 16):
+            has_nan |= write_quad(&task.rule, source + part * 16, out + part * 16)
     elif task.width == 8:
         has_nan = write_words(&task.rule, source, size // 8, out, <uint64_t>task.rule.nan)
     elif task.width == 4:
@@ -271,6 +275,19 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
     memcpy(out, &mantissa, 8)
     memcpy(out + 8, &exponent, 2)
     return is_nan
+
+
+cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:
+    cdef uint64_t[2] half  # the lower, the upper
+    memcpy(half, source, 16)
+    # What is in the lower half matters to the rule as one bit.
+    cdef uint64_t magnitude = (half[1] | (half[0] != 0)) & rule.significant
+    if magnitude > rule.limit:
+        half[0], half[1] = 0, rule.nan
+    elif magnitude == 0:
+        half[1] = 0
+    memcpy(out, half, 16)
+    return magnitude > rule.limit
 
 
 cdef void write_nan(const canonical_task *task, char *out, Py_ssize_t used) noexcept nogil:

@@ -35,8 +35,6 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     PARTITION_BITS = 8
     PARTITIONS = 1 << PARTITION_BITS
-    FIRST = 1                 # what a mark says
-    UNEQUAL = 2
 
 ctypedef fused word_t:
     uint32_t
@@ -49,9 +47,9 @@ ctypedef struct partitions_task:
     bint narrow                   # words are scattered as 4 bytes, not 8
     Py_ssize_t expected           # groups per part, estimated
     bint counted
-    bint payload                  # the tables know groups, not only what is new
+    bint numbered                 # the tables number their slots
     uint8_t *parts                # per key: its part
-    uint8_t *marks                # per key: FIRST, UNEQUAL or 0
+    uint8_t *marks                # per key: is it the first one of its group?
     Py_ssize_t *starts            # [part][chunk]: where that chunk's keys of that part start
     char *words                   # scattered
     uint32_t *positions           # scattered: position of the key
@@ -88,12 +86,12 @@ cdef class Partitions:
         task.narrow = task.keys.width <= 4
         task.expected = min(expected, size) >> PARTITION_BITS
         task.counted = counts
-        task.payload = counts or inverse or not task.keys.is_word
+        task.numbered = counts or inverse or not task.keys.is_word
         task.cuts = chunk_count(PARTITIONS, threads, 16 * (size >> PARTITION_BITS))
         self.scratch = Scratch()
         self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
         task.marks = task.parts = <uint8_t *>cnp.PyArray_DATA(self.marks)
-        if inverse or task.keys.rule.nan_unequal or task.keys.unequal != NULL:
+        if inverse:
             task.parts = <uint8_t *>self.scratch.take(size)
         task.words = <char *>self.scratch.take(
             size * (sizeof(uint32_t) if task.narrow else sizeof(uint64_t)))
@@ -115,8 +113,7 @@ cdef class Partitions:
             for_chunks(choose_chunk, task, task.chunks, self.threads)
             scan_starts(task)
             for_chunks(scatter_chunk, task, task.chunks, self.threads)
-            if task.marks == task.parts:    # which are not needed any more
-                for_chunks(clear_chunk, task, task.chunks, self.threads)
+            for_chunks(clear_chunk, task, task.chunks, self.threads)
             for_chunks(tables_chunk, task, task.cuts, self.threads)
             for k in range(task.cuts):
                 status = min(status, task.status[k])
@@ -150,13 +147,14 @@ cdef class Partitions:
 
 
 cdef void choose_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    """The part of each key of chunk k, and how many each part gets; keys that equal no other are
-    marked."""
+    """The part of each key of chunk k, and how many each part gets. Keys that equal no other may
+    have the same hash: they go to all parts in turn."""
     cdef partitions_task *task = <partitions_task *>context
     cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
     cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys.size)
     cdef uint64_t[BATCH] words, parts
     cdef uint32_t[PARTITIONS] count
+    cdef bint any_unequal = task.keys.rule.nan_unequal or task.keys.unequal != NULL
     cdef Py_ssize_t n, j, p
     for p in range(PARTITIONS):
         count[p] = 0
@@ -165,12 +163,11 @@ cdef void choose_chunk(void *context, Py_ssize_t k) noexcept nogil:
         load_words(&task.keys, start, n, words)
         level.slots(words, n, task.keys.seed, task.keys.factor, 0, 64 - PARTITION_BITS, parts)
         for j in range(n):
-            task.parts[start + j] = <uint8_t>parts[j]
-            if task.marks == task.parts:
-                count[parts[j]] += 1
-                continue
-            task.marks[start + j] = UNEQUAL if is_unequal(&task.keys, start + j, words[j]) else 0
-            count[parts[j]] += task.marks[start + j] == 0
+            p = parts[j]
+            if any_unequal and is_unequal(&task.keys, start + j, words[j]):
+                p = (start + j) & (PARTITIONS - 1)
+            task.parts[start + j] = <uint8_t>p
+            count[p] += 1
         start += n
     for p in range(PARTITIONS):
         task.starts[p * task.chunks + k] = count[p]
@@ -207,8 +204,6 @@ cdef void scatter(const partitions_task *task, Py_ssize_t k, word_t *out) noexce
         n = min(stop - start, BATCH)
         load_words(&task.keys, start, n, words)
         for j in range(n):
-            if task.marks != task.parts and task.marks[start + j]:
-                continue
             p = task.parts[start + j]
             at = next_entry[p]
             next_entry[p] = at + 1
@@ -231,7 +226,7 @@ cdef void tables_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.cuts, k + 1)
     cdef table_t table
     cdef Py_ssize_t status = table_start(
-        &table, &task.keys, task.payload, <Py_ssize_t>1 << 31, PARTITION_BITS,
+        &table, &task.keys, task.numbered, <Py_ssize_t>1 << 31, PARTITION_BITS,
         task.expected + BATCH)
     while part < stop and status == 0:
         table_clear(&table)
@@ -253,52 +248,42 @@ cdef Py_ssize_t fill_part(partitions_task *task, Py_ssize_t part, table_t *table
     cdef uint64_t[BATCH] batch
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] numbers
-    cdef uint8_t[BATCH] is_new
     cdef Py_ssize_t at = start, n, j, group, length = 0, status
     while at < stop:
         n = min(stop - at, BATCH)
         for j in range(n):
             batch[j], positions[j] = words[at + j], task.positions[at + j]
         status = add_keys(table, &task.keys, batch, n, 0, positions,
-                          numbers if task.payload else NULL, is_new)
+                          numbers if task.numbered else NULL)
         if status:
             return status
-        if not task.payload:
-            for j in range(n):
-                if is_new[j]:
-                    task.marks[positions[j]] = FIRST
-            at += n
-            continue
         while length < table.length:
-            task.marks[table.groups[length].first] = FIRST
+            task.marks[table.firsts[length]] = True
             length += 1
         if task.counted:
             for j in range(n):
-                table.groups[numbers[j] - 1].count += 1
+                table.counts[numbers[j] - 1] += 1
         if task.inverse != NULL:
             for j in range(n):
                 task.positions[at + j] = numbers[j] - 1
         at += n
     task.groups[part] = length
+    if not task.counted and task.inverse == NULL:
+        return 0
     for group in range(length):
-        words[start + group] = <word_t>table.groups[group].count
+        words[start + group] = <word_t>table.counts[group]
         if task.inverse != NULL:
-            task.inverse[start + group] = table.groups[group].first
+            task.inverse[start + group] = table.firsts[group]
         else:
-            task.positions[start + group] = <uint32_t>table.groups[group].first
+            task.positions[start + group] = <uint32_t>table.firsts[group]
     return 0
 
 
 cdef void span_ranks(void *context, Py_ssize_t k) noexcept nogil:
-    """The ranks of the blocks of span k, and the counts of its keys that equal no other: those of
-    groups follow."""
+    """The ranks of the blocks of span k."""
     cdef partitions_task *task = <partitions_task *>context
-    cdef Py_ssize_t n
     rank_blocks(&task.ranks, chunk_start(task.blocks, task.spans, k),
                 chunk_start(task.blocks, task.spans, k + 1), task.offsets[k])
-    if task.counts != NULL:
-        for n in range(task.offsets[k], task.offsets[k + 1]):
-            task.counts[n] = 1
 
 
 cdef void ranks_chunk(void *context, Py_ssize_t k) noexcept nogil:
@@ -338,9 +323,6 @@ cdef void inverse_chunk(void *context, Py_ssize_t k) noexcept nogil:
     for p in range(PARTITIONS):
         next_entry[p] = task.starts[p * task.chunks + k]
     for i in range(start, stop):
-        if task.marks[i] == UNEQUAL:
-            task.inverse[i] = rank(&task.ranks, i)
-        else:
-            p = task.parts[i]
-            task.inverse[i] = task.positions[next_entry[p]]
-            next_entry[p] += 1
+        p = task.parts[i]
+        task.inverse[i] = task.positions[next_entry[p]]
+        next_entry[p] += 1

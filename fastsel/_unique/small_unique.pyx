@@ -2,7 +2,7 @@
 
 Keys in order, and those of a narrow range, go to the kernels for these. Of the others, few keys,
 and those of which hardly any is repeated, are sorted beside their positions where the answer is
-ascending; the rest is put into a set or a hash table, whose groups are then sorted likewise.
+ascending; the rest is put into a hash table, whose groups are then sorted likewise.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
@@ -13,9 +13,8 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.dense cimport ascending_values, dense
-from fastsel._unique.sets cimport first_words
 from fastsel._unique.tables cimport fill, free_part, part_t, tables_task
-from fastsel._unique.keys cimport BATCH, describe_keys, is_plain
+from fastsel._unique.keys cimport BATCH, describe_keys, is_plain, key_at
 from fastsel._unique.presorted cimport presorted
 from fastsel._unique.sample cimport span_of, span_t
 from fastsel._unique.small_sorting cimport (
@@ -55,8 +54,8 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order, tuple
                 return found
         elif ascending:
             return by_sorting(&task, a, scratch, index, inverse, counts)
-    return by_table(&task, a, rule, seeds, scratch, index, inverse, counts,
-                    ascending and order is not None, share if entries else 0)
+    return by_table(&task, a, scratch, index, inverse, counts, ascending and order is not None,
+                    share if entries else 0)
 
 
 cdef tuple by_sample(small_t *task, cnp.ndarray a, tuple rule, tuple order,
@@ -138,8 +137,8 @@ cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray heads, bint i
 # ---- table ------------------------------------------------------------------------------
 
 
-cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scratch scratch,
-                    bint index, bint inverse, bint counts, bint ascending, Py_ssize_t share):
+cdef tuple by_table(small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse,
+                    bint counts, bint ascending, Py_ssize_t share):
     """None if the table gives up. How many of the first keys are repeated says how many groups
     there are (the birthday problem), and whether all keys are sorted instead; not if share is 0."""
     cdef tables_task tables
@@ -149,13 +148,14 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scrat
     memset(&tables, 0, sizeof(tables))
     memset(&part, 0, sizeof(part))
     tables.keys, tables.counted, tables.parts = task.keys, counts, &part
+    tables.numbered = inverse or counts or not task.keys.is_word
     labels = None
     if inverse:
         labels = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
         tables.inverse = <Py_ssize_t *>cnp.PyArray_DATA(labels)
     try:
         sampled = BATCH if share and size > BATCH else size
-        part.status = table_start(&part.table, &task.keys, True, size, 0, sampled)
+        part.status = table_start(&part.table, &task.keys, tables.numbered, size, 0, sampled)
         if part.status == 0:
             fill(&tables, &part, 0, sampled)
         groups = part.table.length
@@ -163,8 +163,6 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scrat
             groups = min(size, BATCH * BATCH // (2 * (BATCH - part.table.length) + 1))
             if ascending and groups * share > size:
                 return by_sorting(task, a, scratch, index, inverse, counts)
-            if task.keys.width in (4, 8) and not (inverse or counts or (ascending and index)):
-                return by_set(task, a, rule, seeds, groups, scratch, index, ascending)
             if groups * 2 > size:
                 part.status = table_resize(&part.table, &task.keys, size)
         if part.status == 0 and sampled < size:
@@ -176,21 +174,6 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Scrat
         return groups_of(task, a, scratch, &part, labels, index, counts, ascending)
     finally:
         free_part(&part)
-
-
-cdef tuple by_set(const small_t *task, cnp.ndarray a, tuple rule, tuple seeds, Py_ssize_t expected,
-                  Scratch scratch, bint index, bint ascending):
-    """Values and index, or values in ascending order; None if the set gives up."""
-    cdef cnp.ndarray bits = first_words(a, task.size, rule, seeds, task.size, expected, 1)
-    cdef small_t distinct = task[0]
-    if bits is None:
-        return None
-    values = marked(task, a, bits)
-    if not ascending:
-        return values, set_bits(task, bits) if index else None, None, None
-    distinct.keys.data = <const char *>cnp.PyArray_DATA(values)
-    distinct.size = distinct.keys.size = cnp.PyArray_SIZE(values)
-    return by_sorting(&distinct, values, scratch, False, False, False)
 
 
 cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const part_t *part,
@@ -206,19 +189,19 @@ cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const 
     if ascending:
         words = <uint64_t *>scratch.take(groups * sizeof(uint64_t))
         for g in range(groups):
-            words[g] = part.table.groups[g].word
+            words[g] = key_at(&task.keys, part.table.firsts[g])
         sort_positions(task, words, groups, order, scratch)
     else:
         for g in range(groups):
             order[g] = g
     for g in range(groups):
-        first_positions[g] = part.table.groups[order[g]].first
+        first_positions[g] = part.table.firsts[order[g]]
     values = values_at(task, a, first_positions, groups)
     index_out = array_of(first_positions, groups) if index else None
     if counts:
         sizes = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
         for g in range(groups):
-            (<Py_ssize_t *>cnp.PyArray_DATA(sizes))[g] = part.table.groups[order[g]].count
+            (<Py_ssize_t *>cnp.PyArray_DATA(sizes))[g] = part.table.counts[order[g]]
     if ascending and labels is not None:
         for g in range(groups):
             first_positions[order[g]] = g

@@ -1,6 +1,6 @@
 """The task of sorting.pyx, whose ranges sorted_ranges.pyx sorts; and what a sorted word says."""
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from fastsel._simd.blocks cimport fs_packing_t
 from fastsel._unique.keys cimport BATCH, key_at, keys_t
@@ -45,7 +45,6 @@ ctypedef struct sorting_task:
     Py_ssize_t *index         # or NULL
     Py_ssize_t *inverse       # or NULL
     Py_ssize_t *counts        # or NULL
-    uint8_t *marks
 
 
 cdef int choose_limits(sorting_task *task) except -1

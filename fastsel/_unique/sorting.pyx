@@ -9,10 +9,10 @@ To know where a number was, it is sorted as a word whose low bits are its positi
 lose some of their own bits for that, and what is equal then is compared once more.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t, fs_prefetch
+from fastsel._simd.blocks cimport blocks_of, fs_level_t, fs_prefetch
 from fastsel._unique.keys cimport AHEAD, describe_keys
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.ordered_numbers cimport to_words, word_of
@@ -100,18 +100,6 @@ cdef class Sorting:
             for_rounds(groups_range, task, task.rounds, task.ranges, self.threads)
         return values, indices, numbers, sizes
 
-    def marks(self):
-        """One byte per key, 1 at each first occurrence, of packed keys."""
-        cdef sorting_task *task = &self.task
-        cdef cnp.npy_intp size = task.keys.size
-        marks = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
-        task.marks = <uint8_t *>cnp.PyArray_DATA(marks)
-        with nogil:
-            for_chunks(fill_marks, task, task.cuts, self.threads)
-            for_chunks(clear_repeated, task, task.ranges, self.threads)
-        task.marks[0] = 1         # even if the keys have changed
-        return marks
-
     cdef object new_values(self):
         cdef cnp.npy_intp length = self.task.starts[self.task.ranges]
         cdef cnp.ndarray values = new_result(1, &length, typenum(self.task.keys.width))
@@ -186,28 +174,6 @@ cdef void groups_range(void *context, Py_ssize_t k) noexcept nogil:
     if task.counts != NULL and length and turn == task.rounds - 1:
         task.counts[written.group] = length - written.started
     task.written[k] = written
-
-
-cdef void fill_marks(void *context, Py_ssize_t k) noexcept nogil:
-    cdef sorting_task *task = <sorting_task *>context
-    cdef Py_ssize_t start = chunk_start(task.keys.size, task.cuts, k)
-    memset(task.marks + start, 1, chunk_start(task.keys.size, task.cuts, k + 1) - start)
-
-
-cdef void clear_repeated(void *context, Py_ssize_t k) noexcept nogil:
-    """The marks of keys that are not the first of their group."""
-    cdef sorting_task *task = <sorting_task *>context
-    cdef const uint64_t *words = <const uint64_t *>numbers_of(task, k)
-    cdef Py_ssize_t block, left
-    cdef uint64_t repeated
-    for block in range(blocks_of(task.lengths[k])):
-        repeated = ~bits_of(task, k)[block]
-        left = task.lengths[k] - block * 64
-        if left < 64:
-            repeated &= (<uint64_t>1 << left) - 1
-        while repeated:
-            task.marks[position(task, words[block * 64 + fs_ctz(repeated)])] = 0
-            repeated &= repeated - 1
 
 
 cdef void clear_inverse(void *context, Py_ssize_t k) noexcept nogil:

@@ -7,14 +7,16 @@ from fastsel._unique.hash_table cimport table_t
 ctypedef struct part_t:
     table_t table
     Py_ssize_t status           # 0, or why it gave up
-    Py_ssize_t start            # key of this chunk
     Py_ssize_t *numbers         # of its groups: in the merged table, then in the answer
+    void *recent                # keys (recent.pxd), or NULL
+    int missed                  # batches in a row of which most keys were not recent
 
 ctypedef struct tables_task:
     keys_t keys
     Py_ssize_t most             # groups for which a table may grow
     Py_ssize_t expected         # groups, estimated
     bint counted
+    bint numbered               # the inverse or the counts are wanted, or keys are no words
     Py_ssize_t blocks
     Py_ssize_t chunks
     Py_ssize_t rounds

@@ -5,19 +5,31 @@ A chunk is filled in rounds, so that signals are handled in time. The chunks' ta
 chunk order, so that the groups of the merged table are in order of first occurrence. The inverse
 holds each key's group in its own chunk's table until `finish` writes the numbers that the caller
 wants, which may have put the groups in another order.
+
+Where only first occurrences are wanted, and few keys are new, most keys are not looked up: a filter
+knows the recent ones.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.keys cimport BATCH, describe_keys, load_words, prefetch_keys
+from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._simd.levels cimport fs_level
+from fastsel._unique.keys cimport BATCH, describe_keys, key_at, keys_t, load_words, prefetch_keys
+from fastsel._unique.recent cimport new_recent, other_keys, remember
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport give, take, take_zeros
 from fastsel._core.parallel cimport chunk_count, for_rounds, round_start
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, add_keys, group_t, table_free, table_start, table_t)
+    NO_MEMORY, add_keys, table_free, table_start, table_t)
 
 cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    PATIENCE = 8            # batches in a row of which most keys are not recent
+
 
 cdef class Tables:
     """The state between the two halves of the job; between them the groups may be put in order."""
@@ -39,6 +51,7 @@ cdef class Tables:
         self.owned = (data, unequal)
         task.most, task.expected, task.counted = most, min(expected, most), counts
         task.blocks = blocks_of(size)
+        task.numbered = inverse or counts or not task.keys.is_word
         task.chunks = min(task.blocks, max(1, threads))
         task.rounds = chunk_count(task.blocks // task.chunks, 1, 32 * max(8, task.keys.width))
         task.parts = <part_t *>take_zeros(task.chunks * sizeof(part_t))
@@ -53,7 +66,7 @@ cdef class Tables:
         cdef tables_task *task = &self.task
         cdef const table_t *whole = &task.parts[0].table
         cdef cnp.npy_intp length
-        cdef Py_ssize_t k, g, status = 0
+        cdef Py_ssize_t k, status = 0
         with nogil:
             for_rounds(fill_chunk, task, task.rounds, task.chunks, self.threads)
             for k in range(task.chunks):
@@ -66,8 +79,7 @@ cdef class Tables:
             return False
         length = whole.length
         self.index = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
-        for g in range(length):
-            (<Py_ssize_t *>cnp.PyArray_DATA(self.index))[g] = whole.groups[g].first
+        memcpy(cnp.PyArray_DATA(self.index), whole.firsts, length * sizeof(Py_ssize_t))
         return True
 
     def finish(self, const Py_ssize_t[::1] order=None):
@@ -80,8 +92,7 @@ cdef class Tables:
         cdef cnp.ndarray counts = None
         if task.counted:
             counts = new_result(1, &length, cnp.NPY_INTP)
-            for g in range(length):
-                (<Py_ssize_t *>cnp.PyArray_DATA(counts))[g] = whole.groups[g].count
+            memcpy(cnp.PyArray_DATA(counts), whole.counts, length * sizeof(Py_ssize_t))
         if task.inverse != NULL and (order is not None or task.chunks > 1):
             if order is not None:
                 for k in range(task.chunks):
@@ -105,9 +116,8 @@ cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef part_t *part = &task.parts[k % task.chunks]
     cdef Py_ssize_t start = start_key(task, k), stop = start_key(task, k + task.chunks)
     if k < task.chunks:
-        part.start = start
         part.status = table_start(
-            &part.table, &task.keys, True, task.most, 0, task.expected + BATCH)
+            &part.table, &task.keys, task.numbered, task.most, 0, task.expected + BATCH)
     if part.status == 0:
         fill(task, part, start, stop)
 
@@ -118,31 +128,83 @@ cdef inline Py_ssize_t start_key(const tables_task *task, Py_ssize_t k) noexcept
 
 cdef void fill(const tables_task *task, part_t *part, Py_ssize_t start,
                Py_ssize_t stop) noexcept nogil:
-    """Add keys, and note their groups. Of equal words side by side only the first one is added,
-    where there seem to be many."""
+    """Add keys, and note their groups if these are numbered."""
+    cdef Py_ssize_t n
+    part.missed = 0
+    while start < stop and part.status == 0:
+        n = min(stop - start, BATCH)
+        if task.keys.is_word:
+            prefetch_keys(&task.keys, start + n, BATCH)
+        if part.recent == NULL or part.missed >= PATIENCE or not add_others(task, part, start, n):
+            add_batch(task, part, start, n)
+        start += n
+
+
+cdef inline void add_batch(const tables_task *task, part_t *part, Py_ssize_t start,
+                           Py_ssize_t n) noexcept nogil:
+    """Add n keys, and note their groups if these are numbered. Of equal words side by side only the
+    first one is added, where there seem to be many."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] numbers
     cdef Py_ssize_t[BATCH + 1] heads      # of the runs of equal words
-    cdef bint plain = (task.keys.is_word and not task.keys.rule.nan_unequal
-                       and task.keys.unequal == NULL), in_runs
-    cdef Py_ssize_t n, added
-    while start < stop:
-        n = added = min(stop - start, BATCH)
-        if task.keys.is_word:
-            prefetch_keys(&task.keys, start + n, BATCH)
-        load_words(&task.keys, start, n, words)
-        in_runs = plain and seems_in_runs(words, n)
-        if in_runs:
-            added = squeeze(words, start, n, heads)
-        part.status = add_keys(&part.table, &task.keys, words, added, start,
-                               heads if in_runs else NULL, numbers, NULL)
-        if part.status:
-            return
-        if in_runs:
-            record_runs(task, part.table.groups, heads, added, numbers)
-        else:
-            record(task, part.table.groups, start, n, numbers)
-        start += n
+    cdef Py_ssize_t before = part.table.length, added = n
+    cdef bint in_runs
+    load_words(&task.keys, start, n, words)
+    in_runs = can_repeat(&task.keys) and seems_in_runs(words, n)
+    if in_runs:
+        added = squeeze(words, start, n, heads)
+    part.status = add_keys(&part.table, &task.keys, words, added, start, heads if in_runs else NULL,
+                           numbers if task.numbered else NULL)
+    if part.status:
+        return
+    if task.numbered and in_runs:
+        record_runs(task, part.table.counts, heads, added, numbers)
+    elif task.numbered:
+        record(task, part.table.counts, start, n, numbers)
+    else:
+        remember_batch(task, part, words, added, start, heads if in_runs else NULL, before)
+
+
+cdef inline bint can_repeat(const keys_t *keys) noexcept nogil:
+    """Are words with the same bits always equal?"""
+    return keys.is_word and not keys.rule.nan_unequal and keys.unequal == NULL
+
+
+cdef inline void remember_batch(const tables_task *task, part_t *part, const uint64_t *words,
+                                Py_ssize_t n, Py_ssize_t start, const Py_ssize_t *positions,
+                                Py_ssize_t before) noexcept nogil:
+    """Remember n words, added as for add_keys to so many, if few of them are new; but no longer in
+    this round after PATIENCE batches in a row of which most were not recent."""
+    cdef Py_ssize_t j
+    part.missed += 1
+    if (part.missed >= PATIENCE or 2 * (part.table.length - before) > n or task.keys.width < 4
+            or not can_repeat(&task.keys)):
+        return
+    if part.recent == NULL:
+        part.recent = new_recent(&task.keys)
+    if part.recent != NULL:
+        for j in range(n):
+            remember(part.recent, &task.keys, start + j if positions == NULL else positions[j],
+                     words[j])
+
+
+cdef inline bint add_others(const tables_task *task, part_t *part, Py_ssize_t start,
+                            Py_ssize_t n) noexcept nogil:
+    """Add those of n words that are not recent; False, and nothing is done, if they are many."""
+    cdef intptr_t[BATCH + 64] positions
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t k, others = other_keys(part.recent, &task.keys, level, start, n, positions)
+    if 2 * others > n:
+        return False
+    part.missed = 0
+    for k in range(others):
+        positions[k] += start
+        words[k] = key_at(&task.keys, positions[k])
+        remember(part.recent, &task.keys, positions[k], words[k])
+    if others:
+        part.status = add_keys(&part.table, &task.keys, words, others, 0,
+                               <Py_ssize_t *>positions, NULL)
+    return True
 
 
 cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nogil:
@@ -170,25 +232,25 @@ cdef inline Py_ssize_t squeeze(uint64_t *words, Py_ssize_t start, Py_ssize_t n,
     return runs
 
 
-cdef inline void record(const tables_task *task, group_t *groups, Py_ssize_t start, Py_ssize_t n,
-                        const uint32_t *numbers) noexcept nogil:
+cdef inline void record(const tables_task *task, Py_ssize_t *counts, Py_ssize_t start,
+                        Py_ssize_t n, const uint32_t *numbers) noexcept nogil:
     """Counts and inverse of n keys, given their groups' numbers plus one."""
     cdef Py_ssize_t j
     if task.counted:
         for j in range(n):
-            groups[numbers[j] - 1].count += 1
+            counts[numbers[j] - 1] += 1
     if task.inverse != NULL:
         for j in range(n):
             task.inverse[start + j] = <Py_ssize_t>numbers[j] - 1
 
 
-cdef inline void record_runs(const tables_task *task, group_t *groups, const Py_ssize_t *heads,
+cdef inline void record_runs(const tables_task *task, Py_ssize_t *counts, const Py_ssize_t *heads,
                              Py_ssize_t runs, const uint32_t *numbers) noexcept nogil:
     """The same of runs."""
     cdef Py_ssize_t i, j
     for j in range(runs):
         if task.counted:
-            groups[numbers[j] - 1].count += heads[j + 1] - heads[j]
+            counts[numbers[j] - 1] += heads[j + 1] - heads[j]
         if task.inverse != NULL:
             for i in range(heads[j], heads[j + 1]):
                 task.inverse[i] = <Py_ssize_t>numbers[j] - 1
@@ -197,6 +259,7 @@ cdef inline void record_runs(const tables_task *task, group_t *groups, const Py_
 cdef void free_part(part_t *part) noexcept nogil:
     table_free(&part.table)
     give(part.numbers)
+    give(part.recent)
 
 
 cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
@@ -213,8 +276,7 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
             return NO_MEMORY
         g = 0
         while g < part.table.length:
-            status = merge_batch(task, whole, part.table.groups + g,
-                                 min(part.table.length - g, BATCH), part.numbers + g)
+            status = merge_batch(task, &part.table, g, part.numbers)
             if status:
                 return status
             g += BATCH
@@ -226,20 +288,22 @@ cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
     return 0
 
 
-cdef Py_ssize_t merge_batch(const tables_task *task, table_t *whole, const group_t *groups,
-                            Py_ssize_t n, Py_ssize_t *out) noexcept nogil:
+cdef Py_ssize_t merge_batch(const tables_task *task, const table_t *table, Py_ssize_t g,
+                            Py_ssize_t *merged) noexcept nogil:
+    """The same of a batch of groups of a table, from g on."""
+    cdef table_t *whole = &task.parts[0].table
     cdef uint64_t[BATCH] words
-    cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] numbers
-    cdef Py_ssize_t j, status
+    cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
     for j in range(n):
-        words[j], positions[j] = groups[j].word, groups[j].first
-    status = add_keys(whole, &task.keys, words, n, 0, positions, numbers, NULL)
-    if status:
+        words[j] = key_at(&task.keys, table.firsts[g + j])
+    status = add_keys(whole, &task.keys, words, n, 0, table.firsts + g,
+                      numbers if task.numbered else NULL)
+    if status or not task.numbered:
         return status
     for j in range(n):
-        out[j] = <Py_ssize_t>numbers[j] - 1
-        whole.groups[out[j]].count += groups[j].count
+        merged[g + j] = <Py_ssize_t>numbers[j] - 1
+        whole.counts[merged[g + j]] += table.counts[g + j]
     return 0
 
 

@@ -1,5 +1,7 @@
 """Sorting distinct values, and distinct values by sorting: the same as NumPy's."""
 
+import functools
+
 import numpy as np
 import pytest
 from forcing import force
@@ -149,6 +151,13 @@ SHAPES_OF_NUMBERS = {
 }
 
 
+@functools.lru_cache(maxsize=8)
+def values_and_answer(kind, size, equal_nan):
+    """Some numbers, and all outputs of NumPy, which several cases ask for."""
+    values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
+    return values, np.unique(values, True, True, True, equal_nan=equal_nan)
+
+
 @covering(
     kind=SHAPES_OF_NUMBERS,
     extras=[(), (0,), (1,), (2,), (0, 1, 2)],
@@ -159,8 +168,7 @@ def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, mo
     force(monkeypatch, algorithm)
     flags = [k in extras for k in range(3)]
     for size in (5, LEAST, LARGE):
-        values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
-        all_flags = np.unique(values, True, True, True, equal_nan=equal_nan)
+        values, all_flags = values_and_answer(kind, size, equal_nan)
         expected = [all_flags[0], *(all_flags[k + 1] for k in extras)]
         for threads in (1, 2, 7):
             with fastsel.threads(threads):

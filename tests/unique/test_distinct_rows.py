@@ -34,12 +34,16 @@ def rows_of(name, count, width, groups, seed=0):
     return pool[rng.integers(groups, size=count)] if groups < count else pool[:count]
 
 
-def check_two_forms(array, axis, outputs=reference.unique_outputs):
+def check_two_forms(array, axis):
     """Values alone and all four outputs, in both orders."""
     for in_order in (True, False):
-        full = outputs(array, axis, sorted=in_order)
-        assert_same(fastsel.unique(array, axis=axis, sorted=in_order), full[0])
-        assert_same(fastsel.unique(array, True, True, True, axis, sorted=in_order), full)
+        full = reference.unique_outputs(array, axis, sorted=in_order)
+        check_forms(array, axis, in_order, full)
+
+
+def check_forms(array, axis, in_order, full):
+    assert_same(fastsel.unique(array, axis=axis, sorted=in_order), full[0])
+    assert_same(fastsel.unique(array, True, True, True, axis, sorted=in_order), full)
 
 
 @pytest.mark.parametrize("name", ROW_DTYPES)
@@ -48,7 +52,7 @@ def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
     for width in WIDTHS:
         sizes = ((1, 1), (2, 2), (30, 1), (40, 5), (65, 65))
         for count, groups in (
-            sizes if every_size else sizes[(width + ROW_DTYPES.index(name)) % 2 :: 2]
+            sizes if every_size else sizes[(width + ROW_DTYPES.index(name)) % 4 :: 4]
         ):
             with fastsel.threads(2 if count == 65 else 1):
                 check_two_forms(rows_of(name, count, width, groups), 0)
@@ -71,7 +75,7 @@ def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
     ],
 )
 def test_every_small_number_of_rows_with_every_algorithm(name, forced_kernels, monkeypatch):
-    for count in arrays.SIZES:
+    for count in arrays.SIZES[len(name) % 3 :: 3]:
         width, groups = WIDTHS[count % 4], (1, 2, max(count // 4, 1), count)[count // 4 % 4]
         array = rows_of(name, count, width, groups) if count else grouped(name, 0, 1).reshape(0, 3)
         full = [reference.unique_outputs(array, 0, sorted=in_order) for in_order in (True, False)]
@@ -92,9 +96,11 @@ def test_every_small_number_of_rows_with_every_algorithm(name, forced_kernels, m
 def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
     count, groups = count_and_groups
     array = rows_of(name, count, width, groups)
-    for algorithm in ALGORITHMS:
-        force(monkeypatch, algorithm)
-        check_two_forms(array, 0, reference.numpy_unique_outputs)
+    for in_order in (True, False):
+        full = reference.numpy_unique_outputs(array, 0, sorted=in_order)
+        for algorithm in ALGORITHMS:
+            force(monkeypatch, algorithm)
+            check_forms(array, 0, in_order, full)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "U3", "S9", "struct_padded", "bfloat16"])
@@ -120,10 +126,11 @@ def test_every_axis(name, few_threads):
     axis=[0, 1, -1],
 )
 def test_every_layout(name, axis, few_threads):
-    for layout, lay in LAYOUTS.items():
+    shapes = ((40, 2), (3, 40), (5, 4, 6), (1, 8), (0, 3), (3, 0))
+    for place, (layout, lay) in enumerate(LAYOUTS.items()):
         if not has_layout(DTYPES[name], layout):
             continue
-        for shape in ((40, 2), (3, 40), (5, 4, 6), (1, 8), (0, 3), (3, 0)):
+        for shape in {(5, 4, 6), shapes[(place + len(name)) % len(shapes)]}:
             check_two_forms(lay(grouped(name, math.prod(shape), 2).reshape(shape)), axis)
 
 
@@ -278,7 +285,7 @@ def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, few_thre
         check_two_forms(array, 0)
 
 
-@pytest.mark.parametrize("count", [3, 300, 1025, slow(40_000)])
+@pytest.mark.parametrize("count", [3, 1025])
 def test_one_item_that_is_not_canonical(count, few_threads):
     """Rows of which no item is a negative zero or NaN (NaT, another byte than 1) need no copy."""
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[D]", "bool"):

@@ -15,6 +15,8 @@ from comparison import assert_same, lists
 from grids import covering
 
 import fastsel
+from fastsel._core import _dtypes
+from fastsel._unique.keys import canonical_keys
 
 pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
 
@@ -182,6 +184,86 @@ def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_th
     assert_same(values, array[[0, 2, 5]])
     assert lists(extras) == [[0, 2, 5], [0, 0, 1, 0, 0, 2, 0, 0, 0, 1], [7, 2, 1]]
     assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
+
+
+def without_rule(monkeypatch):
+    """No dtype has a rule of its own, as a pair of doubles has none."""
+    monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
+    monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+@pytest.mark.parametrize("axis", [None, 0])
+def test_complex_nans_of_numpy_are_shown_by_the_first(axis, name, monkeypatch):
+    without_rule(monkeypatch)
+    array = np.array(COMPLEX_NANS[1:], name)
+    wanted = reference.numpy_unique_outputs(array, sorted=False)
+    assert wanted[1].tolist() == [0, 1, 4]
+    assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), wanted)
+    assert_same(fastsel.unique(array, axis=axis, sorted=False), wanted[0])
+    apart = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
+    assert_same(fastsel.unique(array, True, True, True, equal_nan=False, sorted=False), apart)
+    if axis is None:
+        pairs = array[: len(array) // 2 * 2].reshape(2, -1)
+        wanted = reference.numpy_unique_outputs(pairs, sorted=False)
+        assert_same(fastsel.unique(pairs, True, True, True, sorted=False), wanted)
+
+
+def test_complex_nans_of_a_subclass_are_shown_by_the_first():
+    class Subclass(np.ndarray):
+        pass
+
+    array = np.array(COMPLEX_NANS).view(Subclass)
+    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
+
+
+def keys_of_quads(quads, parts, collapse):
+    """The keys of numbers of so many IEEE quads, each its (upper, lower) half; and which have a
+    NaN part, as bits."""
+    halves = np.array(quads, np.uint64).reshape(-1, 2)[:, ::-1].ravel()
+    items = halves.view(f"V{16 * parts}")
+    keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)
+    rule = _dtypes._float_key_rule(16, 112)
+    part_rule = rule.part_rule(not collapse)
+    canonical_keys(
+        *(items, len(items), rule.kind, rule.width, part_rule, collapse, keys, unequal, 1)
+    )
+    return [key.tobytes() for key in keys], f"{unequal[0]:b}"
+
+
+def test_keys_of_ieee_quads():
+    """As longdouble is on many processors."""
+    inf, minus = 0x7FFF << 48, 1 << 63
+    numbers = [(0, 1), (minus, 1), (0, minus), (1, 0), (inf - 1, 7), (inf, 0), (minus | inf, 0)]
+    zeros = [(0, 0), (minus, 0)]
+    nans = [(inf, 1), (inf, minus), (inf | 1 << 47, 0), (minus | inf, 9), (2**64 - 1, 2**64 - 1)]
+    zero = bytes(16)
+    as_they_are = [
+        b"".join(half.to_bytes(8, "little") for half in (lower, upper)) for upper, lower in numbers
+    ]
+    assert keys_of_quads(numbers, 1, True) == (as_they_are, "0")
+    assert keys_of_quads(zeros, 1, True) == ([zero, zero], "0")
+    keys, unequal = keys_of_quads(nans, 1, True)
+    assert set(keys) == {keys[0]}
+    assert not {keys[0]} & {*as_they_are, zero}
+    assert unequal == "11111"
+
+
+@pytest.mark.parametrize("collapse", [True, False])
+def test_keys_of_complex_ieee_quads(collapse):
+    inf, minus, one = 0x7FFF << 48, 1 << 63, (0x3FFF << 48, 0)
+    numbers = [
+        ((0, 0), one),
+        ((minus, 0), one),
+        ((inf, 1), one),
+        (one, (minus | inf, 1)),
+        (one, one),
+    ]
+    keys, unequal = keys_of_quads(numbers, 2, collapse)
+    assert keys[0] == keys[1] == bytes(16) + keys[4][16:]
+    assert (keys[2] == keys[3]) == collapse
+    assert len({keys[0], *keys[2:]}) == (3 if collapse else 4)
+    assert unequal == "1100"
 
 
 @pytest.mark.parametrize("name", COMPLEX)

@@ -36,11 +36,11 @@ def test_some_outliers_are_no_cause_for_many_groups():
 @pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
 def test_groups_of_a_power_law(groups, power):
-    """Most of them are not in the sample."""
+    """Most of them are not in the sample, which does not tell where the law ends."""
     shares = np.arange(1, groups + 1) ** -power
     array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
     true = len(np.unique(array))
-    assert true * 0.5 <= estimate(array) <= true * 2
+    assert true * 0.5 <= estimate(array) <= true * 4
 
 
 @pytest.mark.parametrize("length", [2, 16, 100, 1000])
@@ -76,7 +76,7 @@ def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
 
 @pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.5, 177)])
 def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
-    """What a power law of those met twice and oftener would not see."""
+    """What those met twice and oftener do not tell."""
     rng = np.random.default_rng(7)
     size, drawn = 2_400_000, 4096
     for _ in range(20):

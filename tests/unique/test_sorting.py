@@ -82,8 +82,6 @@ def test_every_answer(dtype, spread):
         items = SPREADS[spread](random_items(dtype, size, rng), rng)
         for equal_nan in (True, False):
             values, index, inverse, counts = expected_of(items, equal_nan)
-            first = np.zeros(size, bool)
-            first[index] = True
             for threads in THREADS:
                 job = ranges_of(items, equal_nan, False, threads)
                 if job is not None:
@@ -96,7 +94,6 @@ def test_every_answer(dtype, spread):
                 assert found[0].tobytes() == values.tobytes()
                 for ours, theirs in zip(found[1:], (index, inverse, counts), strict=True):
                     assert np.array_equal(ours, theirs)
-                assert np.array_equal(job.marks().astype(bool), first)
                 job = ranges_of(items, equal_nan, True, threads, merged=False)
                 order, places = job.groups(True, True, False)[1:3]
                 expected = np.argsort(canonical(items), kind="stable")
@@ -110,7 +107,6 @@ def test_only_what_is_wanted():
     assert job.groups(False, False, False)[1:] == (None, None, None)
     assert job.groups(False, False, True)[3].tolist() == [1, 2]
     assert job.groups(True, False, False)[1].tolist() == [1, 0]
-    assert job.marks().tolist() == [1, 1, 0]
 
 
 SAMPLED = 1024  # keys per range, as sorting.pyx has it

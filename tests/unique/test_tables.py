@@ -1,11 +1,11 @@
-"""First occurrences of words by sets without payload."""
+"""First occurrences of words by tables that are not numbered."""
 
 import numpy as np
 import pytest
 from collisions import SEEDS, colliding
 
 from fastsel._core import _dtypes
-from fastsel._unique.sets import first_words
+from fastsel._unique.tables import Tables
 
 THREADS = (1, 2, 3, 7)
 RNG = np.random.default_rng(7)
@@ -13,12 +13,10 @@ MANY = 1 << 20
 
 
 def found_in(array, threads, most=MANY, expected=0, equal_nan=True):
-    """Where the first occurrences are; None if the sets give up."""
+    """Where the first occurrences are; None if the tables give up."""
     rule = _dtypes.word_rule(array.dtype, equal_nan)
-    bits = first_words(array, array.size, rule, SEEDS, most, expected, threads)
-    if bits is None:
-        return None
-    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+    tables = Tables(array, array.size, rule, None, SEEDS, most, expected, False, False, threads)
+    return tables.index if tables.find() else None
 
 
 def expected_in(array):
