@@ -7,6 +7,7 @@ writes the result.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
@@ -182,7 +183,8 @@ def count_nonzero(
 
     Notes
     -----
-    One pass over `a`, without the boolean copy that NumPy makes for `axis`; no temporaries.
+    One pass over `a`, without the boolean copy that NumPy makes for `axis`. Along the longest axis,
+    each part of it that a thread takes at a time has counts of its own, which are added in the end.
 
     Examples
     --------
@@ -233,16 +235,16 @@ def _count_along(array, truth, axes, keepdims):
     if not kept:
         total = np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
         return np.full((1,) * array.ndim, total) if keepdims else total
-    counts = np.zeros([array.shape[axis] for axis in kept], np.intp)
-    step_of = dict(zip(kept, (s // counts.itemsize for s in counts.strides), strict=True))
-    steps = np.array([step_of.get(axis, 0) for axis in order], np.intp)
-    cut, around = (
-        order.index(max(group, key=lambda axis: array.shape[axis]))
-        for group in (kept, axes or kept)
-    )
-    bitmask.count_axes(
-        array, *truth, counts, np.array(order, np.intp), steps, cut, around,
+    shape = [array.shape[axis] for axis in kept]
+    steps = np.zeros(array.ndim, np.intp)
+    step = 1
+    for axis in reversed(kept):
+        steps[order.index(axis)] = step
+        step *= array.shape[axis]
+    parts = bitmask.count_axes(
+        array, *truth, np.array(order, np.intp), steps, math.prod(shape),
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip
-    counts = counts.transpose(np.argsort(kept))
+    counts = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+    counts = counts.reshape(shape).transpose(np.argsort(kept))
     return np.expand_dims(counts, tuple(axes)) if keepdims else counts

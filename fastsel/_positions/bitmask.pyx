@@ -6,7 +6,7 @@ This is the pattern for the other kernels: a task struct, a chunk function that 
 it, and one Python function that cuts, runs, scans and allocates. Nothing is validated here.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
@@ -16,16 +16,16 @@ from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, inner_length, is_run, item, run_length, seek, sort_axes,
     strided_t)
 from fastsel._positions.tiles cimport pack_tiles, tile_axis, tiled_chunks
-from fastsel._positions.truth cimport test_run, truth_t
+from fastsel._positions.truth cimport FLAG_ITEMS, pack_run, test_run, truth_t, word_t
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    FLAG_ITEMS = 1024     # items tested before they are packed; the buffer fits L1 and any stack
     SCRATCH_BLOCKS = 64   # blocks counted at a time where the bitmask itself is not wanted
     MIN_ROW = 16          # shorter inner rows take longer than items that lie apart
+    MAX_ROWS = 255        # whose items a byte counts
 
 ctypedef struct pack_task:
     strided_t items
@@ -43,11 +43,12 @@ ctypedef struct count_task:
     Py_ssize_t *counts            # one per chunk
 
 ctypedef struct axes_task:
-    strided_t items               # axes by falling stride, the last one is the inner row
+    strided_t items               # two axes at least, by falling stride
     truth_t truth
-    Py_ssize_t[MAX_DIMS] steps    # of the output along each axis: 0 where it is reduced
-    Py_ssize_t *out
-    int cut_axis                  # not reduced, so that no two chunks share an output item
+    Py_ssize_t[MAX_DIMS] steps    # of the counts along each axis: 0 where it is reduced
+    intptr_t *counts
+    Py_ssize_t part_step          # to the counts of the next chunk, or 0: they share no count
+    int cut_axis
     int round_axis                # a reduced axis
     Py_ssize_t chunks
     Py_ssize_t rounds
@@ -120,40 +121,83 @@ cdef void count_chunk(void *context, Py_ssize_t k) noexcept nogil:
 
 
 def count_axes(cnp.ndarray items not None, Py_ssize_t width,
-               const uint64_t[::1] significant not None, cnp.ndarray out not None,
-               const Py_ssize_t[::1] order not None, const Py_ssize_t[::1] steps not None,
-               Py_ssize_t cut_axis, Py_ssize_t round_axis, int threads):
-    """Count along axes: item (i, j, ...) adds to out at i * steps[0] + j * steps[1] + ...
+               const uint64_t[::1] significant not None, const Py_ssize_t[::1] order not None,
+               const Py_ssize_t[::1] steps not None, Py_ssize_t size, int threads):
+    """Count along axes: item (i, j, ...) adds to count i * steps[0] + j * steps[1] + ...
 
     order lists the axes of items by falling stride (the last one becomes the inner row), steps
-    has one number per listed axis, 0 where the axis is reduced; cut_axis and round_axis are the
-    positions in order of an axis that is not reduced and of one that is, if there is any. out is
-    zeroed, contiguous intp.
+    has one number per listed axis, 0 where the axis is reduced. size is the number of counts.
+
+    Returns (parts, size) intp, whose sum over the first axis are the counts.
     """
     cdef axes_task task
-    cdef Py_ssize_t nbytes
-    cdef int k, axis
+    cdef cnp.npy_intp[2] shape
+    cdef Py_ssize_t length, nbytes
     task.truth.width, task.truth.words = width, significant.shape[0]
     task.truth.significant = &significant[0]
-    task.out = <Py_ssize_t *>cnp.PyArray_DATA(out)
-    task.items.data = <char *>cnp.PyArray_DATA(items)
-    task.items.ndim = <int>order.shape[0]
-    task.items.size = cnp.PyArray_SIZE(items)
-    for k in range(task.items.ndim):
-        axis = <int>order[k]
-        task.items.shape[k] = cnp.PyArray_DIM(items, axis)
-        task.items.strides[k] = cnp.PyArray_STRIDE(items, axis)
-        task.steps[k] = steps[k]
-    task.cut_axis, task.round_axis = <int>cut_axis, <int>round_axis
+    describe_axes(&task, items, order, steps)
+    task.cut_axis = longest_axis(&task, True, True)
+    task.round_axis = longest_axis(&task, True, False)
     nbytes = task.items.size * width * task.truth.words
-    task.chunks = chunk_count(task.items.shape[cut_axis], threads,
-                              nbytes // max(1, task.items.shape[cut_axis]))
-    task.rounds = 1
-    if task.steps[round_axis] == 0:
-        task.rounds = chunk_count(task.items.shape[round_axis], 1,
-                                  nbytes // task.chunks // max(1, task.items.shape[round_axis]))
+    length = max(1, task.items.shape[task.cut_axis])
+    # The counts of all chunks are to take no more than a bitmask of the items would.
+    if task.steps[task.cut_axis] == 0 and (
+            chunk_count(length, threads, 1) * size * 64 > task.items.size):
+        task.cut_axis = longest_axis(&task, False, True)
+        length = max(1, task.items.shape[task.cut_axis])
+    shape[0], shape[1] = 1, size
+    if task.steps[task.cut_axis]:
+        task.chunks = chunk_count(length, threads, nbytes // length)
+    else:
+        task.chunks = shape[0] = chunk_count(length, threads, 1)
+    task.part_step = size if shape[0] > 1 else 0
+    length = task.items.shape[task.round_axis]
+    if task.round_axis == task.cut_axis:
+        length = length // task.chunks
+    task.rounds = chunk_count(length, 1, nbytes // task.chunks // max(1, length))
+    cdef cnp.ndarray parts = cnp.PyArray_ZEROS(2, shape, cnp.NPY_INTP, 0)
+    task.counts = <intptr_t *>cnp.PyArray_DATA(parts)
     with nogil:
         for_rounds(count_axes_chunk, &task, task.rounds, task.chunks, threads)
+    return parts
+
+
+cdef void describe_axes(axes_task *task, cnp.ndarray items, const Py_ssize_t[::1] order,
+                        const Py_ssize_t[::1] steps) noexcept:
+    """Neighbouring axes are merged if they are one to the items and to the counts."""
+    cdef strided_t *axes = &task.items
+    cdef Py_ssize_t length, stride
+    cdef int k, last
+    axes.data = <char *>cnp.PyArray_DATA(items)
+    axes.size = cnp.PyArray_SIZE(items)
+    axes.ndim = 1                 # a reduced axis, in case that there is no other
+    axes.shape[0], axes.strides[0], task.steps[0] = 1, 0, 0
+    for k in range(<int>order.shape[0]):
+        length = cnp.PyArray_DIM(items, <int>order[k])
+        stride = cnp.PyArray_STRIDE(items, <int>order[k])
+        last = axes.ndim - 1
+        if length == 1:
+            continue
+        if last and axes.strides[last] == length * stride and task.steps[last] == length * steps[k]:
+            axes.shape[last] *= length
+        else:
+            last += 1
+            axes.ndim += 1
+            axes.shape[last] = length
+        axes.strides[last], task.steps[last] = stride, steps[k]
+
+
+cdef int longest_axis(const axes_task *task, bint reduced, bint kept) noexcept:
+    """The longest axis of those that are reduced, kept or both; of equal ones it is one that is
+    kept."""
+    cdef int axis, found = 0
+    for axis in range(1, task.items.ndim):
+        if not (kept if task.steps[axis] else reduced):
+            continue
+        if task.items.shape[axis] > task.items.shape[found] or (
+                task.items.shape[axis] == task.items.shape[found] and task.steps[axis]):
+            found = axis
+    return found
 
 
 cdef void set_up(pack_task *task, Py_ssize_t width, const uint64_t[::1] significant,
@@ -258,30 +302,107 @@ cdef void count_axes_chunk(void *context, Py_ssize_t k) noexcept nogil:
     """Items whose coordinates on the two axes lie in chunk and round k."""
     cdef axes_task *task = <axes_task *>context
     cdef strided_t part = task.items
-    cdef int inner = part.ndim - 1, cut = task.cut_axis, axis
-    cdef Py_ssize_t start = narrow(&part, cut, task.chunks, k % task.chunks)
-    cdef Py_ssize_t length, j
-    cdef Py_ssize_t *out = task.out + start * task.steps[cut]
-    cdef Py_ssize_t *row
-    cdef uint8_t[FLAG_ITEMS] flags
-    cdef cursor_t cursor
+    cdef Py_ssize_t start = narrow(&part, task.cut_axis, task.chunks, k % task.chunks)
     narrow(&part, task.round_axis, task.rounds, k // task.chunks)
-    if part.size == 0:
+    if part.size:
+        count_from(task, &part, 0, part.data, task.counts + k % task.chunks * task.part_step
+                   + start * task.steps[task.cut_axis])
+
+
+cdef void count_from(const axes_task *task, const strided_t *part, int axis, const char *items,
+                     intptr_t *counts) noexcept nogil:
+    """Every plane of the last two axes."""
+    cdef int inner = part.ndim - 1
+    cdef Py_ssize_t k
+    if axis == inner:
+        count_columns(&task.truth, items, 0, 1, part.strides[inner], part.shape[inner], counts,
+                      task.steps[inner])
+    elif axis == inner - 1 and task.steps[inner] == 0:
+        count_rows(&task.truth, items, part.strides[axis], part.shape[axis], part.strides[inner],
+                   part.shape[inner], counts, task.steps[axis])
+    elif axis == inner - 1 and task.steps[axis] == 0:
+        count_columns(&task.truth, items, part.strides[axis], part.shape[axis],
+                      part.strides[inner], part.shape[inner], counts, task.steps[inner])
+    else:
+        for k in range(part.shape[axis]):
+            count_from(task, part, axis + 1, items + k * part.strides[axis],
+                       counts + k * task.steps[axis])
+
+
+cdef void count_rows(const truth_t *truth, const char *items, Py_ssize_t row_stride,
+                     Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t length, intptr_t *counts,
+                     Py_ssize_t step) noexcept nogil:
+    """Each row's items add to a count, by way of their bits: those of short rows together."""
+    cdef uint64_t[SCRATCH_BLOCKS] bits      # more than those of FLAG_ITEMS
+    cdef Py_ssize_t together = 1, left, n
+    if row_stride == length * stride:
+        together = max(1, FLAG_ITEMS // length)
+    elif length < MIN_ROW and step:
+        count_columns(truth, items, stride, length, row_stride, rows, counts, step)
         return
-    seek(&cursor, &part, 0)
-    while part.size:
-        length = run_length(&cursor, &part, FLAG_ITEMS)
-        test_run(&task.truth, item(&cursor, &part), part.strides[inner], length, flags)
-        row = out + cursor.inner * task.steps[inner]
-        for axis in range(inner):
-            row += cursor.coords[axis] * task.steps[axis]
-        if task.steps[inner]:
-            for j in range(length):
-                row[j * task.steps[inner]] += flags[j]
-        else:
-            row[0] += sum_flags(flags, length)
-        advance(&cursor, &part, length)
-        part.size -= length
+    while rows:
+        together = min(together, rows)
+        left = together * length
+        while left:
+            n = min(left, FLAG_ITEMS)
+            pack_run(level, truth, items, stride, n, bits)
+            level.add_rows(bits, together, n // together, counts, step)
+            items += n * stride
+            left -= n
+        items += together * (row_stride - length * stride)
+        counts += together * step
+        rows -= together
+
+
+cdef void count_columns(const truth_t *truth, const char *items, Py_ssize_t row_stride,
+                        Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t length, intptr_t *counts,
+                        Py_ssize_t step) noexcept nogil:
+    """Each row's items add to the counts of their columns, by way of narrow sums; short rows that
+    follow each other are one long one, whose sums are added in the end."""
+    cdef uint64_t[FLAG_ITEMS] sums
+    cdef uint8_t[FLAG_ITEMS] flags
+    cdef bint side_by_side = truth.words == 1 and stride == truth.width
+    cdef Py_ssize_t width = truth.width if side_by_side else 1
+    cdef Py_ssize_t start = 0, columns, left, together, n, k
+    cdef const char *row
+    while start < length:
+        columns = min(length - start, FLAG_ITEMS)
+        row = items + start * stride
+        left = rows
+        while left:
+            together = 1
+            if row_stride == columns * stride:
+                together = min(left, FLAG_ITEMS // columns)
+            n = min(left // together, MAX_ROWS)
+            left -= n * together
+            memset(sums, 0, together * columns * width)
+            if side_by_side:
+                level.add_columns[log2_width(width)](
+                    row, together * row_stride, n, truth.significant[0], together * columns, sums)
+            else:
+                for k in range(n):
+                    test_run(truth, row + k * together * row_stride, stride, together * columns,
+                             flags)
+                    level.add_columns[0](
+                        <const char *>flags, 0, 1, 0xff, together * columns, sums)
+            row += n * together * row_stride
+            if width == 1:
+                add_sums(<uint8_t *>sums, together, columns, counts + start * step, step)
+            elif width == 2:
+                add_sums(<uint16_t *>sums, together, columns, counts + start * step, step)
+            elif width == 4:
+                add_sums(<uint32_t *>sums, together, columns, counts + start * step, step)
+            else:
+                add_sums(sums, together, columns, counts + start * step, step)
+        start += columns
+
+
+cdef inline void add_sums(const word_t *sums, Py_ssize_t rows, Py_ssize_t columns,
+                          intptr_t *counts, Py_ssize_t step) noexcept nogil:
+    cdef Py_ssize_t k, j
+    for k in range(rows):
+        for j in range(columns):
+            counts[j * step] += <intptr_t>sums[k * columns + j]
 
 
 cdef Py_ssize_t narrow(strided_t *part, int axis, Py_ssize_t chunks, Py_ssize_t k) noexcept nogil:
@@ -291,11 +412,3 @@ cdef Py_ssize_t narrow(strided_t *part, int axis, Py_ssize_t chunks, Py_ssize_t 
     part.shape[axis] = chunk_start(length, chunks, k + 1) - start
     part.size = part.size // max(1, length) * part.shape[axis]
     return start
-
-
-cdef inline Py_ssize_t sum_flags(const uint8_t *flags, Py_ssize_t length) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef uint32_t total = 0   # at most FLAG_ITEMS; 32 bits so that the compiler sums vectors
-    for j in range(length):
-        total += flags[j]
-    return total

@@ -3,7 +3,7 @@
 Each chunk writes into its own cut of the output, from offsets[k] to offsets[k + 1].
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport fs_level_t, fs_popcount, is_sparse
 from fastsel._simd.levels cimport fs_level
@@ -20,6 +20,7 @@ cdef enum:
     # compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
     LONG_ROW = 128
     ROW_HITS = 2
+    PIECE = 16            # blocks whose indices fit L1
 
 ctypedef fused coordinate_t:
     uint32_t
@@ -40,6 +41,7 @@ ctypedef struct write_task:
     Py_ssize_t axis_step          # ... and from axis to axis
     int ndim
     Py_ssize_t[MAX_DIMS] shape
+    bint is_whole                 # it has all axes
 
 
 def flat(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None, int threads):
@@ -63,6 +65,7 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
     rows are written.
     """
     cdef write_task task
+    cdef Py_ssize_t items = 1
     cdef int axis
     cdef bint is_flat
     if offsets[offsets.shape[0] - 1] == 0 or len(shape) == 0:
@@ -73,9 +76,11 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
     task.ndim = <int>len(shape)
     for axis in range(task.ndim):
         task.shape[axis] = shape[axis]
-    # Is one row all there is? Two of more than 32 items do not fit one block, nor two of more than
-    # (blocks - 1) * 64 items several.
-    is_flat = task.ndim == 1 and task.shape[0] > max(32, (task.blocks - 1) * 64)
+        items *= task.shape[axis]
+    # Are they those of all bits? Twice as many do not fit one block if they are more than 32, nor
+    # several if they are more than (blocks - 1) * 64.
+    task.is_whole = items > max(32, (task.blocks - 1) * 64)
+    is_flat = task.ndim == 1 and task.is_whole
     with nogil:
         if is_flat and task.width == sizeof(intptr_t) and task.hit_step == 1:
             for_chunks(flat_chunk, &task, task.chunks, threads)
@@ -124,12 +129,12 @@ cdef void coordinates_chunk(void *context, Py_ssize_t k) noexcept nogil:
         chunk_start(task.blocks, task.chunks, k + 1) - chunk_start(task.blocks, task.chunks, k))
     cdef Py_ssize_t hits = task.offsets[k + 1] - task.offsets[k]
     if task.width == 4:
-        write_coordinates(task, k, <uint32_t *>task.out)
+        write_coordinates(task, k, is_sparse(hits, blocks), <uint32_t *>task.out)
     elif (sizeof(intptr_t) == 8 and task.hit_step == 1 and inner >= LONG_ROW
           and hits // ROW_HITS >= blocks * 64 // inner):
         write_rows(task, k, is_sparse(hits, blocks))
     else:
-        write_coordinates(task, k, <uint64_t *>task.out)
+        write_coordinates(task, k, is_sparse(hits, blocks), <uint64_t *>task.out)
 
 
 cdef void write_rows(const write_task *task, Py_ssize_t k, bint sparse) noexcept nogil:
@@ -182,39 +187,41 @@ cdef Py_ssize_t write_row(const uint64_t *bits, Py_ssize_t start, Py_ssize_t sto
     return hits
 
 
-cdef void write_coordinates(const write_task *task, Py_ssize_t k,
+cdef void write_coordinates(const write_task *task, Py_ssize_t k, bint sparse,
                             coordinate_t *out) noexcept nogil:
-    """All hits of a block that share an inner row are written at once, axis by axis."""
-    cdef Py_ssize_t block, stop_block = chunk_start(task.blocks, task.chunks, k + 1)
-    cdef Py_ssize_t inner = task.shape[task.ndim - 1]
-    cdef Py_ssize_t row_start, hit
-    cdef Py_ssize_t[MAX_DIMS] coords     # of the current row, on the outer axes
-    cdef uint8_t[64] at                  # positions of the hits within the block
-    cdef int n, first, stop, axis
+    """Some blocks at a time: the indices of their hits are divided by the length of each axis."""
+    cdef intptr_t[64 * PIECE] indices
+    cdef intptr_t[64 * PIECE] remainders
+    cdef Py_ssize_t block = chunk_start(task.blocks, task.chunks, k)
+    cdef Py_ssize_t stop = chunk_start(task.blocks, task.chunks, k + 1), blocks, start, n
+    cdef int axis
     out += task.offsets[k] * task.hit_step
-    row_start = -inner                   # no row yet: the first hit finds its own
-    for block in range(chunk_start(task.blocks, task.chunks, k), stop_block):
-        if task.bits[block] == 0:
-            continue
-        n = level.decode(task.bits[block], at)
-        first = 0
-        while first < n:
-            hit = block * 64 + at[first]
-            if hit - row_start >= inner:
-                row_start = find_row(task, hit, row_start, coords)
-            if block * 64 + at[n - 1] < row_start + inner:
-                stop = n
-            else:
-                stop = first + 1
-                while block * 64 + at[stop] < row_start + inner:
-                    stop += 1
-            for axis in range(task.ndim - 1):
-                write_same(out + axis * task.axis_step, task.hit_step,
-                           <coordinate_t>coords[axis], stop - first)
-            write_sum(out + (task.ndim - 1) * task.axis_step, task.hit_step,
-                      <coordinate_t>(block * 64 - row_start), at + first, stop - first)
-            out += (stop - first) * task.hit_step
-            first = stop
+    while block < stop:
+        blocks = min(PIECE - 1, stop - block)       # the last 64 indices are room for write
+        n = level.count(task.bits + block, blocks)
+        if n:
+            level.write(task.bits + block, blocks, 0, sparse, indices, n + 64)
+            start = block * 64
+            for axis in range(task.ndim - 1, -1, -1):
+                if axis == 0 and task.is_whole:
+                    put(indices, start, n, out, task.hit_step)
+                    break
+                level.divide(indices, n, start % task.shape[axis], task.shape[axis], remainders)
+                put(remainders, 0, n, out + axis * task.axis_step, task.hit_step)
+                start = start // task.shape[axis]
+            out += n * task.hit_step
+        block += blocks
+
+
+cdef inline void put(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
+                     coordinate_t *out, Py_ssize_t step) noexcept nogil:
+    cdef Py_ssize_t j
+    if step == 1:
+        for j in range(n):
+            out[j] = <coordinate_t>(coordinates[j] + start)
+    else:
+        for j in range(n):
+            out[j * step] = <coordinate_t>(coordinates[j] + start)
 
 
 cdef Py_ssize_t find_row(const write_task *task, Py_ssize_t hit, Py_ssize_t row_start,
@@ -238,29 +245,6 @@ cdef Py_ssize_t find_row(const write_task *task, Py_ssize_t hit, Py_ssize_t row_
     if task.ndim > 1:
         coords[0] = row
     return row_start
-
-
-cdef inline void write_same(coordinate_t *out, Py_ssize_t step, coordinate_t value,
-                            int n) noexcept nogil:
-    cdef int j
-    if step == 1:
-        for j in range(n):
-            out[j] = value
-    else:
-        for j in range(n):
-            out[j * step] = value
-
-
-cdef inline void write_sum(coordinate_t *out, Py_ssize_t step, coordinate_t base,
-                           const uint8_t *at, int n) noexcept nogil:
-    """base wraps around where the row starts within the block; base + at does not."""
-    cdef int j
-    if step == 1:
-        for j in range(n):
-            out[j] = base + at[j]
-    else:
-        for j in range(n):
-            out[j * step] = base + at[j]
 
 
 cdef void row_starts_chunk(void *context, Py_ssize_t k) noexcept nogil:

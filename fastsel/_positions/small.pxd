@@ -11,9 +11,9 @@ cdef enum:
     MAX_BLOCKS = MOST // 64
 
 
-cdef inline bint is_small(a, Py_ssize_t most) noexcept:
+cdef inline bint is_small(a, Py_ssize_t most, Py_ssize_t times=1) noexcept:
     """Plain, and of few items?"""
-    return is_plain(a) and cnp.PyArray_SIZE(a) <= min(most, MOST)
+    return is_plain(a) and cnp.PyArray_SIZE(a) <= times * min(most, MOST)
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
@@ -32,9 +32,13 @@ cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
 cdef inline Py_ssize_t pack(const fs_level_t *level, cnp.ndarray a, uint64_t significant,
                             uint64_t *bits) noexcept:
     """The bitmask of a's items; returns how many are set."""
+    return pack_items(level, <const char *>cnp.PyArray_DATA(a), cnp.PyArray_ITEMSIZE(a),
+                      significant, cnp.PyArray_SIZE(a), bits)
+
+
+cdef inline Py_ssize_t pack_items(const fs_level_t *level, const char *items, Py_ssize_t width,
+                                  uint64_t significant, Py_ssize_t size, uint64_t *bits) noexcept:
     cdef char[64 * 8] last
-    cdef const char *items = <const char *>cnp.PyArray_DATA(a)
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(a), size = cnp.PyArray_SIZE(a)
     cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
         items, significant, bits, whole)
     if size & 63:

@@ -4,12 +4,12 @@ tiles of 64 x 64 items are read along the axis on which they lie closest, and th
 In C order each item would be in another cache line, and each line be read once per item: without
 tiles this takes 2.4 times as long (``compare.py --op nonzero --ndim 2 --layout transposed``).
 """
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
+from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._core.strided cimport MAX_DIMS, strided_t
-from fastsel._positions.truth cimport test_run, truth_t
+from fastsel._positions.truth cimport pack_run, truth_t
 
 cdef enum:
     TILE = 64
@@ -133,7 +133,8 @@ cdef inline void fill_tiles(const tiles_t *tiles, const char *items, Py_ssize_t 
     cdef uint64_t[TALL] column
     cdef Py_ssize_t j, k, stride = tiles.items.strides[tiles.items.ndim - 1]
     for k in range(columns):
-        test_column(tiles, items + k * stride, rows, column)
+        pack_run(tiles.level, tiles.truth, items + k * stride, tiles.items.strides[tiles.along],
+                 rows, column)
         for j in range(blocks_of(rows)):
             words[j][k] = column[j]
     for j in range(blocks_of(rows)):
@@ -143,23 +144,6 @@ cdef inline void fill_tiles(const tiles_t *tiles, const char *items, Py_ssize_t 
         if words[k >> 6][k & 63]:
             place(tiles, words[k >> 6][k & 63],
                   position + k * tiles.steps[tiles.along] - tiles.start)
-
-
-cdef inline void test_column(const tiles_t *tiles, const char *items, Py_ssize_t rows,
-                             uint64_t *bits) noexcept nogil:
-    """One bit for each item of a column of the tiles."""
-    cdef const truth_t *truth = tiles.truth
-    cdef Py_ssize_t stride = tiles.items.strides[tiles.along], whole = 0
-    cdef uint8_t[TALL * TILE] flags
-    if tiles.side_by_side:
-        whole = rows >> 6
-        tiles.level.pack[log2_width(stride)](items, truth.significant[0], bits, whole)
-    if whole << 6 < rows:
-        items += (whole << 6) * stride
-        rows -= whole << 6
-        test_run(truth, items, stride, rows, flags)
-        memset(flags + rows, 0, (blocks_of(rows) << 6) - rows)
-        tiles.level.pack[0](<const char *>flags, 0xff, bits + whole, blocks_of(rows))
 
 
 cdef inline void place(const tiles_t *tiles, uint64_t word, Py_ssize_t at) noexcept nogil:

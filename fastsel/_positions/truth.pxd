@@ -1,6 +1,8 @@
 """Which items are selected: those of whose words any has a significant bit set."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+
+from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
 
 ctypedef fused word_t:
     uint8_t
@@ -8,19 +10,44 @@ ctypedef fused word_t:
     uint32_t
     uint64_t
 
+cdef enum:
+    FLAG_ITEMS = 1024   # tested before they are packed; the buffer fits L1 and any stack
+    FEW_WORDS = 8       # tested without a branch
+
 ctypedef struct truth_t:
     Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
     Py_ssize_t words              # words of an item
     const uint64_t *significant   # words of them
 
 
+cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
+                          Py_ssize_t stride, Py_ssize_t length, uint64_t *bits) noexcept nogil:
+    """One bit for each of up to FLAG_ITEMS items that lie `stride` bytes apart; the unused ones of
+    the last word are 0."""
+    cdef Py_ssize_t whole = 0
+    cdef uint8_t[FLAG_ITEMS] flags
+    if truth.words == 1 and stride == truth.width:
+        whole = length >> 6
+        level.pack[log2_width(stride)](items, truth.significant[0], bits, whole)
+    if whole << 6 < length:
+        items += (whole << 6) * stride
+        length -= whole << 6
+        test_run(truth, items, stride, length, flags)
+        memset(flags + length, 0, (blocks_of(length) << 6) - length)
+        level.pack[0](<const char *>flags, 0xff, bits + whole, blocks_of(length))
+
+
 cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
     """One flag for each of `length` items that lie `stride` bytes apart."""
-    cdef Py_ssize_t k
-    if truth.words > 1:
-        for k in range(length):
-            flags[k] = test_words(truth, items + k * stride)
+    if truth.words > 1 and truth.width == 1:
+        test_words(truth, <const uint8_t *>items, stride, length, flags)
+    elif truth.words > 1 and truth.width == 2:
+        test_words(truth, <const uint16_t *>items, stride, length, flags)
+    elif truth.words > 1 and truth.width == 4:
+        test_words(truth, <const uint32_t *>items, stride, length, flags)
+    elif truth.words > 1:
+        test_words(truth, <const uint64_t *>items, stride, length, flags)
     elif truth.width == 1:
         test_word(items, stride, <uint8_t>truth.significant[0], length, flags)
     elif truth.width == 2:
@@ -40,13 +67,19 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
         flags[k] = (word & significant) != 0
 
 
-cdef inline bint test_words(const truth_t *truth, const char *words) noexcept nogil:
-    """Is a significant bit of any word of the item set?"""
-    cdef Py_ssize_t j
-    cdef uint64_t word
-    for j in range(truth.words):
-        word = 0
-        memcpy(&word, words + j * truth.width, truth.width)
-        if word & truth.significant[j]:
-            return True
-    return False
+cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
+                            Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    """Items of several words. Some of these are tested before a branch on what they have, which
+    cannot be predicted where, say, every other string is empty."""
+    cdef Py_ssize_t j, k, stop
+    cdef word_t word, found
+    for k in range(length):
+        found, j = 0, 0
+        while j < truth.words and not found:
+            stop = min(j + FEW_WORDS, truth.words)
+            while j < stop:
+                memcpy(&word, <const char *>items + k * stride + j * sizeof(word_t),
+                       sizeof(word_t))
+                found = found | (word & <word_t>truth.significant[j])
+                j += 1
+        flags[k] = found != 0

@@ -209,10 +209,11 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     ):
         return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
-    kept = _keep(selects, array.transpose(order), 0, selects.ndim, None)
+    in_order = order == [*range(array.ndim)]
+    kept = _keep(selects, array if in_order else array.transpose(order), 0, selects.ndim, None)
     if kept is None:
         return array[_for_numpy(selects)]
-    if array.ndim > selects.ndim:
+    if not in_order:
         kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
     return _gate.like(kept, a)
 

@@ -2,9 +2,9 @@
 more than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items of the mask, layouts that are not contiguous, dtypes that are not plain numbers, large
-results. All is done under the GIL; the bitmask is on the stack, and each item is loaded once, as
-everywhere.
+items of the mask, or MORE times as many if it selects few, layouts that are not contiguous, dtypes
+that are not plain numbers, large results. All is done under the GIL; the bitmask is on the stack,
+and each item is loaded once, as everywhere.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 from fastsel._core.copying cimport copy_run_slices
 from fastsel._core.plain cimport is_plain
 from fastsel._core.results cimport numpy_array
-from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack, significant_of
+from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack_items
 from fastsel._simd.blocks cimport fs_ctz, fs_level_t, fs_popcount, log2_width
 from fastsel._simd.levels cimport fs_level
 
@@ -25,47 +25,49 @@ cdef enum:
     MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
     MAX_PLACES = 1 << 11  # whose offsets are listed
     MAX_DIMS = 64
+    MORE = 8              # of masks that select one item of FEW, or less
+    FEW = 64
 
 
 def boolean_mask(a, mask, Py_ssize_t most):
     """a[mask] for a mask of the shape of a's leading axes."""
     cdef int axis
-    if not is_plain(a) or not is_small(mask, most) or (
+    if not is_plain(a) or not is_small(mask, most, MORE) or (
             not 0 < cnp.PyArray_NDIM(mask) <= cnp.PyArray_NDIM(a)):
         return None
     for axis in range(cnp.PyArray_NDIM(mask)):
         if cnp.PyArray_DIM(mask, axis) != cnp.PyArray_DIM(a, axis):
             return None
-    return keep(a, mask, 0, cnp.PyArray_NDIM(mask))
+    return keep(a, mask, 0, cnp.PyArray_NDIM(mask), most)
 
 
 def compress(condition, a, axis, Py_ssize_t most):
     """numpy.compress(condition, a, axis) for an axis that is None or an int."""
     cdef Py_ssize_t along
-    if not is_plain(a) or not is_small(condition, most) or cnp.PyArray_NDIM(condition) != 1:
+    if not is_plain(a) or not is_small(condition, most, MORE) or cnp.PyArray_NDIM(condition) != 1:
         return None
     if axis is None:
-        return keep(a, condition, 0, cnp.PyArray_NDIM(a))
+        return keep(a, condition, 0, cnp.PyArray_NDIM(a), most)
     if not -MAX_DIMS <= axis <= MAX_DIMS:
         return None
     along = axis
     along += cnp.PyArray_NDIM(a) if along < 0 else 0
     if not 0 <= along < cnp.PyArray_NDIM(a):
         return None
-    return keep(a, condition, <int>along, <int>along + 1)
+    return keep(a, condition, <int>along, <int>along + 1, most)
 
 
 def extract(condition, a, Py_ssize_t most):
     """numpy.extract(condition, a)."""
-    if is_plain(a) and is_small(condition, most):
-        return keep(a, condition, 0, cnp.PyArray_NDIM(a))
+    if is_plain(a) and is_small(condition, most, MORE):
+        return keep(a, condition, 0, cnp.PyArray_NDIM(a), most)
     return None
 
 
-cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
+cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t most):
     """What a mask of bool keeps of the axes of a from first to stop, taken as one, of which it may
     cover less than all."""
-    cdef uint64_t[MAX_BLOCKS] bits
+    cdef uint64_t[MORE * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), width = cnp.PyArray_ITEMSIZE(a)
@@ -82,8 +84,8 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
             width *= cnp.PyArray_DIM(a, axis)
     if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or size > length:
         return None
-    count = pack(level, mask, significant_of(mask), bits)
-    if rows * count * width > MAX_BYTES or (rows > 1 and count > MAX_PLACES):
+    count = pack_mask(mask, most, bits)
+    if count < 0 or rows * count * width > MAX_BYTES or (rows > 1 and count > MAX_PLACES):
         return None
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,
@@ -96,6 +98,18 @@ cdef keep(cnp.ndarray a, cnp.ndarray mask, int first, int stop):
         keep_rows(bits, size, source, length * width, rows, width, count,
                   <char *>cnp.PyArray_DATA(out))
     return out
+
+
+cdef Py_ssize_t pack_mask(cnp.ndarray mask, Py_ssize_t most, uint64_t *bits) noexcept:
+    """Returns how many items are selected; -1 if a large mask begins with many."""
+    cdef const char *items = <const char *>cnp.PyArray_DATA(mask)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), start = 0, count = 0
+    if size > most:
+        start = most & ~63
+        count = pack_items(level, items, 1, 0xff, start, bits)
+        if count > start // FEW:
+            return -1
+    return count + pack_items(level, items + start, 1, 0xff, size - start, bits + (start >> 6))
 
 
 cdef void keep_row(const uint64_t *bits, Py_ssize_t size, const char *source, Py_ssize_t width,

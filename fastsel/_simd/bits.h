@@ -25,13 +25,19 @@ static inline int fs_ctz(uint64_t w)
 #endif
 }
 
-/* Number of set bits, without the popcnt instruction that plain x86-64 lacks. */
-static inline int fs_popcount(uint64_t w)
+/* Byte k: how many bits are set in the bytes 0 to k. */
+static inline uint64_t fs_running_counts(uint64_t w)
 {
     w -= (w >> 1) & UINT64_C(0x5555555555555555);
     w = (w & UINT64_C(0x3333333333333333)) + ((w >> 2) & UINT64_C(0x3333333333333333));
     w = (w + (w >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (int)((w * UINT64_C(0x0101010101010101)) >> 56);
+    return w * UINT64_C(0x0101010101010101);
+}
+
+/* Number of set bits, without the popcnt instruction that plain x86-64 lacks. */
+static inline int fs_popcount(uint64_t w)
+{
+    return (int)(fs_running_counts(w) >> 56);
 }
 
 /* Bit k: whether bit 2 k or bit 2 k + 1 is set; 32 bits. */

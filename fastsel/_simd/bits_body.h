@@ -81,6 +81,79 @@ static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
     return ~w;
 }
 
+#elif FS_LEVEL_NUMBER == 2
+
+/* 64 bytes, all ones or 0 -> one word: each has the bit of its place in eight, which are added. */
+static inline uint64_t AT(word_of)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
+{
+    uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    a = vpaddq_u8(vandq_u8(a, bit), vandq_u8(b, bit));
+    c = vpaddq_u8(vandq_u8(c, bit), vandq_u8(d, bit));
+    a = vpaddq_u8(a, c);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(a, a)), 0);
+}
+
+/* All ones where one of 16 items has a significant bit set. */
+static inline uint8x16_t AT(true_u8)(const char *p, uint64_t significant)
+{
+    return vtstq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8((uint8_t)significant));
+}
+
+static inline uint8x16_t AT(true_u16)(const char *p, uint64_t significant)
+{
+    uint16x8_t c = vdupq_n_u16((uint16_t)significant);
+    uint16x8_t low = vtstq_u16(vld1q_u16((const uint16_t *)p), c);
+    uint16x8_t high = vtstq_u16(vld1q_u16((const uint16_t *)(p + 16)), c);
+    return vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+}
+
+/* Of 8 items of 4 or 8 bytes: as of 2 bytes. */
+static inline uint16x8_t AT(eight_u32)(const char *p, uint64_t significant)
+{
+    uint32x4_t c = vdupq_n_u32((uint32_t)significant);
+    uint32x4_t low = vtstq_u32(vld1q_u32((const uint32_t *)p), c);
+    uint32x4_t high = vtstq_u32(vld1q_u32((const uint32_t *)(p + 16)), c);
+    return vuzp1q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
+}
+
+static inline uint16x8_t AT(eight_u64)(const char *p, uint64_t significant)
+{
+    uint64x2_t c = vdupq_n_u64(significant);
+    uint32x4_t four[2];
+    for (int k = 0; k < 2; k++, p += 32) {
+        uint64x2_t low = vtstq_u64(vld1q_u64((const uint64_t *)p), c);
+        uint64x2_t high = vtstq_u64(vld1q_u64((const uint64_t *)(p + 16)), c);
+        four[k] = vuzp1q_u32(vreinterpretq_u32_u64(low), vreinterpretq_u32_u64(high));
+    }
+    return vuzp1q_u16(vreinterpretq_u16_u32(four[0]), vreinterpretq_u16_u32(four[1]));
+}
+
+static inline uint8x16_t AT(true_u32)(const char *p, uint64_t significant)
+{
+    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_u32)(p, significant)),
+                     vreinterpretq_u8_u16(AT(eight_u32)(p + 32, significant)));
+}
+
+static inline uint8x16_t AT(true_u64)(const char *p, uint64_t significant)
+{
+    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_u64)(p, significant)),
+                     vreinterpretq_u8_u16(AT(eight_u64)(p + 64, significant)));
+}
+
+#define FS_WORD(width) \
+    static inline uint64_t AT(word_u##width)(const char *p, uint##width##_t significant) \
+    { \
+        return AT(word_of)(AT(true_u##width)(p, significant), \
+                           AT(true_u##width)(p + 2 * width, significant), \
+                           AT(true_u##width)(p + 4 * width, significant), \
+                           AT(true_u##width)(p + 6 * width, significant)); \
+    }
+FS_WORD(8)
+FS_WORD(16)
+FS_WORD(32)
+FS_WORD(64)
+#undef FS_WORD
+
 #else
 
 /* 64 bytes that are 0 or 1 -> one word: each byte's bit moves to the top byte of a product. */

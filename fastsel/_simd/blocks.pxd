@@ -19,12 +19,21 @@ cdef extern from "level.h" nogil:
         void (*write)(
             const uint64_t *bits, Py_ssize_t blocks, intptr_t first, bint sparse, intptr_t *out,
             Py_ssize_t capacity) noexcept nogil
+        void (*divide)(
+            intptr_t *indices, Py_ssize_t n, intptr_t start, intptr_t length,
+            intptr_t *remainders) noexcept nogil
         void (*keep[4])(
             const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
             Py_ssize_t capacity) noexcept nogil
         int (*decode)(uint64_t word, uint8_t *out) noexcept nogil
         void (*transpose)(uint64_t *words) noexcept nogil
         Py_ssize_t (*count)(const uint64_t *bits, Py_ssize_t blocks) noexcept nogil
+        void (*add_columns[4])(
+            const char *items, Py_ssize_t stride, Py_ssize_t rows, uint64_t significant,
+            Py_ssize_t length, void *sums) noexcept nogil
+        void (*add_rows)(
+            const uint64_t *bits, Py_ssize_t rows, Py_ssize_t length, intptr_t *counts,
+            Py_ssize_t step) noexcept nogil
         size_t (*add_offsets)(
             const intptr_t *values, Py_ssize_t n, size_t length, intptr_t wrap, size_t stride,
             intptr_t *offsets) noexcept nogil

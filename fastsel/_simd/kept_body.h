@@ -91,33 +91,68 @@ static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-#else
+#elif FS_LEVEL_NUMBER == 2
 
-/* Store always, advance by the bit: no branch depends on the data. */
+static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+{
+    uint64_t before = fs_running_counts(w) << 8;
+    for (int k = 0; k < 64; k += 8) {
+        uint8x8_t at = vld1_u8(fs_positions[w >> k & 0xff]);
+        vst1_u8((uint8_t *)out + (before >> k & 0xff), vtbl1_u8(vld1_u8((const uint8_t *)p + k), at));
+    }
+}
+
+static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+{
+    uint64_t before = fs_running_counts(w) << 8;
+    for (int k = 0; k < 64; k += 8) {
+        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        at = vmlaq_n_u16(vdupq_n_u16(0x0100), at, 0x0202); /* item k is the bytes 2 k and 2 k + 1 */
+        uint8x16_t v = vld1q_u8((const uint8_t *)p + 2 * k);
+        vst1q_u8((uint8_t *)out + 2 * (before >> k & 0xff), vqtbl1q_u8(v, vreinterpretq_u8_u16(at)));
+    }
+}
+
+static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+{
+    uint64_t before = fs_running_counts(w) << 8;
+    uint32x4_t bytes = vdupq_n_u32(0x03020100);
+    for (int k = 0; k < 64; k += 8) {
+        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        uint32x4_t low = vmlaq_n_u32(bytes, vmovl_u16(vget_low_u16(at)), 0x04040404);
+        uint32x4_t high = vmlaq_n_u32(bytes, vmovl_high_u16(at), 0x04040404);
+        uint8x16x2_t v;
+        v.val[0] = vld1q_u8((const uint8_t *)p + 4 * k);
+        v.val[1] = vld1q_u8((const uint8_t *)p + 4 * k + 16);
+        uint8_t *to = (uint8_t *)out + 4 * (before >> k & 0xff);
+        vst1q_u8(to, vqtbl2q_u8(v, vreinterpretq_u8_u32(low)));
+        vst1q_u8(to + 16, vqtbl2q_u8(v, vreinterpretq_u8_u32(high)));
+    }
+}
+
+#endif
+
+/* Eight items at a time: no branch depends on the data. */
 #define FS_KEEP_BLOCK(width) \
     static inline void AT(keep_u##width##_block)(uint64_t w, const char *p, char *out) \
     { \
-        for (int k = 0; k < 64; k++) { \
-            memcpy(out, p + k * (width / 8), width / 8); \
-            out += (w >> k & 1) * (width / 8); \
+        const ptrdiff_t size = width / 8; \
+        uint64_t before = fs_running_counts(w) << 8; \
+        for (int k = 0; k < 64; k += 8, p += 8 * size) { \
+            const uint8_t *at = fs_positions[w >> k & 0xff]; \
+            char *to = out + (before >> k & 0xff) * size; \
+            for (int j = 0; j < 8; j++) memcpy(to + j * size, p + at[j] * size, size); \
         } \
     }
+#if FS_LEVEL_NUMBER == 1
 FS_KEEP_BLOCK(8)
 FS_KEEP_BLOCK(16)
 FS_KEEP_BLOCK(32)
+#endif
+#if FS_LEVEL_NUMBER <= 2
 FS_KEEP_BLOCK(64)
+#endif
 #undef FS_KEEP_BLOCK
-
-#endif
-
-/* Blocks with fewer selected items than this are written bit by bit. */
-#if FS_LEVEL_NUMBER == 4
-#define FS_DENSE 4
-#elif FS_LEVEL_NUMBER == 3
-#define FS_DENSE 10
-#else
-#define FS_DENSE 24
-#endif
 
 /* A block of narrow items is compressed without a branch on how many are selected, as in write.
    Where most blocks have none, they need not be read. */
@@ -157,5 +192,4 @@ FS_KEEP(32)
 FS_KEEP(64)
 #undef FS_KEEP
 
-#undef FS_DENSE
 #undef FS_DENSE_IS_ALL

@@ -24,6 +24,10 @@ typedef struct {
        the capacity may be written, so a later call has to write what this one does not. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t capacity);
+    /* start + each of n indices becomes its quotient by the length, and a remainder. start is below
+       the length, an index below 2^15. */
+    void (*divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
+                   intptr_t *remainders);
     /* keep[log2 width]: items has 64 * blocks items; the last block may have fewer, if the
        capacity is just what is kept: then those that are not there are not read. All of the
        capacity may be written. */
@@ -35,6 +39,15 @@ typedef struct {
     void (*transpose)(uint64_t *words);
     /* Number of set bits of blocks words. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
+    /* add_columns[log2 width]: adds to each of length sums, which are as wide as the items, how many
+       items of its column have a significant bit set. Rows lie stride bytes apart; those of bytes
+       are at most 255. */
+    void (*add_columns[4])(const char *items, ptrdiff_t stride, ptrdiff_t rows,
+                           uint64_t significant, ptrdiff_t length, void *sums);
+    /* Adds to each row's count, which lie step apart, how many of its length bits are set. The rows
+       follow each other; one word after their last bit is read if that ends a word. */
+    void (*add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
+                     ptrdiff_t step);
     /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if
        all are below length then. */
     size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,

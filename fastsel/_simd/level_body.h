@@ -1,13 +1,25 @@
 /* Loops over blocks of 64 items, compiled once per CPU level (see levels.h).
-   FS_LEVEL_NUMBER is 1 (plain C), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
+   FS_LEVEL_NUMBER is 1 (plain C), 2 (NEON), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
 
-#if FS_LEVEL_NUMBER >= 3
+#if FS_LEVEL_NUMBER >= 2
 #define FS_POPCOUNT(w) __builtin_popcountll(w)
 #else
 #define FS_POPCOUNT(w) fs_popcount(w)
 #endif
 
+/* Blocks with fewer set bits than this are written bit by bit. */
+#if FS_LEVEL_NUMBER == 4
+#define FS_DENSE 4
+#elif FS_LEVEL_NUMBER == 3
+#define FS_DENSE 10
+#elif FS_LEVEL_NUMBER == 2
+#define FS_DENSE 16
+#else
+#define FS_DENSE 24
+#endif
+
 #include "bits_body.h"
+#include "counts_body.h"
 #include "positions_body.h"
 #include "kept_body.h"
 #include "offsets_body.h"
@@ -20,10 +32,13 @@ static const fs_level_t AT(fs_level) = {
     FS_TEXT(FS_LEVEL),
     {AT(pack_u8), AT(pack_u16), AT(pack_u32), AT(pack_u64)},
     AT(write),
+    AT(divide),
     {AT(keep_u8), AT(keep_u16), AT(keep_u32), AT(keep_u64)},
     AT(decode),
     AT(transpose),
     AT(count),
+    {AT(add_columns_u8), AT(add_columns_u16), AT(add_columns_u32), AT(add_columns_u64)},
+    AT(add_rows),
     AT(add_offsets),
     AT(row_offsets),
     AT(slots),
@@ -37,4 +52,5 @@ static const fs_level_t AT(fs_level) = {
 #undef FS_TEXT
 #undef FS_TEXT_
 #undef FS_WHOLE
+#undef FS_DENSE
 #undef FS_POPCOUNT

@@ -3,7 +3,7 @@
    level_body.h and what it includes are the one source; it is included here for each level that the
    compiler can target, and fs_best_level() picks the best that this CPU runs (or the one that
    FASTSEL_CPU names). Every level writes the same bytes. The base level is plain C and is all there
-   is elsewhere than on x86-64 with gcc or clang. */
+   is elsewhere than on x86-64 and AArch64 with gcc or clang. */
 #ifndef FASTSEL_LEVELS_H
 #define FASTSEL_LEVELS_H
 
@@ -29,6 +29,13 @@
 #define FS_X86 0
 #endif
 
+#if defined(__aarch64__) && defined(__GNUC__) && INTPTR_MAX == INT64_MAX
+#define FS_NEON 1
+#include <arm_neon.h>
+#else
+#define FS_NEON 0
+#endif
+
 /* fs_positions[m] lists the set bits of the byte m, lowest first; the rest are 0. */
 static uint8_t fs_positions[256][8];
 
@@ -48,6 +55,14 @@ static inline void fs_fill_positions(void)
 #include "level_body.h"
 #undef FS_LEVEL
 #undef FS_LEVEL_NUMBER
+
+#if FS_NEON /* which every AArch64 has */
+#define FS_LEVEL neon
+#define FS_LEVEL_NUMBER 2
+#include "level_body.h"
+#undef FS_LEVEL
+#undef FS_LEVEL_NUMBER
+#endif
 
 #if FS_X86
 #if defined(__clang__)
@@ -87,6 +102,7 @@ static const fs_level_t *fs_best_level(void)
     const char *wish = getenv("FASTSEL_CPU");
     int limit = 4;
     if (wish != NULL && strcmp(wish, "base") == 0) limit = 1;
+    if (wish != NULL && strcmp(wish, "neon") == 0) limit = 2;
     if (wish != NULL && strcmp(wish, "v3") == 0) limit = 3;
     fs_fill_positions();
 #if FS_X86
@@ -98,6 +114,9 @@ static const fs_level_t *fs_best_level(void)
     if (limit >= 3 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
         __builtin_cpu_supports("popcnt"))
         return &fs_level_v3;
+#endif
+#if FS_NEON
+    if (limit >= 2) return &fs_level_neon;
 #endif
     (void)limit;
     return &fs_level_base;

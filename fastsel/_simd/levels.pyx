@@ -12,5 +12,6 @@ cdef const fs_level_t *fs_level() noexcept nogil:
 
 
 def level_name():
-    """The CPU level whose block loops are in use: base, v3 (AVX2) or v4 (AVX-512 with VBMI2)."""
+    """The CPU level whose block loops are in use: base, neon (AArch64), v3 (AVX2) or v4 (AVX-512
+    with VBMI2)."""
     return level.name.decode()

@@ -17,6 +17,23 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
    once: FS_OPAQUE hides where it came from, so that what is checked is what is used, whatever
    another thread writes meanwhile. The plain body says the same with volatile. */
 
+static FS_INLINE size_t AT(plain_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                          ptrdiff_t n, const intptr_t *lengths,
+                                          const intptr_t *strides, intptr_t *offsets)
+{
+    size_t bad = 0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        offsets[j] = 0;
+        for (ptrdiff_t axis = 0; axis < axes; axis++, rows += width) {
+            int64_t v = width == 8 ? *(const volatile int64_t *)rows : *(const volatile int32_t *)rows;
+            v += v < 0 ? lengths[axis] : 0;
+            bad |= (uint64_t)v >= (uint64_t)lengths[axis];
+            offsets[j] += (intptr_t)((size_t)v * (size_t)strides[axis]);
+        }
+    }
+    return bad;
+}
+
 #if FS_LEVEL_NUMBER == 4 && INTPTR_MAX == INT64_MAX
 
 /* Those of eight rows, of which only the live ones are read. */
@@ -82,21 +99,19 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
 
 #elif FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
 
-static FS_INLINE __m256i AT(product)(__m256i a, __m256i b)
-{
-    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(a, 32), b),
-                                     _mm256_mul_epu32(a, _mm256_srli_epi64(b, 32)));
-    return _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64(cross, 32));
-}
-
+/* Four rows at a time, where lengths and strides fit 32 bits: then so do indices that are within
+   bounds, and one multiplication is exact. Others are counted, and may wrap around. */
 static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)
 {
-    __m256i bad = _mm256_setzero_si256(), zero = _mm256_setzero_si256();
-    int64_t last[8] = {0}; /* rows, when there are less than four */
+    __m256i good = _mm256_set1_epi64x(-1); /* the sign bits */
+    int64_t last[8] = {0};                 /* rows, when there are less than four */
+    for (ptrdiff_t axis = 0; axis < axes; axis++)
+        if (lengths[axis] > INT32_MAX || strides[axis] > INT32_MAX || strides[axis] < INT32_MIN)
+            return AT(plain_offsets)(rows, width, axes, n, lengths, strides, offsets);
     for (ptrdiff_t j = 0; j < n; j += 4, rows += 4 * axes * width) {
-        __m256i v[2], sum = zero;
+        __m256i v[2], sum = _mm256_setzero_si256();
         if (n - j < 4) {
             memcpy(last, rows, (size_t)((n - j) * axes * width));
             rows = (const char *)last;
@@ -113,23 +128,30 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
             __m256i high = _mm256_loadu_si256((const __m256i *)(rows + 32));
             FS_OPAQUE(low);
             FS_OPAQUE(high);
-            v[0] = _mm256_permute4x64_epi64(_mm256_unpacklo_epi64(low, high), 0xd8);
-            v[1] = _mm256_permute4x64_epi64(_mm256_unpackhi_epi64(low, high), 0xd8);
+            v[0] = _mm256_unpacklo_epi64(low, high); /* rows 0, 2, 1, 3 */
+            v[1] = _mm256_unpackhi_epi64(low, high);
         } else {
             __m256i both = _mm256_loadu_si256((const __m256i *)rows);
             FS_OPAQUE(both);
-            both = _mm256_permutevar8x32_epi32(both, _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0));
-            v[0] = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(both));
-            v[1] = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(both, 1));
+            v[0] = _mm256_shuffle_epi32(both, 0xa0); /* each index twice: its sign is that of both */
+            v[1] = _mm256_shuffle_epi32(both, 0xf5);
         }
         for (ptrdiff_t axis = 0; axis < axes; axis++) {
-            __m256i length = _mm256_set1_epi64x(lengths[axis]);
-            __m256i below = _mm256_cmpgt_epi64(zero, v[axis]);
-            __m256i at = _mm256_add_epi64(v[axis], _mm256_and_si256(below, length));
-            bad = _mm256_or_si256(bad, _mm256_cmpgt_epi64(zero, at)); /* lanes beyond n are 0 */
-            bad = _mm256_or_si256(bad, _mm256_cmpgt_epi64(at, _mm256_sub_epi64(length, _mm256_set1_epi64x(1))));
-            sum = _mm256_add_epi64(sum, AT(product)(at, _mm256_set1_epi64x(strides[axis])));
+            __m256i length, at, beyond; /* beyond is negative where at is below the length */
+            if (axes == 2 && width == 4) {
+                length = _mm256_set1_epi32((int)lengths[axis]);
+                at = _mm256_add_epi32(v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));
+                beyond = _mm256_sub_epi32(at, length);
+            } else {
+                length = _mm256_set1_epi64x(lengths[axis]);
+                at = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v[axis]);
+                at = _mm256_add_epi64(v[axis], _mm256_and_si256(at, length));
+                beyond = _mm256_sub_epi64(at, length);
+            }
+            good = _mm256_and_si256(good, _mm256_andnot_si256(at, beyond));
+            sum = _mm256_add_epi64(sum, _mm256_mul_epi32(at, _mm256_set1_epi64x(strides[axis])));
         }
+        if (axes == 2 && width == 8) sum = _mm256_permute4x64_epi64(sum, 0xd8);
         if (n - j < 4) {
             _mm256_storeu_si256((__m256i *)last, sum);
             memcpy(offsets + j, last, (size_t)(n - j) * sizeof(intptr_t));
@@ -137,7 +159,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
             _mm256_storeu_si256((__m256i *)(offsets + j), sum);
         }
     }
-    return (size_t)_mm256_movemask_epi8(bad);
+    return (size_t)(_mm256_movemask_pd(_mm256_castsi256_pd(good)) ^ 15);
 }
 
 #else
@@ -146,17 +168,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)
 {
-    size_t bad = 0;
-    for (ptrdiff_t j = 0; j < n; j++) {
-        offsets[j] = 0;
-        for (ptrdiff_t axis = 0; axis < axes; axis++, rows += width) {
-            int64_t v = width == 8 ? *(const volatile int64_t *)rows : *(const volatile int32_t *)rows;
-            v += v < 0 ? lengths[axis] : 0;
-            bad |= (uint64_t)v >= (uint64_t)lengths[axis];
-            offsets[j] += (intptr_t)((size_t)v * (size_t)strides[axis]);
-        }
-    }
-    return bad;
+    return AT(plain_offsets)(rows, width, axes, n, lengths, strides, offsets);
 }
 
 #endif

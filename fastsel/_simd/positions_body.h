@@ -62,7 +62,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
         if (w == 0) continue;
 #if FS_LEVEL_NUMBER != 4 || INTPTR_MAX != INT64_MAX
         int n = FS_POPCOUNT(w);
-        if (n > 8 && end - out >= FS_WHOLE) {
+        if (n >= FS_DENSE && end - out >= FS_WHOLE) {
 #if FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
             for (int k = 0; k < 64; k += 8) {
                 uint8_t m = (uint8_t)(w >> k);
@@ -76,16 +76,60 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
             }
             continue;
 #else
-            if (n > 24) { /* store always, advance by the bit: no branch depends on the data */
-                for (int k = 0; k < 64; k++) {
-                    *out = first + k;
-                    out += w >> k & 1;
-                }
-                continue;
+            uint64_t before = fs_running_counts(w) << 8;
+            for (int k = 0; k < 64; k += 8) {
+                intptr_t *to = out + (before >> k & 0xff);
+#if FS_LEVEL_NUMBER == 2
+                uint64x2_t base = vdupq_n_u64((uint64_t)(first + k));
+                uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+                uint32x4_t low = vmovl_u16(vget_low_u16(at)), high = vmovl_high_u16(at);
+                vst1q_s64((int64_t *)to, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(low))));
+                vst1q_s64((int64_t *)to + 2, vreinterpretq_s64_u64(vaddw_high_u32(base, low)));
+                vst1q_s64((int64_t *)to + 4, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(high))));
+                vst1q_s64((int64_t *)to + 6, vreinterpretq_s64_u64(vaddw_high_u32(base, high)));
+#else
+                uint8_t at[8]; /* a copy: out may be anywhere */
+                memcpy(at, fs_positions[w >> k & 0xff], 8);
+                for (int j = 0; j < 8; j++) to[j] = first + k + at[j];
+#endif
             }
+            out += n;
+            continue;
 #endif
         }
 #endif
         for (; w; w &= w - 1) *out++ = first + fs_ctz(w);
+    }
+}
+
+/* By a multiplication, which is exact for numbers below 2^32 / length; a sum that is less than twice
+   a larger length needs none. */
+static void AT(divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
+                       intptr_t *remainders)
+{
+    const uint32_t factor = (uint32_t)((UINT64_C(1) << 32) / (uint64_t)length + 1);
+    ptrdiff_t j = 0;
+    if (length >= 1 << 15 || length == 1) {
+        for (; j < n; j++) {
+            intptr_t at = indices[j] + start, quotient = length == 1 ? at : at >= length;
+            indices[j] = quotient;
+            remainders[j] = at - quotient * length;
+        }
+        return;
+    }
+#if FS_LEVEL_NUMBER >= 3 && INTPTR_MAX == INT64_MAX
+    for (; j + 4 <= n; j += 4) {
+        __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(indices + j)),
+                                      _mm256_set1_epi64x(start));
+        __m256i quotient = _mm256_srli_epi64(_mm256_mul_epu32(at, _mm256_set1_epi32((int)factor)), 32);
+        __m256i product = _mm256_mul_epu32(quotient, _mm256_set1_epi32((int)length));
+        _mm256_storeu_si256((__m256i *)(indices + j), quotient);
+        _mm256_storeu_si256((__m256i *)(remainders + j), _mm256_sub_epi64(at, product));
+    }
+#endif
+    for (; j < n; j++) {
+        intptr_t at = indices[j] + start, quotient = (intptr_t)(((uint64_t)at * factor) >> 32);
+        indices[j] = quotient;
+        remainders[j] = at - quotient * length;
     }
 }

@@ -152,8 +152,9 @@ def test_empty(case, num_threads):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_data_of_every_dtype(name, each_num_threads):
-    for _ in each_num_threads:
-        for data in (make(name, (20, 3)), numbered(name, np.arange(60).reshape(20, 3))):
+    all_data = (make(name, (20, 3)), numbered(name, np.arange(60).reshape(20, 3)))
+    for threads in each_num_threads:
+        for data in all_data if threads == 1 else all_data[threads % 2 :][:1]:
             check(data, valid_indices((20, 3), (70,), 1))
             check(data, valid_indices((20, 3), (70,), 2))
             check(data, valid_indices((20, 3), (20, 2), 1, 1), 1)
@@ -185,12 +186,12 @@ def test_items_of_no_width(dtype, forced_kernels):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_the_data(layout, few_threads):
-    for name, dtype in DTYPES.items():
+    for place, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             data = LAYOUTS[layout](make(name, (6, 5, 4)))
-            for depth in (1, 2, 3):
-                check(data, valid_indices(data.shape, (20,), depth))
-            check(data, valid_indices(data.shape, (data.shape[0], 3), 2, 1), 1)
+            check(data, valid_indices(data.shape, (20,), 1 + place % 3))
+            if place % 3 == 0:
+                check(data, valid_indices(data.shape, (data.shape[0], 3), 2, 1), 1)
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if "broadcast" not in name])
@@ -273,6 +274,17 @@ def test_any_stride_of_an_axis_of_length_one():
             rows = np.zeros((4, depth), np.intp)
             expected = data[tuple(rows.T)]
             assert np.array_equal(fastsel.gather_nd(data, rows), expected)
+
+
+@pytest.mark.parametrize("index", ["i4", "i8"])
+def test_lengths_of_more_than_31_bits(index, few_threads):
+    data = np.broadcast_to(np.arange(5.0), (2**31 + 9, 5))
+    rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index)
+    assert_same(fastsel.gather_nd(data, rows), data[tuple(rows.T)])
+    assert_same(fastsel.gather_nd(data.T, rows[:, ::-1]), data[tuple(rows.T)])
+    past = np.append(rows.astype("i8"), [[2**31 + 9, 0]], axis=0)
+    with pytest.raises(IndexError, match="index 2147483657 at position"):
+        fastsel.gather_nd(data, past)
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 12, 100])

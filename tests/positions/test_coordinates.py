@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from arrays import DENSITIES, DTYPES, EDGE_SIZES, SIZES, WORD_DTYPES, make
+from arrays import DENSITIES, DTYPES, EDGE_SIZES, SIZES, WORD_DTYPES, make, some_for
 from comparison import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,30 +106,31 @@ def test_both_zeros_are_zero_and_nothing_else_is(few_threads):
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size(name, forced_kernels):
     with fastsel.threads(1):
-        for size in SIZES:
+        for size in some_for(name, SIZES):
             check(make(name, size, DENSITIES[size % len(DENSITIES)]))
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
 def test_sizes_around_blocks(name, each_num_threads):
-    for _ in each_num_threads:
-        for size in EDGE_SIZES:
-            check(make(name, size, 0.3))
-            check(make(name, (size, 3), 0.7))
+    flat = [make(name, size, 0.3) for size in EDGE_SIZES]
+    rows = [make(name, (size, 3), 0.7) for size in EDGE_SIZES]
+    for threads in each_num_threads:
+        for x in {1: flat + rows, 2: flat}.get(threads, rows):
+            check(x)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_shapes(shape, each_num_threads):
     for _ in each_num_threads:
-        for name in WORD_DTYPES:
+        for name in [*WORD_DTYPES][SHAPES.index(shape) % 3 :: 3]:
             check(make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(layout, few_threads):
-    for name, dtype in DTYPES.items():
+    for place, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
-            for shape in ((70,), (1, 1, 5, 14), (3, 4, 5)):
+            for shape in ((3, 4, 5), ((70,), (1, 1, 5, 14))[place % 2]):
                 check(LAYOUTS[layout](make(name, shape)))
 
 

@@ -31,33 +31,38 @@ def lay_out(array, order):
 
 @pytest.mark.parametrize("rows", ROWS)
 def test_shapes_around_tiles(rows, each_num_threads):
+    arrays = [
+        np.asfortranarray(make(name, (rows, columns), 0.2))
+        for columns in COLUMNS
+        for name in ("bool", "float64")
+    ]
     for _ in each_num_threads:
-        for columns in COLUMNS:
-            for name in ("bool", "float64"):
-                array = make(name, (rows, columns), 0.2)
-                check(np.asfortranarray(array))
+        for array in arrays:
+            check(array)
 
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_dtypes(name, each_num_threads):
+    arrays = [np.asfortranarray(make(name, (200, 70), p)) for p in (0.0, 0.01, 0.5, 1.0)]
     for _ in each_num_threads:
-        for density in (0.0, 0.01, 0.5, 1.0):
-            array = make(name, (200, 70), density)
-            check(np.asfortranarray(array))
+        for array in arrays:
+            check(array)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("shape", [(5, 70, 40), (70, 3, 40), (90, 80, 20), (1, 70, 33)])
 def test_order_of_three_axes(shape, order, each_num_threads):
+    array = lay_out(make("int32", shape, 0.1), order)
     for _ in each_num_threads:
-        check(lay_out(make("int32", shape, 0.1), order))
+        check(array)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
 def test_order_of_four_axes(order, each_num_threads):
     shape = (3, 70, 2, 30)
+    array = lay_out(make("uint8", shape, 0.1), order)
     for _ in each_num_threads:
-        check(lay_out(make("uint8", shape, 0.1), order))
+        check(array)
 
 
 @pytest.mark.parametrize("name", ["bool", "float64", "complex64"])

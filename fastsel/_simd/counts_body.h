@@ -1,0 +1,48 @@
+/* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h.
+   Plain C: what the compiler makes of it at this level is good. */
+
+#define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
+
+#define FS_ADD_COLUMNS(width) \
+    static inline uint##width##_t AT(is_set_u##width)(const char *item, \
+                                                      uint##width##_t significant) \
+    { \
+        uint##width##_t v; \
+        memcpy(&v, item, sizeof v); /* it may be unaligned */ \
+        return (v & significant) != 0; \
+    } \
+    /* Four rows at a time, so that the sums are loaded and stored once for them. */ \
+    static void AT(add_columns_u##width)(const char *items, ptrdiff_t stride, ptrdiff_t rows, \
+                                         uint64_t significant, ptrdiff_t length, void *sums) \
+    { \
+        const ptrdiff_t size = width / 8; \
+        uint##width##_t *sum = (uint##width##_t *)sums; \
+        for (; rows >= 4; rows -= 4, items += 4 * stride) { \
+            const char *second = items + stride, *third = second + stride, *last = third + stride; \
+            for (ptrdiff_t j = 0; j < length; j++) \
+                sum[j] += FS_IS_SET(width, items + j * size) + FS_IS_SET(width, second + j * size) + \
+                          FS_IS_SET(width, third + j * size) + FS_IS_SET(width, last + j * size); \
+        } \
+        for (; rows; rows--, items += stride) \
+            for (ptrdiff_t j = 0; j < length; j++) sum[j] += FS_IS_SET(width, items + j * size); \
+    }
+FS_ADD_COLUMNS(8)
+FS_ADD_COLUMNS(16)
+FS_ADD_COLUMNS(32)
+FS_ADD_COLUMNS(64)
+#undef FS_ADD_COLUMNS
+#undef FS_IS_SET
+
+static void AT(add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
+                         ptrdiff_t step)
+{
+    ptrdiff_t at = 0, block = 0;
+    intptr_t before = 0; /* bits of this block that are an earlier row's */
+    for (; rows; rows--, counts += step) {
+        intptr_t count = -before;
+        at += length;
+        for (; block < at >> 6; block++) count += FS_POPCOUNT(bits[block]);
+        before = FS_POPCOUNT(bits[block] & ((UINT64_C(1) << (at & 63)) - 1));
+        *counts += count + before;
+    }
+}
