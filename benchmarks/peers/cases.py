@@ -44,10 +44,12 @@ def build(cell):
     if cell.op in ("gather_nd", "dask_gather_nd"):
         return gather_case(cell)
     if cell.op in ("compress", "extract", "boolean_mask", *DASK_MASKED):
-        x = items(cell.dtype, row_shape(cell), 1.0)
+        x = items(cell.dtype, row_shape(cell), 1.0, layout=cell.layout)
         return Case(cell, x, mask(x.shape[cell.axis], cell.density, cell.distribution))
     side = round(cell.size ** (1 / cell.ndim))
     shape = (cell.size // side ** (cell.ndim - 1), *[side] * (cell.ndim - 1))
+    if cell.ndim == 1:
+        shape = row_shape(cell)
     return Case(cell, items(cell.dtype, shape, cell.density, cell.distribution, cell.layout))
 
 
@@ -81,6 +83,7 @@ def operator_call(functions, case):
     if op in DASK:
         return functools.partial(CALLS[op], functions, x, selector(case))
     arguments = {
+        "count_along": (x, case.cell.axis),
         "compress": (case.mask, x, case.axis),
         "extract": (case.mask, x),
         "boolean_mask": (x, case.mask),
@@ -91,7 +94,8 @@ def operator_call(functions, case):
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
-    function = getattr(functions, "unique" if op in UNIQUE else op)
+    name = "count_nonzero" if op == "count_along" else "unique" if op in UNIQUE else op
+    function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)
 
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
-SELECTION = (*NONZERO, "compress", "extract", "boolean_mask")
+SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
+    "count_along": "count_nonzero(a, axis)",
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
     "unique_all": "unique(a, True, True, True)",
@@ -82,14 +83,15 @@ SPELLINGS = {
     "batch_dims": "batch_dims {}",
     "index": "{} indices",
 }
-OF_NONZERO = ("dtype", "size", "ndim", "layout", "density", "distribution")
+OF_NONZERO = ("dtype", "size", "ndim", "width", "layout", "density", "distribution")
 OF_VALUES = ("dtype", "size", "groups", "distribution")
 OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
     **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
-    "compress": ("dtype", "size", "width", "axis", "density", "distribution"),
-    "extract": ("dtype", "size", "density", "distribution"),
-    "boolean_mask": ("dtype", "size", "width", "density", "distribution"),
+    "count_along": ("dtype", "size", "width", "axis", "layout", "density"),
+    "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
+    "extract": ("dtype", "size", "layout", "density", "distribution"),
+    "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
     "unique_sorted": OF_VALUES,
     "unique_first": OF_VALUES,
     "unique_all": OF_VALUES,
@@ -112,13 +114,21 @@ MODEST = (
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
-    grid("nonzero", layout="strided"),
+    grid("nonzero", layout=["strided", "reversed"]),
+    grid("nonzero", dtype=["complex128", "U5"], size=1e5),
     grid("argwhere", ndim=[2, 3]),
+    grid("argwhere", width=3, density=0.5),
     grid("flatnonzero nonzero_coordinates", ndim=2),
     grid("count_nonzero", dtype=["bool", "float64"], size=1e7),
     grid("compress", dtype=["uint8", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
+    grid("count_along", dtype=["bool", "float64"], width=[4, 1000], axis=[0, 1]),
     grid("compress", width=100, axis=[0, 1]),
+    grid("compress", width=4, layout="transposed", density=0.5),
+    grid("compress", layout=["strided", "reversed"]),
+    grid("compress", dtype=["complex128", "U8", "M8[s]"], size=1e5),
     grid("extract"),
+    grid("boolean_mask", size=5e4, density=0.01),
+    grid("boolean_mask", width=1000, density=0.5),
     grid("boolean_mask", dtype=["int32", "float64"], size=1e7, density=[0.1, 0.9]),
     grid("boolean_mask", width=10),
     grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
@@ -130,6 +140,7 @@ MODEST = (
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
+    grid("gather_nd", dtype="float32", size=1e4),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
     grid("gather_nd", dtype="float32", index="int32"),
     grid(" ".join(SPARSE), ndim=2, size=1e7, density=[0.01, 0.1]),
@@ -144,7 +155,11 @@ KEY = (
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
     grid("flatnonzero argwhere count_nonzero nonzero_coordinates", ndim=2),
     grid("compress", dtype=["uint8", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
+    grid("nonzero", width=3, density=0.5),
+    grid("count_along", width=[4, 1000], axis=[0, 1]),
     grid("compress", width=100, axis=[0, 1]),
+    grid("compress", width=4, layout="transposed"),
+    grid("boolean_mask", size=5e4, density=0.01),
     grid("extract boolean_mask"),
     grid("boolean_mask", width=10),
     grid("unique_sorted", dtype="int64", size=100, groups=25),
@@ -165,8 +180,18 @@ FULL = (
     grid(
         " ".join(NONZERO),
         ndim=[1, 2, 3],
-        layout=["C", "transposed", "strided"],
+        layout=["C", "transposed", "strided", "reversed"],
         **ANY_MASK,
+    ),
+    grid(" ".join(NONZERO), width=[2, 3, 10, 60], **ANY_MASK),
+    grid("count_along", width=[2, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
+    grid(
+        "count_along compress extract boolean_mask",
+        dtype=["float64", "complex128", "U8", "M8[s]"],
+        size=[1e4, 1e5, 1e6],
+        width=[1, 4, 1000],
+        layout=["C", "transposed", "strided", "reversed"],
+        density=[0.01, 0.5],
     ),
     grid(" ".join(SPARSE), ndim=2, layout=["C", "transposed", "strided"], **ANY_MASK),
     grid("compress extract boolean_mask", width=[1, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
@@ -249,8 +274,10 @@ def possible(cell):
     if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")
-    plainer = (cell.ndim == 1 and cell.layout == "transposed") or (cell.width == 1 and cell.axis)
-    return not plainer and cell.width <= cell.size and cell.distribution not in ("zipf", "narrow")
+    flat = cell.ndim == 1 and cell.width == 1
+    if (flat and (cell.layout == "transposed" or cell.axis)) or (cell.ndim > 1 and cell.width > 1):
+        return False
+    return cell.width <= cell.size and cell.distribution not in ("zipf", "narrow")
 
 
 def capacity(cell):

@@ -5,8 +5,8 @@
     python benchmarks/peers/compare.py --op unique_first --groups 1000 n --peers polars pandas
     python benchmarks/peers/compare.py --op dask              fastsel.dask beside dask.array
     python benchmarks/peers/compare.py --full --list          what the whole grid would run
-    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.8 \\
-        --json benchmarks/RESULTS.json --markdown benchmarks/RESULTS.md     what is published
+    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.5 \\
+        --json benchmarks/results/v3.json --markdown benchmarks/results/v3.md     what is published
 
 ``pip install ".[peers]"`` brings the peers except torch; whichever is missing is named. Every
 result is checked against NumPy's before it is timed; the exit status is 1 if one is wrong.
@@ -40,10 +40,10 @@ PARTS = {
     "density": (float, "share of the items that is selected, 0 to 1"),
     "groups": (str, "number of distinct values: 1000, n/10, n"),
     "distribution": (str, "random, runs, sorted, reversed, zipf or narrow"),
-    "layout": (str, "C, transposed or strided, for nonzero and its kin"),
+    "layout": (str, "C, transposed, strided or reversed, for nonzero, masks and their kin"),
     "ndim": (int, "number of dimensions, for nonzero and its kin"),
     "width": (int, "items in a row, or in a slice of gather_nd"),
-    "axis": (int, "axis of compress"),
+    "axis": (int, "axis of compress and count_along"),
     "batch_dims": (int, "0, 1 or 2, for gather_nd"),
     "index": (str, "int32 or int64, for gather_nd"),
 }

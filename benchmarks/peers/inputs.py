@@ -30,19 +30,23 @@ def items(dtype, shape, density, distribution="random", layout="C"):
     """An array of which about ``density`` is non-zero; integers from 1 to 99 and zeros."""
     n = math.prod(np.atleast_1d(shape).tolist())
     values = np.random.default_rng(SEED + 1).integers(1, 100, n, dtype=np.uint8).astype(dtype)
-    return lay_out((values * mask(n, density, distribution)).reshape(shape), layout)
+    flags = mask(n, density, distribution)
+    return lay_out(np.where(flags, values, np.zeros(1, dtype)).reshape(shape), layout)
 
 
 def lay_out(a, layout):
-    """The same array in memory as ``C``, ``transposed`` (Fortran order) or ``strided``.
+    """The same array in memory as ``C``, ``transposed`` (Fortran order), ``strided``, ``reversed``.
 
-    ``strided`` is every second item of a buffer of twice the length.
+    ``strided`` is every second item of a buffer of twice the length; all strides of ``reversed``
+    are negative.
     """
     if layout == "transposed":
         return np.asfortranarray(a)
     if layout == "strided":
         buffer = np.repeat(a, 2, axis=-1)
         return buffer[..., ::2]
+    if layout == "reversed":
+        return np.flip(np.flip(a).copy())
     return a
 
 

@@ -29,6 +29,17 @@ def numpy_nonzero(case):
     return lambda: function(case.x)
 
 
+@opponent("numpy", "count_along")
+def numpy_count_along(case):
+    return lambda: np.count_nonzero(case.x, case.cell.axis)
+
+
+@opponent("torch", "count_along")
+def torch_count_along(case):
+    x = tensor(case.x)
+    return lambda: x.count_nonzero(case.cell.axis)
+
+
 @opponent("torch", "nonzero")
 def torch_nonzero(case):
     x = tensor(case.x)

@@ -1,11 +1,11 @@
-"""What people read of benchmarks/RESULTS.json: the README's table and picture.
+"""What people read of the results of a CPU level, such as v3: the README's table, the pictures.
 
-    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.8 \\
-        --json benchmarks/RESULTS.json --markdown benchmarks/RESULTS.md
+    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.5 \\
+        --json benchmarks/results/v3.json --markdown benchmarks/results/v3.md
     python benchmarks/peers/publish.py
 
 The first command measures, on an idle machine with every peer installed; the second writes
-docs/speed-up.svg, and the table between the marks in README.md.
+docs/speed-up-v3.svg and that of each other level, and the table between the marks in README.md.
 """
 
 import json
@@ -18,16 +18,21 @@ from cells import CALLS
 from fastsel._cli._chart import draw_speed_ups
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "RESULTS.json"
+RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
-PICTURE = ROOT / "docs" / "speed-up.svg"
+README_LEVEL = "v3"  # which most processors have
 TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.DOTALL)
 
 
 def main():
-    results = json.loads(RESULTS.read_text())
-    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
-    draw(results)
+    text = README.read_text(encoding="utf-8")
+    README.write_text(with_table(text, results_of(README_LEVEL)), encoding="utf-8")
+    for path in sorted(RESULTS.glob("*.json")):
+        draw(results_of(path.stem), ROOT / "docs" / f"speed-up-{path.stem}.svg")
+
+
+def results_of(level):
+    return json.loads((RESULTS / f"{level}.json").read_text())
 
 
 def with_table(text, results):
@@ -51,7 +56,7 @@ def table(results):
     return "\n".join([*lines, "", where, ""])
 
 
-def draw(results):
+def draw(results, picture):
     """The picture: beside NumPy, and beside the fastest of all peers."""
     panels = defaultdict(list)
     titles = {"over_numpy": "times as fast as NumPy", "over_best": "times as fast as the best peer"}
@@ -61,7 +66,7 @@ def draw(results):
                 panels[title].append((CALLS.get(cell["op"], cell["op"]), cell["size"], cell[name]))
     versions = results["versions"]
     where = f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}, {results['machine']}"
-    draw_speed_ups(PICTURE, panels, f"{where}, {results['threads']} threads each")
+    draw_speed_ups(picture, panels, f"{where}, {results['threads']} threads each")
 
 
 if __name__ == "__main__":
