@@ -9,8 +9,8 @@ FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead o
 """
 
 import os
-import platform
 import sys
+import sysconfig
 import tempfile
 from distutils.errors import CompileError, LinkError
 from glob import glob
@@ -50,7 +50,7 @@ ONLY = os.environ.get("FASTSEL_ONLY", "").split()
 HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE"]
 if not TRACE:  # it wants an optimizer
     HARDENED.append("-D_FORTIFY_SOURCE=2")
-if sys.platform == "linux" and platform.machine() == "x86_64":
+if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
     HARDENED.append("-fcf-protection")
 # Neither debug information nor a path says where the build was.
 REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]

@@ -2,9 +2,11 @@
 
 import contextlib
 import gc
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 # Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
 # libgomp reads this when it is loaded, with fastsel.
@@ -22,7 +24,7 @@ import fastsel
 # Derandomized: a run finds the same as the last one. --hypothesis-profile=search looks further.
 settings.register_profile(
     "default",
-    max_examples=50,
+    max_examples=30,
     derandomize=True,
     deadline=None,
     database=None,
@@ -62,6 +64,7 @@ THREAD_UNSAFE = {
     "test_run": "runs scripts in this process",
     "each_num_threads": "an iterator, which one thread can use",
     "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
+    "run_forked": "starts an interpreter, which threads of this one do not reach",
     "run_python": "starts an interpreter, which threads of this one do not reach",
 }
 
@@ -134,21 +137,81 @@ def signalling_nans_do_not_warn():
         yield
 
 
+# Runs each code that it is sent in a fork of itself, which has imported NumPy and no more. It says
+# at first whether that has loaded OpenMP, which reads the environment once.
+FORKING = """
+import json, os, signal, sys
+import numpy
+with open("/proc/self/maps") as maps:
+    print("omp" in maps.read(), flush=True)
+for request in sys.stdin:
+    code, environment, paths = json.loads(request)
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    signal.alarm(600)  # what hangs is to end some time
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, path in enumerate(paths):
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), number)
+    exec(code, {"__name__": "__main__"})
+    break
+"""
+
+
+@pytest.fixture(scope="session")
+def _forking():
+    """That process, or None where it would not do."""
+    if not os.path.exists("/proc/self/maps"):
+        yield None
+        return
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", FORKING],
+        env=environment_of_child(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process if process.stdout.readline() == "False\n" else None
+        process.stdin.close()
+
+
+@pytest.fixture
+def run_forked(_forking, run_python, tmp_path):
+    """As `run_python`, in a fraction of the time: the interpreter has NumPy, but not fastsel."""
+
+    def run(code, **variables):
+        if _forking is None:
+            return run_python(code, **variables)
+        paths = [os.devnull, str(tmp_path / "output"), str(tmp_path / "errors")]
+        request = json.dumps([code, environment_of_child(**variables), paths])
+        _forking.stdin.write(f"{request}\n")
+        _forking.stdin.flush()
+        assert _forking.stdout.readline() == "0\n", Path(paths[2]).read_text()
+        return Path(paths[1]).read_text()
+
+    return run
+
+
+def environment_of_child(**variables):
+    """This one, with variables, of which those that are None are removed."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        **variables,
+    }
+    return {name: text for name, text in environment.items() if text is not None}
+
+
 @pytest.fixture
 def run_python():
     """Function that runs code in a fresh interpreter, which must end well and in time."""
 
     def run(code, timeout=600, **variables):
         """A variable that is None is removed. The time is for what hangs, not for what is slow."""
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            **variables,
-        }
-        environment = {name: text for name, text in environment.items() if text is not None}
         done = subprocess.run(
             [sys.executable, "-P", "-c", code],
-            env=environment,
+            env=environment_of_child(**variables),
             timeout=timeout,
             capture_output=True,
             text=True,

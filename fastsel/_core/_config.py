@@ -16,9 +16,10 @@ from fastsel._core import _threads, parallel
 from fastsel._simd import levels
 from fastsel._version import __version__
 
-if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "v3", "v4"):
+if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "neon", "v3", "v4"):
     warnings.warn(
-        f"FASTSEL_CPU must be base, v3 or v4, got {os.environ['FASTSEL_CPU']!r}; it is ignored",
+        "FASTSEL_CPU must be base, neon, v3 or v4, got "
+        f"{os.environ['FASTSEL_CPU']!r}; it is ignored",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -97,14 +97,14 @@ def _significant_by_values(dtype):
 # ---- keys: which items are equal -----------------------------------------------------------
 
 _ALL = 2**64 - 1
-RAW, WORD, EXTENDED = 0, 1, 2  # part_kind of keys.pyx
+RAW, WORD, EXTENDED, QUAD = range(4)  # part_kind of keys.pyx
 
 
 class KeyRule(NamedTuple):
     """How an item becomes a key: `kind` and `width` of its parts, and the rule of each part.
 
     ``part & significant`` is the magnitude of a part. A part of magnitude 0 becomes 0, one of a
-    magnitude above `limit` becomes `nan`.
+    magnitude above `limit` becomes `nan`. The rule of a quad is that of its upper half.
     """
 
     kind: int
@@ -141,11 +141,14 @@ def key_rule(dtype):
 def _float_key_rule(size, mantissa_bits):
     if mantissa_bits == 63:
         return KeyRule(EXTENDED, size, has_nan=True)
-    if size > 8:
+    if mantissa_bits not in (10, 23, 52, 112):  # two doubles (ppc64)
         return None
-    significant = (1 << (8 * size - 1)) - 1
+    kind, bits = WORD, 8 * size
+    if mantissa_bits == 112:
+        kind, bits, mantissa_bits = QUAD, 64, 48
+    significant = (1 << (bits - 1)) - 1
     infinity = significant >> mantissa_bits << mantissa_bits
-    return KeyRule(WORD, size, significant, infinity, infinity | 1 << (mantissa_bits - 1), True)
+    return KeyRule(kind, size, significant, infinity, infinity | 1 << (mantissa_bits - 1), True)
 
 
 @functools.lru_cache(maxsize=256)

@@ -4,8 +4,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._simd.blocks cimport fs_prefetch
-from fastsel._core.strided cimport (
-    advance, cursor_t, describe, is_run, item, run_length, seek, strided_t)
+from fastsel._core.strided cimport cursor_t, describe, is_run, next_row, seek, strided_t
 
 cdef enum:
     LINE = 64              # bytes of a cache line
@@ -58,14 +57,13 @@ cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t st
                            Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
     """The slices at the same n offsets of each of so many rows, which lie stride bytes apart."""
-    cdef Py_ssize_t i, j
+    cdef Py_ssize_t i
     if slice.run:
         copy_run_slices(base, stride, rows, slice.width, offsets, n, out)
         return
     for i in range(rows):
-        for j in range(n):
-            copy_strided(slice, base + i * stride + offsets[j], out)
-            out += slice.width
+        copy_strided(slice, base + i * stride, offsets, n, out)
+        out += n * slice.width
 
 
 cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t rows,
@@ -150,46 +148,62 @@ cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows
         out += n
 
 
-cdef inline void copy_strided(const slice_t *slice, const char *source,
-                              char *out) noexcept nogil:
-    """One slice whose items, two at least, do not lie side by side; out gets them in C order."""
-    cdef strided_t items = slice.items
+cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
+                              Py_ssize_t n, char *out) noexcept nogil:
+    """Slices whose items, two at least, do not lie side by side; out gets them in C order: an inner
+    row of all of them, then the next one."""
+    cdef Py_ssize_t length = slice.items.shape[slice.items.ndim - 1]
+    cdef Py_ssize_t stride = slice.items.strides[slice.items.ndim - 1]
+    cdef Py_ssize_t left = slice.items.size, j
     cdef cursor_t cursor
-    cdef Py_ssize_t left = items.size, length
-    items.data = <char *>source
-    seek(&cursor, &items, 0)
+    cdef const char *row
+    seek(&cursor, &slice.items, 0)
     while left:
-        length = run_length(&cursor, &items, left)
-        copy_run(item(&cursor, &items), items.strides[items.ndim - 1], length,
-                 slice.itemsize, out)
-        advance(&cursor, &items, length)
+        row = base + (cursor.row - slice.items.data)
+        if stride == slice.itemsize:
+            for j in range(n):
+                memcpy(out + j * slice.width, row + offsets[j], length * stride)
+        elif slice.itemsize == 1:
+            copy_spaced[uint8_t](slice, row, stride, length, offsets, n, <uint8_t *>out)
+        elif slice.itemsize == 2:
+            copy_spaced[uint16_t](slice, row, stride, length, offsets, n, <uint16_t *>out)
+        elif slice.itemsize == 4:
+            copy_spaced[uint32_t](slice, row, stride, length, offsets, n, <uint32_t *>out)
+        elif slice.itemsize == 8:
+            copy_spaced[uint64_t](slice, row, stride, length, offsets, n, <uint64_t *>out)
+        elif slice.itemsize == 16:
+            copy_spaced[bytes16_t](slice, row, stride, length, offsets, n, <bytes16_t *>out)
+        else:
+            copy_long(slice, row, stride, length, offsets, n, out)
+        next_row(&cursor, &slice.items)
         out += length * slice.itemsize
         left -= length
 
 
-cdef inline void copy_run(const char *source, Py_ssize_t stride, Py_ssize_t length,
-                          Py_ssize_t itemsize, char *out) noexcept nogil:
-    """`length` items that lie `stride` bytes apart."""
-    cdef Py_ssize_t j
-    if stride == itemsize:
-        memcpy(out, source, length * itemsize)
-    elif itemsize == 1:
-        copy_spaced[uint8_t](source, stride, length, <uint8_t *>out)
-    elif itemsize == 2:
-        copy_spaced[uint16_t](source, stride, length, <uint16_t *>out)
-    elif itemsize == 4:
-        copy_spaced[uint32_t](source, stride, length, <uint32_t *>out)
-    elif itemsize == 8:
-        copy_spaced[uint64_t](source, stride, length, <uint64_t *>out)
-    elif itemsize == 16:
-        copy_spaced[bytes16_t](source, stride, length, <bytes16_t *>out)
-    else:
-        for j in range(length):
-            memcpy(out + j * itemsize, source + j * stride, itemsize)
-
-
-cdef inline void copy_spaced(const char *source, Py_ssize_t stride, Py_ssize_t length,
+cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t stride,
+                             Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                              fixed_t *out) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(length):
-        memcpy(<char *>out + j * sizeof(fixed_t), source + j * stride, sizeof(fixed_t))
+    """`length` items that lie `stride` bytes apart, of each slice; the longer loop is the inner
+    one, so that few columns of a Fortran-ordered array are read one after the other."""
+    cdef Py_ssize_t j, k, width = slice.width
+    if length < n:
+        for k in range(length):
+            for j in range(n):
+                memcpy(<char *>(out + k) + j * width, row + offsets[j] + k * stride,
+                       sizeof(fixed_t))
+    else:
+        for j in range(n):
+            for k in range(length):
+                memcpy(<char *>(out + k) + j * width, row + offsets[j] + k * stride,
+                       sizeof(fixed_t))
+
+
+cdef inline void copy_long(const slice_t *slice, const char *row, Py_ssize_t stride,
+                           Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
+                           char *out) noexcept nogil:
+    """The same for items of other sizes."""
+    cdef Py_ssize_t j, k
+    for j in range(n):
+        for k in range(length):
+            memcpy(out + j * slice.width + k * slice.itemsize, row + offsets[j] + k * stride,
+                   slice.itemsize)

@@ -19,36 +19,27 @@ def _registered():
 
 @numba.njit
 def compiled(a):
-    return (
-        fastsel.nonzero(a),
-        fastsel.flatnonzero(a),
-        fastsel.argwhere(a),
-        fastsel.count_nonzero(a),
-        fastsel.unique(a),
-    )
-
-
-@numba.njit
-def items_seen(a):
-    """What compiled code reads of the results."""
+    """Results, and what compiled code reads of them."""
+    columns, flat, rows = fastsel.nonzero(a), fastsel.flatnonzero(a), fastsel.argwhere(a)
+    count, values = fastsel.count_nonzero(a), fastsel.unique(a)
     seen = [0.0]
-    for column in fastsel.nonzero(a):
+    for column in columns:
         for item in column:
             seen.append(item)
-    for row in fastsel.argwhere(a):
+    for row in rows:
         for item in row:
             seen.append(item)
-    for item in fastsel.flatnonzero(a):
+    for item in flat:
         seen.append(item)
-    for item in fastsel.unique(a):
+    for item in values:
         seen.append(item)
-    return seen[1:]
+    return columns, flat, rows, count, values, seen
 
 
 LAYOUTS = {"C": lambda a: a, "strided": lambda a: a[::2], "F": np.asfortranarray}
 
 
-@covering(dtype=["bool", "int32", "float64"], ndim=[1, 2, 3], layout=LAYOUTS)
+@covering(dtype=["bool", "float64"], ndim=[1, 2, 3], layout=LAYOUTS)
 def test_results_are_those_of_python(dtype, ndim, layout):
     """Of every length, because the compiler takes longest."""
     for length in (0, 3, 20_000):
@@ -58,9 +49,9 @@ def test_results_are_those_of_python(dtype, ndim, layout):
         array = LAYOUTS[layout](a)
         expected = compiled.py_func(array)
         found = compiled(array)
-        assert_same(found[:3] + found[4:], expected[:3] + expected[4:])
+        assert_same((*found[:3], found[4]), (*expected[:3], expected[4]))
         assert found[3] == expected[3]
-        assert items_seen(array) == items_seen.py_func(array)
+        assert found[5] == expected[5]
 
 
 def test_what_has_no_array_is_refused():

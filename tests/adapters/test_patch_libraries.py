@@ -107,16 +107,12 @@ def unpatched(library):
     return printed("-c", HEAD + PROGRAMS[library])
 
 
-def is_quick(library, order):
-    """Each order with a library whose programs take little time."""
-    return library == ("scipy" if order in ("patched_first", "run") else "pandas")
-
-
 @pytest.mark.parametrize(
     ("library", "order"),
     [
-        pytest.param(*case, marks=() if is_quick(*case) else pytest.mark.slow)
-        for case in itertools.product(PROGRAMS, [*ORDERS, "run"])
+        # Each order with a library that is imported in little time.
+        pytest.param(library, order, marks=() if library == "pandas" else pytest.mark.slow)
+        for library, order in itertools.product(PROGRAMS, [*ORDERS, "run"])
     ],
 )
 def test_every_order_of_imports(library, order, tmp_path):

@@ -118,7 +118,9 @@ def check(actual, expected):
 def check_type(operator, version, dtype):
     """A model, or several, of an operator on arrays of a type."""
     scalar = [()] if operator in ("NonZero", "Unique") else []
-    for shape in ((7,), (4, 5), (2, 3, 4), (0,), (0, 3), *scalar):
+    shapes = ((7,), (2, 3, 4), (4, 5), (0, 3), (0,), *scalar)
+    half = VERSIONS[operator].index(version) + TYPES.index(dtype)
+    for shape in shapes[half % 2 :: 2]:
         array = array_of(dtype, shape)
         if operator == "NonZero":
             check(ours("NonZero", {"X": array}, ["Y"], version), [reference.argwhere(array).T])

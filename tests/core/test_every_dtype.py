@@ -298,7 +298,7 @@ def check(call, threads, thresholds_down, algorithm, patched):
         check_selection(function, args, kwargs, found, given.get("out"))
 
 
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=9 * settings().max_examples)
 @given(
     call=calls(),
     threads=st.sampled_from([1, 2, 3, 7]),

@@ -91,7 +91,7 @@ FORKS = {
 
 
 @HAS_FORK
-@pytest.mark.parametrize("rounds", [8, slow(300)])
+@pytest.mark.parametrize("rounds", [4, slow(300)])
 @pytest.mark.parametrize("case", FORKS)
 def test_after_fork(case, rounds, run_python):
     code = f"{FORK}for _ in range({rounds}):\n    {FORKS[case]}\nprint('done')"
@@ -165,7 +165,7 @@ for _ in range({rounds}):
 
 
 @HAS_FORK
-@pytest.mark.parametrize("rounds", [5, slow(40)])
+@pytest.mark.parametrize("rounds", [2, slow(40)])
 def test_pool_of_forked_workers(rounds, run_python):
     path = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
     run_python(path + POOL.format(rounds=rounds))
@@ -179,7 +179,7 @@ array = np.arange(300_000) % 5
 expected = test_fork.count_items(array)
 for _ in range(2):
     jobs = [joblib.delayed(test_fork.count_items)(array) for _ in range(16)]
-    assert joblib.Parallel(4, backend="loky")(jobs) == [expected] * 16
+    assert joblib.Parallel(2, backend="loky")(jobs) == [expected] * 16
     if not test_fork.LIBOMP:  # joblib tells it not to start afresh in a child
         assert joblib.Parallel(4, backend="multiprocessing")(jobs) == [expected] * 16
     assert joblib.Parallel(4, backend="threading")(jobs) == [expected] * 16

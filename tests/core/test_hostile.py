@@ -250,7 +250,7 @@ def resident():
 with fastsel.threads(2):
     for _ in range(10):
         before = resident()
-        for _ in range(40):
+        for _ in range(15):
             all_calls()
         grown = resident() - before
         if grown < 1500:

@@ -84,22 +84,22 @@ STEERED = {
 }
 
 
-def workers(run_python, code=OWN, before="", **variables):
+def workers(run_forked, code=OWN, before="", **variables):
     unset = dict.fromkeys(
         ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND"), None
     )
     code = WORKERS.format(before=before, code=code)
-    return tuple(map(int, run_python(code, **unset | variables).split()))
+    return tuple(map(int, run_forked(code, **unset | variables).split()))
 
 
 @HAS_OPENMP
 @HAS_PROC
 @pytest.mark.parametrize("name", STEERED)
-def test_threads_that_work(name, run_python):
+def test_threads_that_work(name, run_forked):
     variables, code, expected = STEERED[name]
     if "threadpoolctl" in code:
         pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
-    assert workers(run_python, code, **variables) == (
+    assert workers(run_forked, code, **variables) == (
         expected if isinstance(expected, tuple) else (expected,)
     )
 
@@ -108,21 +108,21 @@ def test_threads_that_work(name, run_python):
 @HAS_PROC
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="a machine of one CPU")
 @pytest.mark.parametrize("bind", ["false", "true"])
-def test_every_cpu_also_where_openmp_binds_this_thread_to_one(bind, run_python):
+def test_every_cpu_also_where_openmp_binds_this_thread_to_one(bind, run_forked):
     limit = 0 if (quota := _threads._quota()) is None else quota
     if len(os.sched_getaffinity(0)) < 2 or 0 < limit <= 1:
         pytest.skip("one CPU for this process")
-    assert workers(run_python, OMP_PROC_BIND=bind)[0] >= 1
+    assert workers(run_forked, OMP_PROC_BIND=bind)[0] >= 1
 
 
 @HAS_OPENMP
-def test_threadpoolctl_lists_the_runtime(run_python):
+def test_threadpoolctl_lists_the_runtime(run_forked):
     pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
     code = """
 import threadpoolctl, fastsel
 print(*{pool["user_api"] for pool in threadpoolctl.threadpool_info()})
 """
-    assert "openmp" in run_python(code).split()
+    assert "openmp" in run_forked(code).split()
 
 
 # A region that waits for a thread which has no CPU. No scheduler is asked: a signal's handler, C's
@@ -223,7 +223,7 @@ print(*added)
 
 @HAS_OPENMP
 @HAS_PROC
-def test_a_call_within_a_region_of_someone_else_is_serial(run_python, tmp_path):
+def test_a_call_within_a_region_of_someone_else_is_serial(run_forked, tmp_path):
     compiler = shutil.which("gcc")
     if not compiler or "libgomp.so" not in str(parallel.openmp()[1]):
         pytest.skip("another runtime, or no compiler")
@@ -231,4 +231,4 @@ def test_a_call_within_a_region_of_someone_else_is_serial(run_python, tmp_path):
     source.write_text(PARALLEL_REGION)
     subprocess.run([compiler, "-fopenmp", "-shared", "-fPIC", source, "-o", library], check=True)
     code = INSIDE.format(library=str(library))
-    assert workers(run_python, code, OMP_MAX_ACTIVE_LEVELS="2", OMP_NUM_THREADS="4") == (0,)
+    assert workers(run_forked, code, OMP_MAX_ACTIVE_LEVELS="2", OMP_NUM_THREADS="4") == (0,)

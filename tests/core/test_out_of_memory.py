@@ -34,6 +34,7 @@ shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
 
+gc.freeze()  # what is imported is no garbage of a call
 rng = np.random.default_rng(1)
 array = rng.integers(0, 2, (300, 7)) * rng.integers(0, 1000, (300, 7))
 flat = array.ravel()

@@ -45,22 +45,22 @@ RULES = {
 }
 
 
-def rule(run_python, before="", after="", **variables):
+def rule(run_forked, before="", after="", **variables):
     unset = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, "FASTSEL_FORK_THREADS": ""}
-    return run_python(RULE.format(before=before, after=after), **unset | variables).strip()
+    return run_forked(RULE.format(before=before, after=after), **unset | variables).strip()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("name", RULES)
-def test_rule_that_decides(name, run_python):
+def test_rule_that_decides(name, run_forked):
     variables, before, after, expected = RULES[name]
-    assert rule(run_python, before, after, **variables).startswith(expected)
+    assert rule(run_forked, before, after, **variables).startswith(expected)
 
 
 @HAS_AFFINITY
-def test_affinity_decides(run_python):
+def test_affinity_decides(run_forked):
     first = "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])"
-    assert rule(run_python, before=first) == "1;CPUs of this process (affinity, cgroup quota)"
+    assert rule(run_forked, before=first) == "1;CPUs of this process (affinity, cgroup quota)"
 
 
 NONSENSE = ["0", "-1", "abc", "2.5", "1e5", "²", "4;2", ",", "inf", "9" * 30, "100000"]
@@ -90,11 +90,11 @@ def test_what_a_variable_says(text, name, monkeypatch):
     "text",
     [*("abc", "9" * 30, "100000"), *map(slow, ("0", "-1", "2.5", "1e5", "²", "4;2", ",", "inf"))],
 )
-def test_nonsense_in_a_variable_is_clamped_or_ignored(name, text, run_python):
+def test_nonsense_in_a_variable_is_clamped_or_ignored(name, text, run_forked):
     if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
         pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")
     variables = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, name: text}
-    threads, warnings = map(int, run_python(IMPORT, **variables).split())
+    threads, warnings = map(int, run_forked(IMPORT, **variables).split())
     is_number = text.isdecimal() and int(text) > 0
     assert warnings == (not is_number)
     if name == "OMP_NUM_THREADS" and parallel.is_threaded():
@@ -111,9 +111,9 @@ def test_a_count_of_openmp_that_is_none(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("text", ["0", "abc", "100000"])
-def test_nonsense_after_a_fork_is_clamped_or_ignored(text, run_python):
+def test_nonsense_after_a_fork_is_clamped_or_ignored(text, run_forked):
     decided = rule(
-        run_python,
+        run_forked,
         after="import warnings; warnings.simplefilter('ignore')" + IN_CHILD,
         FASTSEL_FORK_THREADS=text,
     )

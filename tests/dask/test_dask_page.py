@@ -16,6 +16,7 @@ pytestmark = [
 PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
 
 
+@pytest.mark.slow  # a cluster of its own
 def test_example(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
     (code,) = re.findall(r"tests/dask/test_dask_page.py -->\n```python\n(.*?)```", text, re.DOTALL)

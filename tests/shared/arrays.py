@@ -6,6 +6,7 @@ values: negative zero, NaN with any payload, subnormals, NaT, a lone bit, bool b
 """
 
 import functools
+import math
 
 import ml_dtypes
 import numpy as np
@@ -95,6 +96,12 @@ WORD_DTYPES = {
     )
 }
 """One or two dtypes for each item width and each rule, where all of DTYPES would be too slow."""
+
+
+def some_for(name, values, parts=4):
+    """All values for WORD_DTYPES; a part of them, another for each neighbour, for other DTYPES."""
+    place = [*DTYPES].index(name) if name in DTYPES else 0
+    return values if name in WORD_DTYPES else values[place % parts :: parts]
 
 
 def from_bits(bits, unsigned, dtype):
@@ -263,18 +270,25 @@ def choose(size, density, rng):
 def make(dtype, shape, density=0.5, seed=0):
     """Random array of `dtype` (a dtype or a name of DTYPES) with a share of truthy items."""
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
-    size = int(np.prod(shape, dtype=np.int64))
-    rng = np.random.default_rng([size, seed])
+    size = math.prod(shape) if isinstance(shape, tuple) else int(np.prod(shape))
     pool, falsy = _pool(dtype)
+    # Most arrays are small, and made for one operator after the other.
+    find = _positions if size <= 5000 else _positions.__wrapped__
+    return take_items(pool, find(size, density, seed, falsy, len(pool) - falsy)).reshape(shape)
+
+
+@functools.cache
+def _positions(size, density, seed, falsy, truthy):
+    """Of random items, in a pool of so many falsy ones and then truthy ones."""
+    rng = np.random.default_rng([size, seed])
     chosen = choose(size, density, rng)
     if falsy == 0:
         chosen[:] = True
-    positions = np.where(
+    return np.where(
         chosen,
-        rng.integers(len(pool) - falsy, size=size) + falsy,
+        rng.integers(truthy, size=size) + falsy,
         rng.integers(max(falsy, 1), size=size),
     )
-    return take_items(pool, positions).reshape(shape)
 
 
 @functools.cache

@@ -61,8 +61,8 @@ def _is_text(item, dtype):
 
 def argwhere(a):
     array = np.asarray(a)
-    chosen = truth(array)
-    rows = [index for index in np.ndindex(array.shape) if chosen[index]]
+    places = itertools.product(*map(range, array.shape))
+    rows = [*itertools.compress(places, truth(array).ravel().tolist())]
     return np.array(rows, np.intp).reshape(len(rows), array.ndim)
 
 

@@ -26,7 +26,7 @@ def _settings_as_before(monkeypatch):
 
 
 @pytest.mark.parametrize("family", fuzz.FAMILIES)
-@pytest.mark.parametrize("rounds", [150, slow(1000)])
+@pytest.mark.parametrize("rounds", [80, slow(500)])
 def test_random_bytes(rounds, family):
     rng = np.random.default_rng(len(family) + rounds)
     for _ in range(rounds):

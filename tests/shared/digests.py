@@ -1,0 +1,90 @@
+"""A digest of what a grid of calls returns: every operator, dtype and layout.
+
+Run as a script, it prints one for each dtype, as JSON.
+"""
+
+import hashlib
+import itertools
+import json
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from arrays import DTYPES, WORD_DTYPES, choose, grouped, in_a_row, make, scattered
+from comparison import outcome, value_bytes
+from layouts import LAYOUTS, has_layout
+from tuning import TUNING
+
+import fastsel
+
+SHAPE = (9, 89)
+UNIQUE_KEYWORDS = [
+    {"sorted": False},
+    {"return_index": True, "equal_nan": False},
+    {"return_index": True, "return_inverse": True, "return_counts": True},
+    {"return_index": True, "return_inverse": True, "return_counts": True, "sorted": False},
+    {"return_counts": True, "axis": 0},
+]
+
+
+def add(digest, result):
+    """All there is in a result, or in an exception."""
+    if isinstance(result, tuple):
+        for part in (len(result), *result):
+            add(digest, part)
+    elif not isinstance(result, np.ndarray | np.generic):
+        digest.update(repr(result).encode())
+    else:
+        digest.update(repr((result.dtype, result.shape)).encode())
+        in_bytes = result.dtype.char not in "TO"
+        digest.update(value_bytes(result) if in_bytes else repr(result.tolist()).encode())
+
+
+def calls(array, rng):
+    """A call of each operator, with this array and masks and indices that fit it."""
+    yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
+    yield partial(fastsel.argwhere, array)
+    yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
+    yield partial(fastsel.nonzero_coordinates, array, n=array.size, fill_value=-1)
+    for density in (0.02, 0.5, 0.95):
+        mask = choose(array.size, density, rng).reshape(array.shape)
+        yield partial(fastsel.boolean_mask, array, mask)
+        yield partial(fastsel.extract, mask, array)
+        yield partial(fastsel.compress, mask[0], array, axis=-1)
+    yield partial(fastsel.extract, array, array)
+    for lengths, width in itertools.product((array.shape[:1], array.shape[:2]), ("i4", "i8")):
+        rows = np.stack([rng.integers(-n, n, 67) for n in lengths], -1).astype(width)
+        yield partial(fastsel.gather_nd, array, rows)
+        rows[41, -1] = -lengths[-1] - 1
+        yield partial(fastsel.gather_nd, array, rows)
+    yield from (partial(fastsel.unique, array, **keywords) for keywords in UNIQUE_KEYWORDS)
+
+
+def add_calls(digest, array):
+    for call in calls(array, np.random.default_rng(0)):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            add(digest, outcome(call))
+
+
+def digest_of(number, name, dtype):
+    """Small arrays in some layouts by the kernels of large ones, then arrays of more sizes."""
+    digest = hashlib.sha256()
+    with pytest.MonkeyPatch.context() as patch:
+        for threshold, value in TUNING:
+            patch.setattr(threshold, value)
+        for layout in [*LAYOUTS][number % 7 :: 7]:
+            if has_layout(dtype, layout):
+                for array in (make(dtype, SHAPE, 0.3), grouped(dtype, 801, 30).reshape(SHAPE)):
+                    add_calls(digest, LAYOUTS[layout](array))
+    if name in WORD_DTYPES:
+        for groups, maker in ((40, scattered), (2000, in_a_row), (20_000, scattered)):
+            add_calls(digest, grouped(dtype, 700, groups, make_items=maker))
+            add_calls(digest, grouped(dtype, 20_000, groups, make_items=maker).reshape(-1, 20))
+    return digest.hexdigest()
+
+
+if __name__ == "__main__":
+    cases = enumerate(DTYPES.items())
+    print(json.dumps({name: digest_of(number, name, dtype) for number, (name, dtype) in cases}))
