@@ -64,7 +64,8 @@ def polars_nonzero(case):
     x = container(polars.Series, vector(case))
     if case.x.dtype == bool:
         return lambda: x().arg_true()
-    return lambda: (x() != 0).arg_true()
+    zero = case.x.dtype.type().item()  # of strings: the empty one
+    return lambda: (x() != zero).arg_true()
 
 
 @opponent("polars", "count_nonzero")
