@@ -34,27 +34,43 @@ static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
     return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
 }
 
+/* The last bytes of `size` of them, at most 8, which may be some of those before. */
+static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
+{
+    uint64_t word = 0;
+    uint32_t first, last;
+    if (size >= 8) {
+        memcpy(&word, p + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(&first, p, 4);
+        memcpy(&last, p + size - 4, 4);
+        word = (uint64_t)first << 32 | last;
+    } else if (size > 0) {
+        word = (uint8_t)p[0] | (uint64_t)(uint8_t)p[size >> 1] << 8 | (uint64_t)(uint8_t)p[size - 1] << 16;
+    }
+    return word;
+}
+
 /* Hash of size bytes. Of many, four words at a time have a hash each, so that no multiply waits for
    the one before. */
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {
-    uint64_t word, words[4], h = seed ^ (uint64_t)size;
-    if (size >= 64) {
+    uint64_t word, words[4], last = fs_last_bytes(p, size);
+    uint64_t h = seed ^ (uint64_t)size * factor;  /* which no letters outweigh */
+    if (size > 64) {
         uint64_t lanes[4] = {h, h, h, h};
-        for (; size >= 32; p += 32, size -= 32) {
+        for (; size > 32; p += 32, size -= 32) {
             memcpy(words, p, 32);
             for (int k = 0; k < 4; k++) lanes[k] = fs_fold(lanes[k] ^ words[k], factor);
         }
         h = lanes[0];
         for (int k = 1; k < 4; k++) h = fs_fold(h, factor) ^ lanes[k];
     }
-    for (; size >= 8; p += 8, size -= 8) {
+    for (; size > 8; p += 8, size -= 8) {
         memcpy(&word, p, 8);
         h = fs_fold(h ^ word, factor);
     }
-    word = 0;
-    memcpy(&word, p, (size_t)size);
-    return fs_fold(h ^ word, factor);
+    return fs_fold(h ^ last, factor);
 }
 
 #endif

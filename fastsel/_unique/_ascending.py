@@ -1,17 +1,12 @@
 """Ascending order, for unique: numbers of 4 and 8 bytes, and what can be read as such, by the
 kernel that sorts ranges, all else by NumPy as it is."""
 
-import operator
-
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
-from fastsel._unique import _plan
+from fastsel._unique import _plan, strings
 from fastsel._unique.keys import ordered_numbers
 from fastsel._unique.sorting import Sorting, max_keys
-
-# Strings of more letters are left to Python's sort.
-MAX_LETTERS = 32
 
 
 def items_of(words, flat, index):
@@ -54,8 +49,9 @@ def argsort(values, with_ranks):
     if _by_kernel(values):
         order, found = _order_of_numbers(values, with_ranks)
         return order, found if found is not None or not with_ranks else ranks(order)
-    found = _order_by_leading(values) if values.size > _plan.TINY_ITEMS else None
-    order = _numpy_order(values) if found is None else found[0]
+    order = _order_by_leading(values) if values.size > _plan.TINY_ITEMS else None
+    if order is None:
+        order = _numpy_order(values)
     return order, ranks(order) if with_ranks else None
 
 
@@ -128,19 +124,26 @@ def _put_first_bits(values, flat, index):
 
 
 def _order_by_leading(values):
-    """(order, alike) of rows or strings: by a word of their leading items, and then, of those that
-    are alike in these, and stand there in the order, by all items. None for what has no words."""
-    word = _leading_word(values)
-    if word is None:
+    """The order of rows or strings, by a word of their leading items first; None for what has no
+    words."""
+    words = _leading_word(values)
+    if words is None:
         return None
-    order = _order_of_numbers(word, False)[0]
+    return _order_by_words(words, lambda some: _numpy_order(values[some]))
+
+
+def _order_by_words(words, order_of):
+    """The order of what has these words; order_of says in which order some stand that have the same
+    word."""
+    order = argsort(words, False)[0]
     same = np.zeros(len(order) + 1, bool)
-    in_order = word[order]
+    in_order = words[order]
     same[1:-1] = in_order[1:] == in_order[:-1]
     alike = _numpy.flatnonzero(same[1:] | same[:-1])
     if len(alike):
-        order[alike] = order[alike][_numpy_order(values[order[alike]])]
-    return order, alike
+        some = order[alike]
+        order[alike] = some[order_of(some)]
+    return order
 
 
 def _leading_word(values):
@@ -178,29 +181,18 @@ def _packed(rows):
 
 def _order_of_objects(values):
     """The order of distinct objects or strings; NaN, and strings that are missing, come last."""
-    objects = values.astype(object)  # StringDType says of no item that it differs from itself
-    is_nan = objects != objects
-    if not is_nan.any():
-        return _order_of_strings(values)
-    items = objects.tolist()
-    ascending = sorted(_numpy.flatnonzero(~is_nan), key=items.__getitem__)
-    return np.array([*ascending, *_numpy.flatnonzero(is_nan)], np.intp)
+    objects = values.astype(object, copy=False)
+    threads = _threads.for_bytes(objects.nbytes)
+    words = strings.leading_words(objects, threads) if len(objects) else None
+    if words is not None:
+        return _order_by_words(words, lambda some: _python_order(objects[some]))
+    is_nan = objects != objects  # as missing strings of StringDType do not say of themselves
+    order = _numpy.flatnonzero(~is_nan)
+    return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
 
 
-def _order_of_strings(values):
-    """The order of distinct str, bytes or StringDType: as strings of fixed width, if these are not
-    long and tell them all apart, else by Python's sort."""
-    items = values.tolist()
-    if all(map(operator.lt, items, items[1:])):
-        return np.arange(len(items))
-    letters = max(map(len, items)) or 1 if len(items) > _plan.TINY_ITEMS else MAX_LETTERS + 1
-    if letters <= MAX_LETTERS:
-        fixed = values.astype(f"{'U' if isinstance(items[0], str) else 'S'}{letters}")
-        order, alike = _order_by_leading(fixed)
-        in_order = fixed[order[alike]]
-        if (in_order[1:] != in_order[:-1]).all():  # as not with NUL at the end
-            return order
-    return np.array(sorted(range(len(items)), key=items.__getitem__), np.intp)
+def _python_order(objects):
+    return np.array(sorted(range(len(objects)), key=objects.tolist().__getitem__), np.intp)
 
 
 def _numpy_order(values):

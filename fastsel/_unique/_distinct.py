@@ -62,7 +62,8 @@ def unique(
     -----
     Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys made to
     collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
-    needs too many probes gives way to sorting; of objects, Python's own hashes decide.
+    needs too many probes gives way to sorting; of objects other than all str or all bytes, their
+    own hashes decide.
     Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar`, or 24 MB if that is more; at
     most 24 MB are kept for the next call, and the last two blocks of 32 to 128 MB, which the system
     may take. Strided arrays and rows, and rows of floats with NaN or negative zero, are copied once

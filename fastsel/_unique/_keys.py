@@ -88,6 +88,11 @@ def keys_of(rows, equal_nan):
     return _canonical(rows, rule, width, equal_nan)
 
 
+def of_words(words):
+    """The keys of words that are equal where their bits are."""
+    return Keys(words, len(words), words.itemsize, _RAW_RULE, None, None)
+
+
 def _lie_canonical(rows, rule, equal_nan):
     """Are the bytes of the rows their keys? Those of nearly all floats are, and to check takes less
     than to write them out."""

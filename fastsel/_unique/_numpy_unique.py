@@ -32,6 +32,9 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
 
     With the index NumPy sorts stably, so that the first of equal items stands for them.
     """
+    is_flat = isinstance(axis, int | np.integer) and axis in (0, -1) and array.ndim == 1
+    if is_flat and not array.dtype.hasobject:
+        axis = None  # before 2.4 NumPy told apart the NaN of a 1-d array, given an axis
     try:
         values, index, *extras = _numpy.unique(
             array, True, *wanted[1:], axis=axis, equal_nan=equal_nan

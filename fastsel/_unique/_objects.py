@@ -2,9 +2,12 @@
 
 import numpy as np
 
-from fastsel._unique import _keys, string_runs
+from fastsel._core import _threads
+from fastsel._unique import _algorithms, _keys, _plan, strings
 from fastsel._unique._algorithms import Groups, finished
-from fastsel._unique.objects import first_objects
+from fastsel._unique._outputs import Wanted
+from fastsel._unique.objects import first_objects, taken
+from fastsel._unique.small_unique import unique_small
 
 
 def groups_of(flat, inverse, equal_nan, sorted):
@@ -14,14 +17,12 @@ def groups_of(flat, inverse, equal_nan, sorted):
     and not NaN; and they tell apart objects that have no hash.
     """
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    found = _in_order(items, inverse) or first_objects(items, True, _keys.SEEDS, inverse)
-    if found is None:
+    groups = _in_order(items, inverse) or _strings(items)
+    if groups is None:
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
         return groups_by_hash(flat, inverse, equal_nan)
-    values, index, numbers, counts, *direction = found
-    values = values if items is flat else flat[index]
-    return Groups(values, index, finished(numbers, counts), *direction)
+    return groups if items is flat else groups._replace(values=flat[groups.index])
 
 
 def groups_by_hash(flat, inverse, equal_nan):
@@ -33,11 +34,10 @@ def groups_by_hash(flat, inverse, equal_nan):
     keys = ((missing if equal_nan else object()) if is_missing(x) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        _, index, numbers, counts = first_objects(keys, False, _keys.SEEDS, inverse)
+        _, index, numbers, counts = first_objects(keys, _keys.SEEDS, inverse)
     except TypeError:
         return None
-    values = flat[index]
-    return Groups(values, index, finished(numbers, counts))
+    return Groups(flat[index], index, finished(numbers, counts))
 
 
 def is_nan(item):
@@ -48,13 +48,46 @@ def is_nan(item):
         return False
 
 
-def _in_order(flat, inverse):
-    """(values, index, inverse, counts, direction) of a 1-d array of str, or bytes, that ascend (1)
-    or descend (-1) already; None for others."""
-    runs = string_runs.runs_of(flat)
+def _in_order(items, inverse):
+    """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for
+    others."""
+    runs = strings.runs_of(items)
     if runs is None:
         return None
     starts, direction = runs
-    counts = np.diff(starts, append=len(flat))
+    counts = np.diff(starts, append=len(items))
     numbers = np.repeat(np.arange(len(starts)), counts) if inverse else None
-    return flat[starts], starts, numbers, counts, direction
+    return Groups(items[starts], starts, finished(numbers, counts), direction)
+
+
+def _strings(items):
+    """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for others.
+
+    Hashes of 8 bytes stand for the strings, and each string is compared with the first one of its
+    hash. Where they differ, by chance in one of 2^64 pairs or because another thread changes the
+    array, None is returned as well.
+    """
+    threads = _threads.for_bytes(items.nbytes, _algorithms.COST)
+    hashes = strings.hashes_of(items, _keys.SEEDS, threads)
+    if hashes is None:
+        return None
+    index, inverse, counts = _of_hashes(hashes)
+    values = taken(items, index)
+    if not strings.are_values(items, values, inverse, threads):
+        return None
+    return Groups(values, index, finished(inverse, counts))
+
+
+def _of_hashes(hashes):
+    """(index, inverse, counts) of the groups of equal hashes."""
+    keys = _keys.of_words(hashes)
+    if keys.size <= _plan.SMALL_ITEMS:
+        wanted = True, True, True
+        found = unique_small(
+            *(hashes, keys.rule, None, _keys.SEEDS, *wanted, False),
+            *(keys.size, _plan.SORTED_SHARE),
+        )
+        if found is not None:
+            return found[1:]
+    groups = _algorithms.find(keys, hashes, Wanted(True, True, True), False)
+    return groups.index, *groups.finish()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._unique import _ascending
+from fastsel._unique.objects import taken
 
 
 class Wanted(NamedTuple):
@@ -63,4 +64,6 @@ def _in_order(output, order):
     """An output in the order of the values; order is indices or a slice."""
     if isinstance(order, slice):
         return np.ascontiguousarray(output[order])
+    if output.dtype.kind == "O":
+        return taken(output, order)
     return output.take(order, axis=0)

@@ -1,6 +1,5 @@
-"""unique of object arrays of texts, str or bytes: hashed, or sorted by arrays of their letters."""
+"""unique of object arrays of texts, str or bytes: hashed, and sorted by words of their letters."""
 
-import ctypes
 import sys
 
 import numpy as np
@@ -12,7 +11,8 @@ from grids import covering
 from object_outputs import check_first_outputs
 
 import fastsel
-from fastsel._unique.string_runs import runs_of
+from fastsel._unique import _keys, strings
+from fastsel._unique.strings import runs_of
 
 TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
 CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
@@ -115,7 +115,7 @@ def test_many_texts(kinds):
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 def test_many_texts_are_sorted(make):
-    """By arrays of letters, unless these would not say all; in order already; too long."""
+    """By words of letters, and beyond these; in order already; very long."""
     rng = np.random.default_rng(8)
     plain = [make(number) for number in rng.permutation(3000)]
     nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
@@ -176,42 +176,97 @@ def test_texts_of_equal_length_and_different_kind():
     assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))
 
 
-def with_hash_1(text):
-    """A new str or bytes of these two letters or more, whose hash, behind the length, is 1."""
-    copy = (text + text)[: len(text)]
-    ctypes.c_ssize_t.from_address(id(copy) + object.__basicsize__ + 8).value = 1
-    assert copy == text
-    return copy
+LETTERS = ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
 
 
-@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
-@pytest.mark.parametrize(
-    "letters", ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
-)
-def test_texts_of_one_hash_are_told_apart(letters):
-    """By each of their letters, and by their length, whether they are short or long."""
+def alike(letters):
+    """Texts of many lengths that differ in one letter, or in their length."""
     one, other = letters[:1], letters[1:]
     texts = []
-    for length in (*range(2, 20), 33):
+    for length in (*range(2, 20), 33, 64, 65, 97):
         texts += [one * k + other + one * (length - k - 1) for k in range(length)]
         texts.append(one * length)
-    texts = texts * 2
-    objects = np.empty(len(texts), object)
-    objects[:] = [with_hash_1(text) for text in texts]
-    assert {hash(text) for text in objects} == {1}
-    values, index, inverse = fastsel.unique(
-        objects, return_index=True, return_inverse=True, sorted=False
-    )
-    half = len(texts) // 2
-    assert values.tolist() == texts[:half]
-    assert np.array_equal(index, np.arange(half))
-    assert np.array_equal(inverse, np.resize(np.arange(half), len(texts)))
+    return texts
 
 
-@pytest.mark.skipif(object.__basicsize__ != 16, reason="objects have another head here")
-def test_bytes_equal_no_str_of_the_same_hash():
-    objects = np.array([with_hash_1(text) for text in ("abc", b"abc", "abc", b"abc")], object)
-    assert fastsel.unique(objects, sorted=False).tolist() == ["abc", b"abc"]
+@pytest.mark.parametrize("letters", LETTERS)
+def test_every_letter_has_a_part_in_the_hash(letters):
+    texts = alike(letters)
+    hashes = strings.hashes_of(objects(*texts), _keys.SEEDS, 1)
+    assert len(set(hashes.tolist())) == len(texts)
+
+
+@pytest.mark.parametrize("letters", LETTERS)
+def test_texts_of_one_hash_are_told_apart(letters, monkeypatch, few_threads):
+    texts = alike(letters)
+    one = np.zeros(2 * len(texts), np.uint64)
+    monkeypatch.setattr(strings, "hashes_of", lambda array, seeds, threads: one[: len(array)])
+    array = objects(*texts, *(text[:1] + text[1:] for text in texts))
+    values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
+    assert values.tolist() == texts
+    assert np.array_equal(index, np.arange(len(texts)))
+    assert np.array_equal(inverse, np.resize(np.arange(len(texts)), len(array)))
+    assert (counts == 2).all()
+    assert fastsel.unique(array).tolist() == sorted(texts)
+
+
+@pytest.mark.parametrize("letters", LETTERS)
+def test_each_text_is_compared_with_its_value(letters):
+    texts = alike(letters)
+    array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
+    numbers = np.arange(len(texts))
+    assert strings.are_values(array, array, numbers, 1)
+    assert strings.are_values(array, copies, numbers, 1)
+    for k in range(len(texts)):
+        others = numbers.copy()
+        others[k] = k - 1 if k else 1
+        assert not strings.are_values(array, copies, others, 1)
+
+
+@pytest.mark.parametrize("text", ["{:07}".format, lambda number: b"%07d" % number])
+def test_rounds_of_texts(text, num_threads):
+    """So many that other threads of Python may run in between."""
+    size = 140_000
+    numbers = np.random.default_rng(1).integers(size, size=size)
+    array = np.array([text(number) for number in numbers], object)
+    outputs = fastsel.unique(array, True, True, True, sorted=False)
+    expected = fastsel.unique(numbers, True, True, True, sorted=False)
+    assert_same(outputs[1:], expected[1:])
+    assert outputs[0].tolist() == [text(number) for number in expected[0]]
+    assert fastsel.unique(array).tolist() == [text(number) for number in np.unique(numbers)]
+    for place in (0, size // 2, size - 1):
+        stray, array[place] = array[place], 7
+        assert strings.hashes_of(array, _keys.SEEDS, 2) is None
+        assert strings.leading_words(array, 2) is None
+        array[place] = stray
+
+
+def test_texts_that_change_meanwhile(monkeypatch):
+    """Their hashes are those of other strings, or of what is none."""
+    plain, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
+    for other in ("x", 3, None, b"7"):
+        array = objects(*texts)
+
+        def change(items, seeds, threads, other=other):
+            hashes = plain(items, seeds, threads)
+            items[100:200] = other
+            return hashes
+
+        monkeypatch.setattr(strings, "hashes_of", change)
+        found = fastsel.unique(array, sorted=False)
+        monkeypatch.undo()
+        assert found.tolist() == list(dict.fromkeys(array))
+
+
+@pytest.mark.parametrize("shared", ["", "a common beginning of some length", "\u0142" * 9])
+@pytest.mark.parametrize("letters", ["ab", "a\xe9", "\u0142\uffff", "\U0001f600\U0010ffffz"])
+def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared):
+    rng = np.random.default_rng(2)
+    texts = {shared + "".join(rng.choice([*letters], rng.integers(9))) for _ in range(300)}
+    array = objects(*texts)
+    words = strings.leading_words(array, 1)
+    assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
+    assert len(set(words.tolist())) > 12  # as of three letters, of as many kinds
 
 
 @pytest.mark.parametrize(
