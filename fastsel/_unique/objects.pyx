@@ -116,6 +116,7 @@ cdef class Groups:
                                     Py_ssize_t position) except -1:
         cdef Py_ssize_t mask = (<Py_ssize_t>1 << self.slot_bits) - 1, number = self.length
         cdef Py_ssize_t at = <Py_ssize_t>(hash >> (64 - self.slot_bits))
+        cdef group_t *group
         while self.slots[at]:
             number = number_in(self.slots[at])
             if self.slots[at] == slot_of(hash, number) and self.groups[number].hash == hash:
@@ -124,7 +125,9 @@ cdef class Groups:
             at = (at + 1) & mask
         number = self.length
         Py_INCREF(<object>item)
-        self.groups[number] = group_t(item, hash, position, 0, string[0])
+        group = &self.groups[number]
+        group.object, group.hash, group.first, group.count = item, hash, position, 0
+        group.string = string[0]
         self.slots[at] = slot_of(hash, number)
         self.length += 1
         if 2 * self.length > mask:
