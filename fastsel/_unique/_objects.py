@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fastsel._core import _gate
 from fastsel._unique import _keys, string_runs
 from fastsel._unique._algorithms import Groups, finished
 from fastsel._unique.objects import first_objects
@@ -11,8 +12,11 @@ def groups_of(flat, inverse, equal_nan, sorted):
     """The Groups of a 1-d array of objects or StringDType; None where NumPy's comparisons decide.
 
     These order objects that are not all str or all bytes, and strings of which some are missing
-    and not NaN; and they tell apart objects that have no hash.
+    and not NaN; and they tell apart objects that have no hash. Without the interpreter lock another
+    thread may replace objects meanwhile: a copy of the array has references of its own.
     """
+    if not _gate.HAS_LOCK and flat.dtype.kind == "O":
+        flat = flat.copy()
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
     found = _in_order(items, inverse) or first_objects(items, True, _keys.SEEDS, inverse)
     if found is None:

@@ -3,7 +3,7 @@
 Equal objects are one group. The objects of a batch, unless all are strings, and the first one of
 each group are held by a reference: `__hash__`, `__eq__` and signal handlers may do with the array
 what they like, and each of its items is read once. All happens under the GIL, which other threads
-may have between rounds.
+may have between rounds; where there is none, the array is one that no other thread has.
 """
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
@@ -21,9 +21,19 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport give, take, take_zeros
 from fastsel._unique.hash_table cimport FIRST_SLOT_BITS
 
-cdef extern from "Python.h":
-    ctypedef struct PyASCIIObject:
-        Py_hash_t hash
+cdef extern from *:
+    """
+    /* The hash that a str keeps, or -1; another thread may write it where there is no GIL. */
+    static Py_hash_t fs_kept_hash(PyObject *string)
+    {
+    #if defined(_MSC_VER)
+        return *(volatile Py_hash_t *)&((PyASCIIObject *)string)->hash;
+    #else
+        return __atomic_load_n(&((PyASCIIObject *)string)->hash, __ATOMIC_RELAXED);
+    #endif
+    }
+    """
+    Py_hash_t fs_kept_hash(PyObject *string)
 
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
@@ -160,7 +170,7 @@ cdef inline uint64_t hash_of(PyObject *item) except? 0:
     """Most strings keep theirs."""
     cdef Py_hash_t hash = -1
     if PyUnicode_CheckExact(<object>item):
-        hash = (<PyASCIIObject *>item).hash
+        hash = fs_kept_hash(item)
     return <uint64_t>(PyObject_Hash(<object>item) if hash == -1 else hash)
 
 

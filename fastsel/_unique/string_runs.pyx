@@ -1,5 +1,6 @@
-"""Whether str or bytes objects are in order already. All happens under the GIL; no code of the
-objects runs, and no reference count changes."""
+"""Whether str or bytes objects are in order already. All happens under the GIL, or where there is
+none, on an array that no other thread has; no code of the objects runs, and no reference count
+changes."""
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
