@@ -29,12 +29,11 @@ def groups_of(flat, inverse, equal_nan, sorted):
 
 
 def groups_by_hash(flat, inverse, equal_nan):
-    """The same by Python's hash and equality; None if an object has no hash. NaN, and strings that
-    are missing, are one group, or each its own."""
+    """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
+    each its own, and so is what stands for missing strings, unless it equals itself."""
     items = flat.tolist()
-    is_missing = is_nan if flat.dtype.kind == "O" else lambda item: not isinstance(item, str)
-    missing = object()
-    keys = ((missing if equal_nan else object()) if is_missing(x) else x for x in items)
+    missing, doubtful = object(), flat.dtype.kind == "T"
+    keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
         _, index, numbers, counts = first_objects(keys, False, _keys.SEEDS, inverse)
@@ -44,12 +43,12 @@ def groups_by_hash(flat, inverse, equal_nan):
     return Groups(values, index, finished(numbers, counts))
 
 
-def is_nan(item):
-    """Does the object differ from itself?"""
+def is_nan(item, doubtful=False):
+    """Does the object differ from itself? `doubtful` if it does not say."""
     try:
         return bool(item != item)
     except Exception:  # then that is for the functions to raise that compare objects
-        return False
+        return doubtful
 
 
 def _in_order(flat, inverse):
