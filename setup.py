@@ -5,6 +5,7 @@ FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same resu
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 FASTSEL_TRACE=1       builds kernels whose lines coverage.py sees
+FASTSEL_WARNINGS=1    takes warnings of gcc or clang for errors
 FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead of for speed
 """
 
@@ -12,7 +13,7 @@ import os
 import sys
 import sysconfig
 import tempfile
-from distutils.errors import CompileError, LinkError
+from distutils.errors import CompileError, DistutilsPlatformError, LinkError
 from glob import glob
 from pathlib import Path
 
@@ -54,6 +55,25 @@ if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
     HARDENED.append("-fcf-protection")
 # Neither debug information nor a path says where the build was.
 REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
+# What a build needs: a program that compiles only where it is there, and what is said elsewhere.
+NEEDS = [
+    (
+        "int main(void) { return 0; }\n",
+        "fastsel needs a C compiler, and {command!r} is none that works (CC=... names another)",
+    ),
+    (
+        "#if (defined(_WIN32) && !defined(_WIN64)) || __SIZEOF_POINTER__ + 0 == 4 || \\\n"
+        "    (defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)\n"
+        '#error "not 64 bits, or big-endian"\n'
+        "#endif\n",
+        "fastsel is for 64-bit, little-endian platforms, and {command!r} builds for another",
+    ),
+    (
+        "#include <Python.h>\n",
+        "fastsel needs the C headers of Python (package python3-dev or python3-devel), which "
+        "{command!r} does not find",
+    ),
+]
 # A program that OpenMP builds; without it, neither the header nor the function is found.
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, or written, later
@@ -68,6 +88,7 @@ class BuildKernels(build_ext):
             self.parallel = os.cpu_count()
 
     def build_extensions(self):
+        self.check_needs()
         compile_args, link_args = self.flags()
         # The folder of this machine's interpreter has no place in a wheel.
         linker = getattr(self.compiler, "linker_so", [])
@@ -80,6 +101,13 @@ class BuildKernels(build_ext):
             if extension.name == THREADED:
                 self.add_openmp(extension)
         super().build_extensions()
+
+    def check_needs(self):
+        """Before Cython, which takes most of a minute."""
+        command = getattr(self.compiler, "compiler", ["the compiler"])[0]
+        for program, message in NEEDS:
+            if not self.builds(program):
+                raise DistutilsPlatformError(message.format(command=command))
 
     def written_by_cython(self):
         """The C sources, one after the other: Cython in several threads writes wrong ones."""
@@ -105,6 +133,8 @@ class BuildKernels(build_ext):
         else:
             compile_args += HARDENED + REPRODUCIBLE
             link_args += LINKED_ONCE if sys.platform == "linux" else []
+        if requested("FASTSEL_WARNINGS"):
+            compile_args += ["-Wall", "-Wextra", "-Werror"]
         return compile_args, link_args
 
     def add_openmp(self, extension):
@@ -142,17 +172,19 @@ class BuildKernels(build_ext):
             ]
         return [(["-fopenmp"], ["-fopenmp"])]
 
-    def builds(self, program, compile_args, link_args):
+    def builds(self, program, compile_args=(), link_args=None):
+        """Does the program compile? And does it link, with link_args?"""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "program.c")
             source.write_text(program)
             try:
                 objects = self.compiler.compile(
-                    [str(source)], output_dir=folder, extra_postargs=compile_args
+                    [str(source)], output_dir=folder, extra_postargs=list(compile_args)
                 )
-                self.compiler.link_executable(
-                    objects, "program", output_dir=folder, extra_postargs=link_args
-                )
+                if link_args is not None:
+                    self.compiler.link_executable(
+                        objects, "program", output_dir=folder, extra_postargs=link_args
+                    )
             except (CompileError, LinkError):
                 return False
         return True

@@ -45,6 +45,7 @@ THREAD_UNSAFE = {
     "test_dask_page": "catches what an example prints",
     "test_documents": "catches what an example prints",
     "test_every_dtype": "forces an algorithm for the process",
+    "test_eight_threads_at_once": "sets what holds for the process",
     "test_fork": "forks",
     "test_interrupts": "sends signals, which the main thread handles",
     "test_huge": "needs the memory once",

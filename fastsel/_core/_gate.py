@@ -13,11 +13,14 @@ from fastsel._core import _numpy
 # pandas Series, a generator) goes to the NumPy function, which knows the rules.
 _CONVERTED = (list, tuple, range, array.array, memoryview)
 
+# Free-threaded interpreters have no lock that lets one thread at a time run Python code.
+HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
+
 # Up to this many items, NumPy's own loops finish before our kernels for large arrays have started
 # (benchmarks/asv/suite/bench_tiny.py). Up to this many, NumPy also holds the interpreter lock, so
 # that no other thread can write to the array between the two passes of its nonzero, which would not
 # notice.
-TINY_ITEMS = 500
+TINY_ITEMS = 500 if HAS_LOCK else 0
 
 # Up to this many items, one call of a kernel for small arrays is faster than several kernels on
 # several threads.

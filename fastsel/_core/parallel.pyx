@@ -168,7 +168,7 @@ cdef void run_region(job_t *job, int threads) noexcept nogil:
     cdef int t
     fs_store(&job.ran, 0)
     fs_release(job)
-    for t in prange(threads, num_threads=threads, schedule="static", chunksize=1):
+    for t in prange(threads, num_threads=threads, schedule="static"):
         if t == 0:
             job.worked = -fs_microseconds()
             take_chunks(job, 0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastsel._core import _threads
+from fastsel._core import _gate, _threads
 from fastsel._unique import _algorithms, _keys, _plan, strings
 from fastsel._unique._algorithms import Groups, finished
 from fastsel._unique._outputs import Wanted
@@ -14,8 +14,11 @@ def groups_of(flat, inverse, equal_nan, sorted):
     """The Groups of a 1-d array of objects or StringDType; None where NumPy's comparisons decide.
 
     These order objects that are not all str or all bytes, and strings of which some are missing
-    and not NaN; and they tell apart objects that have no hash.
+    and not NaN; and they tell apart objects that have no hash. Without the interpreter lock another
+    thread may replace objects meanwhile: a copy of the array has references of its own.
     """
+    if not _gate.HAS_LOCK and flat.dtype.kind == "O":
+        flat = flat.copy()
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
     groups = _in_order(items, inverse) or _strings(items)
     if groups is None:
@@ -26,12 +29,11 @@ def groups_of(flat, inverse, equal_nan, sorted):
 
 
 def groups_by_hash(flat, inverse, equal_nan):
-    """The same by Python's hash and equality; None if an object has no hash. NaN, and strings that
-    are missing, are one group, or each its own."""
+    """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
+    each its own, and so is what stands for missing strings, unless it equals itself."""
     items = flat.tolist()
-    is_missing = is_nan if flat.dtype.kind == "O" else lambda item: not isinstance(item, str)
-    missing = object()
-    keys = ((missing if equal_nan else object()) if is_missing(x) else x for x in items)
+    missing, doubtful = object(), flat.dtype.kind == "T"
+    keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
         _, index, numbers, counts = first_objects(keys, _keys.SEEDS, inverse)
@@ -40,12 +42,12 @@ def groups_by_hash(flat, inverse, equal_nan):
     return Groups(flat[index], index, finished(numbers, counts))
 
 
-def is_nan(item):
-    """Does the object differ from itself?"""
+def is_nan(item, doubtful=False):
+    """Does the object differ from itself? `doubtful` if it does not say."""
     try:
         return bool(item != item)
     except Exception:  # then that is for the functions to raise that compare objects
-        return False
+        return doubtful
 
 
 def _in_order(items, inverse):

@@ -51,8 +51,8 @@ ctypedef struct keys_t:
     uint64_t factor
 
 
-cdef inline void describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
-                               const uint64_t[::1] unequal, tuple seeds):
+cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
+                              const uint64_t[::1] unequal, tuple seeds) except -1:
     """data is C-contiguous and holds `size` keys of equal width; rule is (significant, limit, nan,
     nan_unequal), seeds is (seed, factor)."""
     keys.data = <const char *>cnp.PyArray_DATA(data)
@@ -63,6 +63,7 @@ cdef inline void describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, 
     keys.unequal = &unequal[0] if unequal is not None else NULL
     keys.seed, keys.factor = seeds
     keys.seed &= ~<uint64_t>1
+    return 0
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:

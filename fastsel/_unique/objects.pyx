@@ -2,7 +2,8 @@
 
 Equal objects are one group. The object in hand and the first one of each group are held by a
 reference: `__hash__`, `__eq__` and signal handlers may do with the array what they like, and each
-of its items is read once. All happens under the GIL, which other threads may have between rounds.
+of its items is read once. All happens under the GIL, which other threads may have between rounds;
+where there is none, the array is one that no other thread has.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals

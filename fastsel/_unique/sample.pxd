@@ -16,12 +16,13 @@ ctypedef struct span_t:
 
 
 cdef inline span_t span_of(const keys_t *keys, const uint64_t *order) noexcept nogil:
-    """Of words, which `order` makes numbers; keys every so often, from the first on."""
+    """Of size > 0 words, which `order` makes numbers; keys every so often, from the first on."""
     cdef uint64_t[BATCH] numbers
     cdef uint64_t low, high, reach, spare, highest
-    cdef Py_ssize_t n = 0, i = 0, step = (keys.size - 1) // BATCH + 1
+    cdef Py_ssize_t n = 1, step = (keys.size - 1) // BATCH + 1, i = step
     cdef bint rises = False, falls = False
     cdef span_t span
+    numbers[0] = load_word(keys.data, keys.width)
     while i < keys.size:
         numbers[n] = load_word(keys.data + i * keys.width, keys.width)
         n += 1

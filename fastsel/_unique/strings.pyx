@@ -3,7 +3,7 @@ words of the leading letters, which sort them.
 
 Threads read the strings while the caller holds the GIL. No code of Python runs meanwhile, no string
 goes away, and no reference count changes; between rounds other threads of Python may do as they
-like with the array.
+like with the array. Where there is no GIL, the array is one that no other thread has.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals

@@ -240,6 +240,50 @@ def test_settings_change_while_others_call(forced_kernels):
         fastsel.set_num_threads(None)
 
 
+def test_eight_threads_at_once(forced_kernels):
+    """What calls share, all at the same time: working memory, cached results, the settings, NumPy's
+    functions, strings whose hash nobody knows yet."""
+    random = np.random.default_rng(8)
+    few, many = random.integers(0, 300, 20_000), random.integers(0, 2**60, 20_000)
+    mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # whose positions are a cached result
+    rows = random.integers(-20_000, 20_000, (20_000, 1))
+    texts = [np.array([f"{turn} {k}" for k in few[:500]], object) for turn in range(10)]
+    numbers, positions = np.arange(ones.size), np.flatnonzero(mask)
+
+    def unique(array):
+        values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
+        assert (array[index] == values).all()
+        assert (values[inverse] == array).all()
+        assert counts.sum() == array.size
+
+    def large_result(turn):
+        assert (fastsel.nonzero(ones)[0] == numbers).all()
+
+    def settings(turn):
+        fastsel.set_num_threads(1 + turn % 5)
+        with fastsel.threads(3):
+            assert fastsel.get_num_threads() == 3
+
+    def patch(turn):
+        with fastsel.patched():
+            assert_same(np.flatnonzero(mask), positions)
+
+    calls = [
+        lambda turn: unique(few),
+        lambda turn: unique(many),
+        lambda turn: unique(texts[turn]),
+        lambda turn: unique(texts[turn]),
+        large_result,
+        large_result,
+        lambda turn: (settings(turn), patch(turn)),
+        lambda turn: (patch(turn), assert_same(fastsel.gather_nd(few, rows), few[rows[:, 0]])),
+    ]
+    try:
+        in_threads([lambda call=call: list(map(call, range(10))) for call in calls])
+    finally:
+        fastsel.set_num_threads(None)
+
+
 # A writer changes the input meanwhile. Which of its states is seen is free; what is not:
 # a crash, an index out of range, an index twice.
 

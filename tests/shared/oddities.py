@@ -180,14 +180,20 @@ def unique_values_by_unique(a):
     return fastsel.unique(a, equal_nan=False, sorted=False)
 
 
+def items_of(values):
+    items = map(repr, values.tolist())
+    return sorted(set(items) if values.dtype.kind == "T" else items)
+
+
 def check_values(a):
-    """NumPy's values in any order; and where it cannot order them, those of `unique`."""
+    """NumPy's values in any order; and where it cannot order them, those of `unique`. Before NumPy
+    2.5 each missing string was a value of its own, even if it equals itself."""
     found, expected = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
     if expected[0] == "raises" and "not supported between instances of" in expected[2]:
         expected = outcome(unique_values_by_unique, a)
     if found[0] == expected[0] == "returns" and isinstance(expected[1], np.ndarray):
         found, expected = (
-            (result[0], [type(result[1]), result[1].dtype, sorted(map(repr, result[1].tolist()))])
+            (result[0], [type(result[1]), result[1].dtype, items_of(result[1])])
             for result in (found, expected)
         )
     assert found == expected

@@ -25,7 +25,7 @@ VALUES = {
     "floats_with_nan": lambda n, r: np.where(r.random(n) < 0.3, np.nan, r.random(n)),
     "mostly_nan": lambda n, r: np.where(r.random(n) < 0.9, np.nan, r.random(n)),
     "dates_with_nat": lambda n, r: np.where(
-        r.random(n) < 0.3, np.datetime64("NaT"), r.integers(0, 99, n).astype("M8[s]")
+        r.random(n) < 0.3, np.datetime64("NaT", "s"), r.integers(0, 99, n).astype("M8[s]")
     ),
     "strided": lambda n, r: r.integers(0, 99, 3 * n)[::3],
     "swapped": lambda n, r: r.integers(0, 99, n).astype(">i4"),

@@ -14,13 +14,16 @@ import fastsel
 
 @pytest.mark.parametrize("equal_nan", [True, False])
 def test_missing_strings_are_equal_or_not(equal_nan):
-    """StringDType(na_object=None), unsorted: equal_nan speaks of None as well, as in NumPy."""
-    array = np.array(["b", None, "a", None, "b"], np.dtypes.StringDType(na_object=None))
-    values, counts = fastsel.unique(
-        array, return_counts=True, equal_nan=equal_nan, sorted=False
-    )  # fmt: skip
-    assert values.tolist() == (["b", None, "a"] if equal_nan else ["b", None, "a", None])
-    assert counts.tolist() == ([2, 2, 1] if equal_nan else [2, 1, 1, 1])
+    """equal_nan speaks of NaN, and of pandas' NA, not of None, which equals itself."""
+    pd = pytest.importorskip("pandas")
+    for missing, is_one in ((None, True), (float("nan"), equal_nan), (pd.NA, equal_nan)):
+        texts = ["b", missing, "a", missing, "b"]
+        array = np.array(texts, np.dtypes.StringDType(na_object=missing))
+        values, counts = fastsel.unique(
+            array, return_counts=True, equal_nan=equal_nan, sorted=False
+        )  # fmt: skip
+        assert list(map(str, values)) == list(map(str, texts[: 3 if is_one else 4]))
+        assert counts.tolist() == ([2, 2, 1] if is_one else [2, 1, 1, 1])
 
 
 NAN = float("nan")
@@ -98,8 +101,9 @@ def test_string_dtype(missing, equal_nan, texts):
     array = np.array(items, np.dtypes.StringDType(na_object=missing))
     groups = {}
     for k, item in enumerate(items):
-        is_nan = not isinstance(item, str)
-        name = (is_nan, (k if is_nan and not equal_nan else 0) if is_nan else item)
+        is_missing = not isinstance(item, str)
+        each = missing is NAN and not equal_nan
+        name = (is_missing, (k if each else 0) if is_missing else item)
         groups.setdefault(name, []).append(k)
     check_groups(array, list(groups.values()), sorted=False, equal_nan=equal_nan)
     ascending = [groups[name] for name in sorted(groups)]

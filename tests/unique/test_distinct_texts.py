@@ -51,6 +51,30 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
         reference.check_unique(fastsel.unique, array)
 
 
+def test_without_the_interpreter_lock_objects_are_those_of_the_beginning(run_python):
+    """The kernels work on a copy of the array, and NumPy's nonzero, which needs the lock, is not
+    used. The lock is only said to be missing: objects that are hashed change the array instead of
+    another thread."""
+    run_python("""
+import sys
+sys._is_gil_enabled = lambda: False
+import numpy as np
+import fastsel
+from fastsel._core import _gate
+
+class Replaces:
+    def __hash__(self):
+        array.fill(None)
+        return 0
+
+array = np.array([Replaces(), "b", "a", "b"], object)
+expected = array[:3].tolist()
+assert fastsel.unique(array, sorted=False).tolist() == expected
+assert array.tolist() == [None] * 4
+assert not _gate.tiny(np.ones(1))
+""")
+
+
 @pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
 def test_equal_texts_may_be_different_objects(items, few_threads):
     """The object shown is the first of its group."""

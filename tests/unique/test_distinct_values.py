@@ -108,7 +108,7 @@ def test_nans_are_one_group_that_sorts_last(name, few_threads):
 
 @pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
 def test_nothing_but_nans(name, few_threads):
-    item = arrays.DTYPES[name].type("NaT" if "time" in name else "nan")
+    item = "NaT" if "time" in name else arrays.DTYPES[name].type("nan")
     for size in (1, 2, 65, 1000):
         reference.check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
 
@@ -199,6 +199,8 @@ def test_complex_nans_of_numpy_are_shown_by_the_first(axis, name, monkeypatch):
     array = np.array(COMPLEX_NANS[1:], name)
     wanted = reference.numpy_unique_outputs(array, sorted=False)
     assert wanted[1].tolist() == [0, 1, 4]
+    if len(np.unique(array, axis=axis)) > 3:
+        pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
     assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), wanted)
     assert_same(fastsel.unique(array, axis=axis, sorted=False), wanted[0])
     apart = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
@@ -316,7 +318,8 @@ def test_swapped_complex_is_right_where_numpy_is_not(name, few_threads):
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "M8[D]", ">M8[ns]", "m8"])
 def test_nat_is_last_and_one_unless_kept_apart(dtype, few_threads):
     """NumPy 2.3 and 2.4 collapse the NaT of M8 even with equal_nan=False."""
-    array = np.array(["NaT", -5, "NaT", 3, -5], dtype)
+    nat = np.iinfo(np.int64).min
+    array = np.array([nat, -5, nat, 3, -5], np.dtype(dtype).byteorder + "i8").view(dtype)
     assert_same(fastsel.unique(array), array[[1, 3, 0]])
     assert_same(fastsel.unique(array, equal_nan=False), array[[1, 3, 0, 2]])
     assert_same(fastsel.unique(array, equal_nan=False, sorted=False), array[[0, 1, 2, 3]])

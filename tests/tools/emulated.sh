@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The kernels' tests on another CPU, emulated by qemu, on a Debian:
+#
+#     tests/tools/emulated.sh CPU FOLDER [arguments of pytest]
+#
+# CPU is aarch64, or an x86-64 that qemu-x86_64 -cpu knows: Nehalem, which has neither AVX nor BMI, or
+# Haswell, which has AVX2. FOLDER gets all it takes: NumPy and pytest by pip, a copy of the source,
+# built for that CPU, and for AArch64 Debian's Python, unpacked but not installed. Only the build is
+# made anew each time. It needs qemu-user-static and a python3 with Cython, setuptools and NumPy, for AArch64
+# also gcc-aarch64-linux-gnu. Up to half an hour for each level.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+cpu=$1
+mkdir -p "$2"
+work=$(cd "$2" && pwd)
+shift 2
+[ $# -gt 0 ] || set -- tests/positions tests/selection tests/gather tests/unique/test_{distinct,distinct_values,dense}.py tests/core/test_threads.py
+root=$work/root site=$work/site source=$work/source
+python3=$(command -v "${PYTHON:-python3}")
+
+if [ "$cpu" = aarch64 ]; then
+    if [ ! -e "$root" ]; then
+        rm -rf "$work/apt" "$work/unpacked"
+        mkdir -p "$work"/apt/{state/lists,cache/archives}/partial "$work/unpacked"
+        : > "$work/apt/installed"
+        arm_apt() {
+            apt-get -q -y -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= \
+                -o Dir::State="$work/apt/state" -o Dir::State::status="$work/apt/installed" \
+                -o Dir::Cache="$work/apt/cache" -o Debug::NoLocking=1 "$@"
+        }
+        arm_apt update
+        arm_apt install --download-only --no-install-recommends python3-dev libgomp1 libstdc++6
+        for package in "$work"/apt/cache/archives/*.deb; do dpkg-deb -x "$package" "$work/unpacked"; done
+        mv "$work/unpacked" "$root"
+    fi
+    version=$(basename "$(readlink "$root/usr/bin/python3")")  # such as python3.11
+    home=$root/usr program=$root/usr/bin/$version levels="base neon"
+    qemu=(qemu-aarch64-static -L "$root")
+    for_target=(--only-binary=:all: --implementation cp --python-version "${version#python}"
+        --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 --platform manylinux2014_aarch64)
+    build_env=(CC=aarch64-linux-gnu-gcc LDSHARED="aarch64-linux-gnu-gcc -shared"
+        CFLAGS="-I$root/usr/include/$version -I$site/numpy/_core/include -idirafter $root/usr/include"
+        _PYTHON_HOST_PLATFORM=linux-aarch64 SETUPTOOLS_EXT_SUFFIX=".cpython-${version//[!0-9]}-aarch64-linux-gnu.so")
+else
+    home=$("$python3" -c "import sys; print(sys.base_prefix)")
+    program=$(readlink -f "$python3") levels=v4  # or the best that this CPU runs
+    qemu=(qemu-x86_64-static -cpu "$cpu")
+    export OPENBLAS_CORETYPE=$cpu  # by itself it takes an emulated CPU for a later one
+    for_target=() build_env=()
+fi
+
+# Tests start it by this name, too.
+{
+    echo "#!/bin/sh"
+    printf 'PYTHONHOME=%q exec' "$home"
+    printf ' %q' "${qemu[@]}"
+    printf ' -0 "$0" %q "$@"\n' "$program"
+} > "$work/python"
+chmod +x "$work/python"
+
+if [ ! -e "$site" ]; then
+    "$python3" -m pip install --quiet --target "$work/packages" "${for_target[@]}" \
+        numpy pytest hypothesis ml_dtypes
+    mv "$work/packages" "$site"
+fi
+
+rm -rf "$source"
+mkdir "$source"
+cp -r fastsel tests setup.py pyproject.toml LICENSE README.md "$source"
+cd "$source"
+rm -f fastsel/*/*.so
+env "${build_env[@]}" "$python3" setup.py -q build_ext --inplace
+
+export PYTHONPATH=$source:$site
+for level in $levels; do
+    FASTSEL_CPU=$level "$work/python" -P -m fastsel info
+    FASTSEL_CPU=$level "$work/python" -P -m pytest -q -p no:cacheprovider --hypothesis-profile=few "$@"
+done
