@@ -7,7 +7,7 @@ where there is none, the array is one that no other thread has.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.object cimport Py_EQ, PyObject, PyObject_Hash, PyObject_RichCompareBool
+from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport intptr_t, uint64_t
 
@@ -16,6 +16,9 @@ from fastsel._core.scratch cimport give, take, take_zeros
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.hash_table cimport FIRST_SLOT_BITS
 from fastsel._unique.keys cimport AHEAD
+
+cdef extern from "Python.h":
+    Py_hash_t PyObject_Hash(object item) except? -1   # by Cython a long, half of it on Windows
 
 cdef extern from "hashing.h" nogil:
     uint64_t fs_fold(uint64_t a, uint64_t b)
