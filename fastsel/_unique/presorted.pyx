@@ -35,7 +35,7 @@ ctypedef struct runs_task:
     Py_ssize_t size
     const Py_ssize_t *offsets
     Py_ssize_t chunks
-    const Py_ssize_t *order # or NULL
+    const Py_ssize_t *order  # or NULL
     Py_ssize_t *out
 
 

