@@ -80,3 +80,10 @@ def test_no_error_is_swallowed():
             content = binary.read_bytes()
             swallowed |= {name for name in names if name.encode() + b"\0" in content}
     assert swallowed == set()
+
+
+def test_actions_of_a_release_are_pinned():
+    text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)", text)
+    assert len(used) > 5
+    assert [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
