@@ -6,6 +6,7 @@ Keep one of each           unique, unique_all, unique_counts, unique_inverse, un
 Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
+Memory that is kept        set_keep_mb, get_keep_mb, release_memory
 
     >>> import fastsel
     >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
@@ -24,6 +25,7 @@ was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rule
 
 from fastsel._core._config import show_config
 from fastsel._core._gate import register_adapter as _register_adapter
+from fastsel._core._memory import get_keep_mb, release_memory, set_keep_mb
 from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
@@ -49,11 +51,14 @@ __all__ = [
     "extract",
     "flatnonzero",
     "gather_nd",
+    "get_keep_mb",
     "get_num_threads",
     "nonzero",
     "nonzero_coordinates",
     "patch_numpy",
     "patched",
+    "release_memory",
+    "set_keep_mb",
     "set_num_threads",
     "show_config",
     "threads",

@@ -12,7 +12,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from fastsel._core import _threads, parallel
+from fastsel._core import _memory, _threads, parallel, scratch
 from fastsel._simd import levels
 from fastsel._version import __version__
 
@@ -67,6 +67,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "threads": _threads.get_num_threads(),
         "threads by": _threads_by(),
         "threads set by": _threads.why(),
+        "memory kept, MB": f"{scratch.kept_bytes() / 2**20:.1f} of {_memory.get_keep_mb():g}",
         "environment": _AT_IMPORT,
     }
     if mode == "dicts":

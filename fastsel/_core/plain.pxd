@@ -4,8 +4,13 @@ cimport numpy as cnp
 
 cdef inline bint is_plain(a) noexcept:
     """An aligned, C-contiguous ndarray of numbers in native byte order?"""
-    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_ISALIGNED(a):
+    cdef cnp.ndarray array
+    if not cnp.PyArray_CheckExact(a):
         return False
-    if not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_ISNOTSWAPPED(a):
+    array = <cnp.ndarray>a        # without a check, which might raise
+    if not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_IS_C_CONTIGUOUS(array):
         return False
-    return cnp.PyArray_TYPE(a) <= cnp.NPY_CLONGDOUBLE or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT16
+    if not cnp.PyArray_ISNOTSWAPPED(array):
+        return False
+    return (cnp.PyArray_TYPE(array) <= cnp.NPY_CLONGDOUBLE
+            or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16)

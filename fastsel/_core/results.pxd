@@ -6,7 +6,6 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
 
 cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum)
-cpdef void drop() noexcept nogil
 
 
 cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):

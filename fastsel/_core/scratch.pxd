@@ -1,13 +1,22 @@
-"""Memory for the time of a call, which is cached for the next one."""
-
-cdef void *take(size_t size) noexcept nogil      # NULL: no memory
-cdef void *take_zeros(size_t size) noexcept nogil
-cdef void give(void *block) noexcept nogil       # any thread; NULL is nothing
-
-ctypedef void *block_t
+"""Memory that is kept from call to call, and Scratch, which has some for the time of one."""
 
 cdef enum:
+    MIN_LARGE = 1 << 17       # bytes of a block that take_large keeps; malloc keeps smaller ones
     MAX_BLOCKS = 16
+
+# Working memory, and memory of any size. NULL: there is none.
+cdef void *take(size_t size) noexcept nogil
+cdef void *take_zeros(size_t size) noexcept nogil
+cdef void *take_large(size_t size) noexcept nogil
+# Each takes back what came from its namesakes, in any thread; NULL is nothing.
+cdef void give(void *block) noexcept nogil
+cdef void give_large(void *block) noexcept nogil
+cdef bint fits(void *block, size_t size) noexcept nogil   # as it is
+cdef size_t size_of(void *block) noexcept nogil
+cdef bint may_keep(double size) noexcept nogil
+cpdef Py_ssize_t drop() noexcept nogil
+
+ctypedef void *block_t
 
 
 cdef class Scratch:

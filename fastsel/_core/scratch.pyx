@@ -1,80 +1,101 @@
-"""Memory for the time of a call, which is cached for the next one.
+"""Memory that is kept from call to call: what a call works with, and its results (results.pyx).
 
-A block from the system is a page fault for every 4096 bytes, and malloc gives what is free at the
-top of the heap back to it: a small call would spend most of its time in page faults. So a few
-blocks of each size are kept, 24 MB in all, until memory runs out;
-and the last two large ones, which the system may take (buffer_cache.pxd).
+A block from the system is a page fault, and a page to clear, for every 4096 bytes, and malloc gives
+what is free at the top of the heap back to it: small calls would spend most of their time there,
+and large ones a good part. So blocks are kept when they are given back: a few of each size up to
+4 MB, and the last LARGE_BLOCKS others, which make room for the former. Together they have no more
+bytes than `limit`, which the user sets (_memory.py). All of them go when memory runs out.
+
+Slots are exchanged and bytes counted by atomics, so that there is no lock that a thread could hold
+at a fork. Bytes are counted before their block is in a slot, and until it has left it.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
 
-from fastsel._core cimport results
-from fastsel._core.buffer_cache cimport (
-    FS_CACHED_LARGE, cache_or_release, data_t, find_cached, fs_exchange, header_of, header_t,
-    is_large, release_all)
-
 cdef extern from "memory.h" nogil:
     enum:
-        FS_CACHED_BLOCKS
+        FS_KEEPS
+    void *fs_exchange(void **slot, void *value)
+    Py_ssize_t fs_add(Py_ssize_t *sum, Py_ssize_t value)
     void fs_want_huge_pages(void *memory, size_t size)
 
 cdef enum:
-    HEADER = 64               # a cache line, at whose end the block's header stands
-    MIN_BITS = 12           # log2 of the least size that is cached; smaller ones are rounded up
+    ALIGNMENT = 64            # of a block: a cache line
+    MIN_BITS = 12             # log2 of the least size of a small block; sizes are rounded up
     MAX_BITS = 22
+    SMALL_BLOCKS = 4          # of a size
+    LARGE_BLOCKS = 8
     HUGE = 1 << 22            # from here on huge pages pay
 
-cdef data_t[(MAX_BITS + 1) * FS_CACHED_BLOCKS + 1] cached
-cdef data_t[FS_CACHED_LARGE + 1] large_blocks
+ctypedef struct header_t:     # stands before the block
+    void *start               # what the allocator returned
+    size_t size               # bytes of the block
+
+cdef block_t[(MAX_BITS + 1) * SMALL_BLOCKS] small
+cdef block_t[LARGE_BLOCKS] large
+cdef Py_ssize_t limit = 0     # bytes
+cdef Py_ssize_t kept = 0      # bytes
 
 
-cdef inline int max_cached(int bits) noexcept nogil:
-    """So many of that size; of the largest, which are half of all, half."""
-    return FS_CACHED_BLOCKS if bits < MAX_BITS else FS_CACHED_BLOCKS // 2
+cdef inline header_t *header_of(void *block) noexcept nogil:
+    return <header_t *>block - 1
+
+
+cdef size_t size_of(void *block) noexcept nogil:
+    return header_of(block).size
+
+
+cdef bint fits(void *block, size_t size) noexcept nogil:
+    """Neither too small nor, by more than an eighth, too large."""
+    return size <= size_of(block) <= size + size // 8
+
+
+cdef bint may_keep(double size) noexcept nogil:
+    """Would a large block of that size be kept?"""
+    return FS_KEEPS and MIN_LARGE <= size <= limit
+
+
+# ---- take and give ----------------------------------------------------------------------
 
 
 cdef inline int bits_of(size_t size) noexcept nogil:
-    """log2 of the least cached size that fits; MAX_BITS + 1 if there is none."""
+    """log2 of the least size of small blocks that is enough; MAX_BITS + 1 if there is none."""
     cdef int bits = MIN_BITS
     while bits <= MAX_BITS and (<size_t>1 << bits) < size:
         bits += 1
     return bits
 
 
+cdef inline int small_blocks(int bits) noexcept nogil:
+    """So many of that size; of the largest, which are half of all, half."""
+    return SMALL_BLOCKS if bits < MAX_BITS else SMALL_BLOCKS // 2
+
+
 cdef void *take(size_t size) noexcept nogil:
     cdef int bits = bits_of(size), k
-    cdef void *block = NULL
-    if bits <= MAX_BITS and FS_CACHED_BLOCKS:
-        size = <size_t>1 << bits
-        for k in range(max_cached(bits)):
-            block = fs_exchange(&cached[bits * FS_CACHED_BLOCKS + k], NULL)
-            if block != NULL:
-                return block
-    elif is_large(size):
-        block = find_cached(large_blocks, size, release)
-    return fresh(size) if block == NULL else block
+    cdef void *block
+    if bits > MAX_BITS:
+        return take_large(size)
+    size = <size_t>1 << bits
+    for k in range(small_blocks(bits)):
+        block = fs_exchange(&small[bits * SMALL_BLOCKS + k], NULL)
+        if block != NULL:
+            fs_add(&kept, -<Py_ssize_t>size)
+            return block
+    return fresh(size)
 
 
-cdef void *fresh(size_t size) noexcept nogil:
-    cdef char *start
-    if size + HEADER < size:
-        return NULL
-    start = <char *>PyMem_RawMalloc(size + HEADER)
-    if start == NULL:
-        drop()
-        results.drop()
-        start = <char *>PyMem_RawMalloc(size + HEADER)
-    if start == NULL:
-        return NULL
-    if size >= HUGE:
-        fs_want_huge_pages(start, size)
-    header_of(start + HEADER)[0] = header_t(start, size)
-    return start + HEADER
-
-
-cdef void release(void *block) noexcept nogil:
-    if block != NULL:
-        PyMem_RawFree(header_of(block).start)
+cdef void *take_large(size_t size) noexcept nogil:
+    cdef void *block
+    cdef int k
+    for k in range(LARGE_BLOCKS):
+        block = fs_exchange(&large[k], NULL)
+        if block != NULL and fits(block, size):
+            fs_add(&kept, -<Py_ssize_t>size_of(block))
+            return block
+        if block != NULL:
+            forget(fs_exchange(&large[k], block))
+    return fresh(size)
 
 
 cdef void *take_zeros(size_t size) noexcept nogil:
@@ -88,23 +109,109 @@ cdef void give(void *block) noexcept nogil:
     cdef int bits, k
     if block == NULL:
         return
-    bits = bits_of(header_of(block).size)
+    bits = bits_of(size_of(block))
     if bits > MAX_BITS:
-        cache_or_release(large_blocks, block, release)
+        give_large(block)
         return
-    for k in range(max_cached(bits)):
-        block = fs_exchange(&cached[bits * FS_CACHED_BLOCKS + k], block)
-        if block == NULL:
-            return
-    release(block)
+    if count(size_of(block)):
+        for k in range(small_blocks(bits)):
+            block = fs_exchange(&small[bits * SMALL_BLOCKS + k], block)
+            if block == NULL:
+                return
+        forget(block)
+    else:
+        release(block)
 
 
-cpdef void drop() noexcept nogil:
-    """Give all cached blocks back to the system."""
+cdef void give_large(void *block) noexcept nogil:
     cdef int k
-    for k in range((MAX_BITS + 1) * FS_CACHED_BLOCKS):
-        release(fs_exchange(&cached[k], NULL))
-    release_all(large_blocks, release)
+    if block == NULL:
+        return
+    if size_of(block) >= MIN_LARGE and count(size_of(block)):
+        for k in range(LARGE_BLOCKS):
+            block = fs_exchange(&large[k], block)
+            if block == NULL:
+                return
+        forget(block)             # the oldest one
+    else:
+        release(block)
+
+
+cdef bint count(size_t size) noexcept nogil:
+    """Count a block among those that are kept, if there is room: large ones make it."""
+    cdef int k = LARGE_BLOCKS
+    if not FS_KEEPS or <Py_ssize_t>size > limit:
+        return False
+    while fs_add(&kept, size) > limit:
+        fs_add(&kept, -<Py_ssize_t>size)
+        k -= 1
+        if k < 0:
+            return False
+        forget(fs_exchange(&large[k], NULL))
+    return True
+
+
+# ---- the system's -----------------------------------------------------------------------
+
+
+cdef void *fresh(size_t size) noexcept nogil:
+    cdef char *start
+    cdef char *block
+    if size + sizeof(header_t) + ALIGNMENT < size:
+        return NULL
+    start = <char *>PyMem_RawMalloc(size + sizeof(header_t) + ALIGNMENT)
+    if start == NULL:
+        drop()
+        start = <char *>PyMem_RawMalloc(size + sizeof(header_t) + ALIGNMENT)
+    if start == NULL:
+        return NULL
+    if size >= HUGE:
+        fs_want_huge_pages(start, size)
+    block = start + sizeof(header_t) + ALIGNMENT
+    block -= <size_t>block % ALIGNMENT
+    header_of(block)[0] = header_t(start, size)
+    return block
+
+
+cdef void release(void *block) noexcept nogil:
+    PyMem_RawFree(header_of(block).start)
+
+
+cdef Py_ssize_t forget(void *block) noexcept nogil:
+    """Give a block that was kept to the system; returns its bytes. NULL is nothing."""
+    cdef Py_ssize_t size
+    if block == NULL:
+        return 0
+    size = size_of(block)
+    release(block)
+    fs_add(&kept, -size)
+    return size
+
+
+cpdef Py_ssize_t drop() noexcept nogil:
+    """Give all that is kept back to the system; returns how many bytes that was."""
+    cdef Py_ssize_t size = 0
+    cdef int k
+    for k in range((MAX_BITS + 1) * SMALL_BLOCKS):
+        size += forget(fs_exchange(&small[k], NULL))
+    for k in range(LARGE_BLOCKS):
+        size += forget(fs_exchange(&large[k], NULL))
+    return size
+
+
+# ---- for _memory.py and the tests -------------------------------------------------------
+
+
+def set_limit(Py_ssize_t size):
+    """Keep no more than so many bytes from now on."""
+    global limit
+    limit = size
+    if kept > limit:
+        drop()
+
+
+def kept_bytes():
+    return kept
 
 
 cdef class Scratch:

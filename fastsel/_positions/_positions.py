@@ -241,10 +241,9 @@ def _count_along(array, truth, axes, keepdims):
     for axis in reversed(kept):
         steps[order.index(axis)] = step
         step *= array.shape[axis]
-    parts = bitmask.count_axes(
+    counts = bitmask.count_axes(
         array, *truth, np.array(order, np.intp), steps, math.prod(shape),
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip
-    counts = parts[0] if len(parts) == 1 else parts.sum(axis=0)
     counts = counts.reshape(shape).transpose(np.argsort(kept))
     return np.expand_dims(counts, tuple(axes)) if keepdims else counts

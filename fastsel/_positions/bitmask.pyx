@@ -47,6 +47,9 @@ ctypedef struct axes_task:
     truth_t truth
     Py_ssize_t[MAX_DIMS] steps    # of the counts along each axis: 0 where it is reduced
     intptr_t *counts
+    Py_ssize_t size               # how many counts
+    Py_ssize_t parts              # of each of them
+    Py_ssize_t cuts               # of the counts
     Py_ssize_t part_step          # to the counts of the next chunk, or 0: they share no count
     int cut_axis
     int round_axis                # a reduced axis
@@ -128,7 +131,7 @@ def count_axes(cnp.ndarray items not None, Py_ssize_t width,
     order lists the axes of items by falling stride (the last one becomes the inner row), steps
     has one number per listed axis, 0 where the axis is reduced. size is the number of counts.
 
-    Returns (parts, size) intp, whose sum over the first axis are the counts.
+    Returns the counts, intp.
     """
     cdef axes_task task
     cdef cnp.npy_intp[2] shape
@@ -157,9 +160,13 @@ def count_axes(cnp.ndarray items not None, Py_ssize_t width,
     task.rounds = chunk_count(length, 1, nbytes // task.chunks // max(1, length))
     cdef cnp.ndarray parts = cnp.PyArray_ZEROS(2, shape, cnp.NPY_INTP, 0)
     task.counts = <intptr_t *>cnp.PyArray_DATA(parts)
+    task.size, task.parts = size, shape[0]
+    task.cuts = chunk_count(size, threads, task.parts * sizeof(intptr_t))
     with nogil:
         for_rounds(count_axes_chunk, &task, task.rounds, task.chunks, threads)
-    return parts
+        if task.parts > 1:
+            for_chunks(add_parts, &task, task.cuts, threads)
+    return parts[0]
 
 
 cdef void describe_axes(axes_task *task, cnp.ndarray items, const Py_ssize_t[::1] order,
@@ -307,6 +314,16 @@ cdef void count_axes_chunk(void *context, Py_ssize_t k) noexcept nogil:
     if part.size:
         count_from(task, &part, 0, part.data, task.counts + k % task.chunks * task.part_step
                    + start * task.steps[task.cut_axis])
+
+
+cdef void add_parts(void *context, Py_ssize_t k) noexcept nogil:
+    """The counts of cut k: those of all chunks to the first one's."""
+    cdef axes_task *task = <axes_task *>context
+    cdef Py_ssize_t start = chunk_start(task.size, task.cuts, k), part, j
+    cdef Py_ssize_t stop = chunk_start(task.size, task.cuts, k + 1)
+    for part in range(1, task.parts):
+        for j in range(start, stop):
+            task.counts[j] += task.counts[part * task.part_step + j]
 
 
 cdef void count_from(const axes_task *task, const strided_t *part, int axis, const char *items,

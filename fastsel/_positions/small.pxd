@@ -13,7 +13,7 @@ cdef enum:
 
 cdef inline bint is_small(a, Py_ssize_t most, Py_ssize_t times=1) noexcept:
     """Plain, and of few items?"""
-    return is_plain(a) and cnp.PyArray_SIZE(a) <= times * min(most, MOST)
+    return is_plain(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:

@@ -10,7 +10,7 @@ from fastsel._positions import bitmask, indices, items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
 from fastsel._unique.dense import ascending_values, dense
 from fastsel._unique.keys import canonical_keys
-from fastsel._unique.presorted import presorted
+from fastsel._unique.presorted import presorted, run_numbers
 from fastsel._unique.relabel import relabel
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.sorting import Sorting, max_keys
@@ -112,11 +112,12 @@ def _presorted(keys, rows, wanted):
     offsets = bitmask.offsets_of(bits, keys.width, threads)
 
     def finish(order=None):
-        starts = indices.flat(bits, offsets, threads)
-        counts = np.diff(starts, append=keys.size)
-        if not wanted.inverse:
-            return None, counts
-        return np.repeat(np.arange(len(counts)) if order is None else order, counts), counts
+        inverse = counts = None
+        if wanted.inverse:
+            inverse = run_numbers(bits, offsets, keys.size, order, threads)
+        if wanted.counts:
+            counts = np.diff(indices.flat(bits, offsets, threads), append=keys.size)
+        return inverse, counts
 
     return Groups(*_at_bits(rows, bits, offsets, wanted.index), finish, direction)
 

@@ -86,12 +86,15 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
         task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers_out)
     length = groups
     if counts:
-        counts_out = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
+        counts_out = new_result(1, &length, cnp.NPY_INTP)
         task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts_out)
     if ascending:
-        index = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
+        index = new_result(1, &length, cnp.NPY_INTP)
         task.index = <Py_ssize_t *>cnp.PyArray_DATA(index)
+    task.groups = groups
     with nogil:
+        if ascending or counts:
+            for_chunks(clear_groups, &task, task.spans, threads)
         if ascending:
             for_chunks(index_by_number, &task, task.cuts, threads)
         if counts:
@@ -126,6 +129,17 @@ cdef void clear_numbers(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k) * 64
     cdef Py_ssize_t stop = chunk_start(task.entries // 64, task.spans, k + 1) * 64
     memset(task.numbers + start, 0, (stop - start) * sizeof(uint32_t))
+
+
+cdef void clear_groups(void *context, Py_ssize_t k) noexcept nogil:
+    """Of a group whose keys another thread changes, nothing else may be written."""
+    cdef dense_task *task = <dense_task *>context
+    cdef Py_ssize_t start = chunk_start(task.groups, task.spans, k)
+    cdef size_t nbytes = (chunk_start(task.groups, task.spans, k + 1) - start) * sizeof(Py_ssize_t)
+    if task.index != NULL:
+        memset(task.index + start, 0, nbytes)
+    if task.counts != NULL:
+        memset(task.counts + start, 0, nbytes)
 
 
 cdef void count_span(void *context, Py_ssize_t k) noexcept nogil:

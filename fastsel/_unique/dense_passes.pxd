@@ -19,6 +19,7 @@ ctypedef struct dense_task:
     Py_ssize_t rounds
     Py_ssize_t cuts             # of the keys, after pass 1
     Py_ssize_t spans            # of the entries
+    Py_ssize_t groups
     uint8_t *present            # [chunk][entry]
     uint64_t *occurring         # the same of all chunks, as bits
     Py_ssize_t *sizes           # [chunk][entry]: counts, or NULL

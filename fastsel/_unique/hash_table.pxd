@@ -37,6 +37,7 @@ ctypedef struct table_t:
 
 cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize_t most,
                      int skip_bits, Py_ssize_t expected) noexcept nogil
+cdef size_t table_bytes(const keys_t *keys, bint numbered, Py_ssize_t expected) noexcept nogil
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil
 cdef void table_clear(table_t *table) noexcept nogil
 cdef void table_free(table_t *table) noexcept nogil

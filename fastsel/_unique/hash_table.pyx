@@ -16,6 +16,23 @@ cdef enum:
     SMALL_SLOT_BITS = 12    # of a table that fits L1 or nearly
 
 
+cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
+    cdef int slot_bits = FIRST_SLOT_BITS
+    while capacity(slot_bits) < expected:
+        slot_bits += 1
+    return slot_bits
+
+
+cdef size_t table_bytes(const keys_t *keys, bint numbered, Py_ssize_t expected) noexcept nogil:
+    """What a table takes that starts with room for the expected keys."""
+    cdef int slot_bits = slot_bits_for(expected)
+    cdef size_t slot = max(keys.width, 4) if keys.is_word else 8
+    cdef size_t group = sizeof(Py_ssize_t)
+    if numbered:
+        slot, group = slot + sizeof(uint32_t), 2 * group
+    return (slot << slot_bits) + group * capacity(slot_bits)
+
+
 cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize_t most,
                      int skip_bits, Py_ssize_t expected) noexcept nogil:
     """A new table, with room for the expected keys; 0 or NO_MEMORY. Free it in both cases. That of
@@ -23,9 +40,7 @@ cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize
     cdef size_t room
     memset(table, 0, sizeof(table_t))
     table.width = max(keys.width, 4) if keys.is_word else 8
-    table.most, table.skip_bits, table.slot_bits = most, skip_bits, FIRST_SLOT_BITS
-    while capacity(table.slot_bits) < expected:
-        table.slot_bits += 1
+    table.most, table.skip_bits, table.slot_bits = most, skip_bits, slot_bits_for(expected)
     room = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
     table.slots = <char *>take(<size_t>table.width << table.slot_bits)
     table.firsts = <Py_ssize_t *>take(room)

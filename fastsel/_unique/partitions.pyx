@@ -26,7 +26,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
 from fastsel._unique.hash_table cimport (
-    NO_MEMORY, add_keys, table_clear, table_free, table_start, table_t)
+    NO_MEMORY, add_keys, table_bytes, table_clear, table_free, table_start, table_t)
 
 cnp.import_array()
 
@@ -105,6 +105,15 @@ cdef class Partitions:
             self.inverse = new_result(1, &length, cnp.NPY_INTP)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
 
+    cdef int table_threads(self) noexcept nogil:
+        """As many as have room for their tables in 2.5 times the keys' bytes, or in a byte per key
+        if that is more."""
+        cdef partitions_task *task = &self.task
+        cdef Py_ssize_t nbytes = table_bytes(&task.keys, task.numbered, task.expected + BATCH)
+        cdef Py_ssize_t used = 5 + (task.inverse != NULL) + (4 if task.narrow else 8)
+        cdef Py_ssize_t room = task.keys.size * max(1, 5 * task.keys.width // 2 - used)
+        return <int>max(1, min(<Py_ssize_t>self.threads, room // nbytes))
+
     def find(self):
         """Mark all first occurrences; False if a table takes too many probes."""
         cdef partitions_task *task = &self.task
@@ -114,7 +123,7 @@ cdef class Partitions:
             scan_starts(task)
             for_chunks(scatter_chunk, task, task.chunks, self.threads)
             for_chunks(clear_chunk, task, task.chunks, self.threads)
-            for_chunks(tables_chunk, task, task.cuts, self.threads)
+            for_chunks(tables_chunk, task, task.cuts, self.table_threads())
             for k in range(task.cuts):
                 status = min(status, task.status[k])
         if status == NO_MEMORY:

@@ -8,6 +8,7 @@ from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._unique.keys cimport BLOCKS, describe_keys, key_at, keys_t, load_words
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
 
@@ -27,6 +28,15 @@ ctypedef struct presorted_task:
     Py_ssize_t chunks
     uint64_t *bits
     int *seen               # by each chunk
+
+ctypedef struct runs_task:
+    const uint64_t *bits
+    Py_ssize_t blocks
+    Py_ssize_t size
+    const Py_ssize_t *offsets
+    Py_ssize_t chunks
+    const Py_ssize_t *order  # or NULL
+    Py_ssize_t *out
 
 
 cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, int letter,
@@ -142,3 +152,36 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
         if a != b:
             return -1 if a < b else 1
     return 0
+
+
+# ---- runs -------------------------------------------------------------------------------
+
+
+def run_numbers(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
+                Py_ssize_t size, const Py_ssize_t[::1] order, int threads):
+    """The inverse of keys of which the first one of each run has its bit set: the number of each
+    key's run, or what order says of it. offsets are those of the chunks of bits."""
+    cdef runs_task task
+    cdef cnp.npy_intp length = size
+    out = new_result(1, &length, cnp.NPY_INTP)
+    task.bits, task.blocks, task.size = &bits[0], bits.shape[0], size
+    task.offsets, task.chunks = &offsets[0], offsets.shape[0] - 1
+    task.order = NULL if order is None else &order[0]
+    task.out = <Py_ssize_t *>cnp.PyArray_DATA(out)
+    with nogil:
+        for_chunks(runs_chunk, &task, task.chunks, threads)
+    return out
+
+
+cdef void runs_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    cdef runs_task *task = <runs_task *>context
+    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
+    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.size)
+    cdef Py_ssize_t run = task.offsets[k] - 1, number = 0, i
+    if run >= 0:            # of the chunk before
+        number = run if task.order == NULL else task.order[run]
+    for i in range(start, stop):
+        if task.bits[i >> 6] >> (i & 63) & 1:
+            run += 1
+            number = run if task.order == NULL else task.order[run]
+        task.out[i] = number

@@ -15,7 +15,8 @@ def relabel(const Py_ssize_t[::1] order not None, Py_ssize_t[::1] inverse not No
         return
     task.order, task.inverse, task.size = &order[0], &inverse[0], inverse.shape[0]
     task.chunks = chunk_count(task.size, threads, 3 * sizeof(Py_ssize_t))
-    for_chunks(relabel_chunk, &task, task.chunks, threads)
+    with nogil:
+        for_chunks(relabel_chunk, &task, task.chunks, threads)
 
 
 cdef void relabel_chunk(void *context, Py_ssize_t k) noexcept nogil:

@@ -7,7 +7,7 @@ from fastsel._unique.hash_table cimport table_t
 ctypedef struct part_t:
     table_t table
     Py_ssize_t status           # 0, or why it gave up
-    Py_ssize_t *numbers         # of its groups: in the merged table, then in the answer
+    Py_ssize_t *numbers         # of its groups: in the table it is merged into, then in the answer
     void *recent                # keys (recent.pxd), or NULL
     int missed                  # batches in a row of which most keys were not recent
 
@@ -20,6 +20,7 @@ ctypedef struct tables_task:
     Py_ssize_t blocks
     Py_ssize_t chunks
     Py_ssize_t rounds
+    Py_ssize_t step             # from a chunk's table to that it is merged into
     part_t *parts               # one per chunk
     Py_ssize_t *inverse         # or NULL
 

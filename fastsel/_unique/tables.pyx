@@ -2,16 +2,17 @@
 the cache.
 
 A chunk is filled in rounds, so that signals are handled in time. The chunks' tables are merged in
-chunk order, so that the groups of the merged table are in order of first occurrence. The inverse
-holds each key's group in its own chunk's table until `finish` writes the numbers that the caller
-wants, which may have put the groups in another order.
+pairs, each into the one before it, then every other pair's, and so on: so that many threads share
+that work, and the groups of the merged table are in order of first occurrence. The inverse holds
+each key's group in its own chunk's table until `finish` writes the numbers that the caller wants,
+which may have put the groups in another order.
 
 Where only first occurrences are wanted, and few keys are new, most keys are not looked up: a filter
 knows the recent ones.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
@@ -19,7 +20,7 @@ from fastsel._unique.keys cimport BATCH, describe_keys, key_at, keys_t, load_wor
 from fastsel._unique.recent cimport new_recent, other_keys, remember
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport give, take, take_zeros
-from fastsel._core.parallel cimport chunk_count, for_rounds, round_start
+from fastsel._core.parallel cimport chunk_count, for_chunks, for_rounds, round_start
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, table_free, table_start, table_t)
 
@@ -66,13 +67,15 @@ cdef class Tables:
         cdef tables_task *task = &self.task
         cdef const table_t *whole = &task.parts[0].table
         cdef cnp.npy_intp length
-        cdef Py_ssize_t k, status = 0
+        cdef Py_ssize_t status
         with nogil:
             for_rounds(fill_chunk, task, task.rounds, task.chunks, self.threads)
-            for k in range(task.chunks):
-                status = min(status, task.parts[k].status)
-            if status == 0:
-                status = merge(task)
+            task.step = 1
+            status = worst(task)
+            while task.step < task.chunks and status == 0:
+                for_chunks(merge_pair, task, pairs(task), self.threads)
+                task.step *= 2
+                status = worst(task)
         if status == NO_MEMORY:
             raise MemoryError()
         if status:
@@ -88,17 +91,23 @@ cdef class Tables:
         cdef tables_task *task = &self.task
         cdef const table_t *whole = &task.parts[0].table
         cdef cnp.npy_intp length = whole.length
-        cdef Py_ssize_t k, g
+        cdef Py_ssize_t g
+        cdef Py_ssize_t *numbers
         cdef cnp.ndarray counts = None
         if task.counted:
             counts = new_result(1, &length, cnp.NPY_INTP)
             memcpy(cnp.PyArray_DATA(counts), whole.counts, length * sizeof(Py_ssize_t))
         if task.inverse != NULL and (order is not None or task.chunks > 1):
-            if order is not None:
-                for k in range(task.chunks):
-                    for g in range(task.parts[k].table.length if k else length):
-                        task.parts[k].numbers[g] = order[task.parts[k].numbers[g]]
+            numbers = <Py_ssize_t *>take(length * sizeof(Py_ssize_t))
+            if numbers == NULL:
+                raise MemoryError()
+            task.parts[0].numbers = numbers
+            for g in range(length):
+                numbers[g] = g if order is None else order[g]
             with nogil:
+                while task.step > 1:
+                    task.step //= 2
+                    for_chunks(number_pair, task, pairs(task), self.threads)
                 for_rounds(relabel_chunk, task, task.rounds, task.chunks, self.threads)
         return self.inverse, counts
 
@@ -262,36 +271,51 @@ cdef void free_part(part_t *part) noexcept nogil:
     give(part.recent)
 
 
-cdef Py_ssize_t merge(tables_task *task) noexcept nogil:
-    """All groups into the table of chunk 0, in chunk order, and the numbers there of each chunk's
-    groups. Returns 0 or a status."""
-    cdef table_t *whole = &task.parts[0].table
-    cdef part_t *part
-    cdef Py_ssize_t k, g, status
+cdef Py_ssize_t worst(const tables_task *task) noexcept nogil:
+    """0, or the status of a chunk that gave up."""
+    cdef Py_ssize_t k, status = 0
+    for k in range(task.chunks):
+        status = min(status, task.parts[k].status)
+    return status
+
+
+cdef inline Py_ssize_t pairs(const tables_task *task) noexcept nogil:
+    """How many chunks have another one so many steps behind them."""
+    return (task.chunks + task.step - 1) // (2 * task.step)
+
+
+cdef void merge_pair(void *context, Py_ssize_t k) noexcept nogil:
+    """The groups of the later table of pair k into the earlier one, and their numbers there. The
+    later one ends, but for how long it was."""
+    cdef tables_task *task = <tables_task *>context
+    cdef table_t *whole = &task.parts[2 * k * task.step].table
+    cdef part_t *part = &task.parts[(2 * k + 1) * task.step]
+    cdef Py_ssize_t length = part.table.length, g = 0
     whole.most = task.chunks * task.most
-    for k in range(1, task.chunks):
-        part = &task.parts[k]
-        part.numbers = <Py_ssize_t *>take(part.table.length * sizeof(Py_ssize_t))
-        if part.numbers == NULL:
-            return NO_MEMORY
-        g = 0
-        while g < part.table.length:
-            status = merge_batch(task, &part.table, g, part.numbers)
-            if status:
-                return status
-            g += BATCH
-    task.parts[0].numbers = <Py_ssize_t *>take(whole.length * sizeof(Py_ssize_t))
-    if task.parts[0].numbers == NULL:
-        return NO_MEMORY
-    for g in range(whole.length):
-        task.parts[0].numbers[g] = g
-    return 0
+    part.numbers = <Py_ssize_t *>take(length * sizeof(Py_ssize_t))
+    if part.numbers == NULL:
+        part.status = NO_MEMORY
+    while g < length and part.status == 0:
+        part.status = merge_batch(task, whole, &part.table, g, part.numbers)
+        g += BATCH
+    table_free(&part.table)
+    memset(&part.table, 0, sizeof(table_t))
+    part.table.length = length
 
 
-cdef Py_ssize_t merge_batch(const tables_task *task, const table_t *table, Py_ssize_t g,
-                            Py_ssize_t *merged) noexcept nogil:
-    """The same of a batch of groups of a table, from g on."""
-    cdef table_t *whole = &task.parts[0].table
+cdef void number_pair(void *context, Py_ssize_t k) noexcept nogil:
+    """The numbers of the later table of pair k: from those in the earlier one to the answer's."""
+    cdef tables_task *task = <tables_task *>context
+    cdef const Py_ssize_t *whole = task.parts[2 * k * task.step].numbers
+    cdef part_t *part = &task.parts[(2 * k + 1) * task.step]
+    cdef Py_ssize_t g
+    for g in range(part.table.length):
+        part.numbers[g] = whole[part.numbers[g]]
+
+
+cdef Py_ssize_t merge_batch(const tables_task *task, table_t *whole, const table_t *table,
+                            Py_ssize_t g, Py_ssize_t *merged) noexcept nogil:
+    """A batch of the groups of a table, from g on; returns 0 or a status."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] numbers
     cdef Py_ssize_t n = min(table.length - g, BATCH), j, status

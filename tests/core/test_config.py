@@ -28,7 +28,9 @@ def test_show_config_refuses_other_modes():
         fastsel.show_config(mode="json")
 
 
-@pytest.mark.parametrize("name", ["FASTSEL_HASH_SEED", "FASTSEL_CPU", "FASTSEL_NUM_THREADS"])
+@pytest.mark.parametrize(
+    "name", ["FASTSEL_HASH_SEED", "FASTSEL_CPU", "FASTSEL_KEEP_MB", "FASTSEL_NUM_THREADS"]
+)
 def test_nonsense_in_the_environment_is_ignored_with_a_warning(name, run_forked):
     printed = run_forked(IMPORT, **{name: "avx9"})
     assert name in printed

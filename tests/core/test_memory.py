@@ -13,7 +13,6 @@ from comparison import assert_same
 from grids import covering
 
 import fastsel
-from fastsel._core import scratch
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
@@ -203,10 +202,69 @@ def test_unique_takes_little_where_it_expects_too_few_groups(few, sorted, thread
 
 
 def assert_little_memory(a, extras, sorted):
-    scratch.drop()
+    times = 2.75 if extras and a.itemsize == 4 else 2.5
+    taken = taken_beside_outputs(lambda: fastsel.unique(a, *[extras] * 3, sorted=sorted))
+    assert taken <= max(times * a.nbytes, 24e6)
+
+
+def taken_beside_outputs(call):
+    """By a call that finds no memory of another one, and keeps none."""
+    fastsel.set_keep_mb(0)
     tracemalloc.start()
-    result = fastsel.unique(a, *[extras] * 3, sorted=sorted)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    outputs = sum(output.nbytes for output in (result if extras else [result]))
-    assert peak - outputs <= max(2.5 * a.nbytes, 24e6)
+    try:
+        result = call()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        fastsel.set_keep_mb(None)
+    return peak - sum(output.nbytes for output in (result if type(result) is tuple else [result]))
+
+
+def many_threads():
+    """Calls on arrays that are large enough for 128 threads, and bytes per item that each may take
+    beside its outputs."""
+    size, rng = 2_250_000, np.random.default_rng(1)
+    floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
+    square, mask = floats.reshape(1500, 1500), floats > 0
+    rows = rng.integers(0, 1500, (size, 2))
+    calls = {
+        "nonzero": (lambda: fastsel.nonzero(square), 1 / 8),
+        "nonzero_transposed": (lambda: fastsel.nonzero(square.T), 1 / 8),
+        "flatnonzero": (lambda: fastsel.flatnonzero(floats), 1 / 8),
+        "argwhere": (lambda: fastsel.argwhere(square), 1 / 8),
+        "nonzero_coordinates": (lambda: fastsel.nonzero_coordinates(square)[1], 1 / 8),
+        "count_nonzero": (lambda: fastsel.count_nonzero(floats), 0),
+        "count_nonzero_axis": (lambda: fastsel.count_nonzero(square.reshape(-1, 4), axis=0), 1 / 8),
+        "compress": (lambda: fastsel.compress(mask, floats), 1 / 8),
+        "compress_axis": (lambda: fastsel.compress(mask[:1500], square, axis=1), 0),
+        "extract": (lambda: fastsel.extract(mask, floats), 1 / 8),
+        "boolean_mask": (lambda: fastsel.boolean_mask(floats, mask), 1 / 8),
+        "gather_nd": (lambda: fastsel.gather_nd(square, rows), 0),
+    }
+    numbers = rng.permutation(size)
+    for groups in (1000, size // 50, size // 10, size):
+        for dtype in (np.int64, np.float32):
+            a = (numbers % groups * (1_000_003 if dtype is np.int64 else 1)).astype(dtype)
+            for order, extras in (("sorted", 3), ("first", 0), ("first", 3)):
+                calls[f"unique_{order}_{groups}_{dtype.__name__}_{extras}"] = (
+                    lambda a=a, order=order, extras=extras: fastsel.unique(
+                        a, *[extras > 0] * 3, sorted=order == "sorted"
+                    ),
+                    (2.75 if extras and a.itemsize == 4 else 2.5) * a.itemsize,
+                )
+    rows = (numbers % 1000).reshape(-1, 2)
+    calls["unique_rows"] = lambda: fastsel.unique(rows, axis=0), 2.5 * 8
+    return calls, size
+
+
+BYTES_PER_THREAD = 16_000
+
+
+def test_memory_does_not_grow_with_the_threads():
+    """What docs/differences.md promises, with more threads than most machines have."""
+    calls, size = many_threads()
+    taken = {}
+    with fastsel.threads(128):
+        for name, (call, bytes_per_item) in calls.items():
+            taken[name] = taken_beside_outputs(call), bytes_per_item * size + BYTES_PER_THREAD * 128
+    assert {name: found for name, found in taken.items() if found[0] > found[1]} == {}

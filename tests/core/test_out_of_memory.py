@@ -24,7 +24,6 @@ import ctypes, gc, sys
 import numpy as np
 import fastsel, fastsel._unique._plan, fastsel._core._gate
 import fastsel._core._threads
-from fastsel._core import results, scratch
 from fastsel._unique.small_unique import unique_small
 
 fastsel._core._threads.MIN_CHUNK_BYTES = 1
@@ -122,7 +121,7 @@ def same(found, expected):
 def sweep(call, expected, all_later):
     n = 1
     while True:
-        scratch.drop(), results.drop()
+        fastsel.release_memory()
         shim.fm_arm(n, all_later)
         try:
             result = call()
@@ -144,11 +143,11 @@ def check(call, all_later):
     expected = call()
     points = sweep(call, expected, all_later)
     gc.collect()
-    scratch.drop(), results.drop()
+    fastsel.release_memory()
     before = shim.fm_in_use()
     sweep(call, expected, all_later)
     gc.collect()
-    scratch.drop(), results.drop()
+    fastsel.release_memory()
     kept = shim.fm_in_use() - before
     assert kept < 20_000, kept
     return points

@@ -59,3 +59,31 @@ def test_adapters_keep_their_names():
     """Functions and classes of fastsel.onnx are found, and pickled, by that name."""
     for name in ("UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"):
         assert getattr(fastsel.onnx, name).__module__ == "fastsel.onnx"
+
+
+NOEXCEPT = re.compile(r"^(?: {4})?cdef [^\n]*?(\w+)\([^)]*\)\s*noexcept", re.MULTILINE)
+
+
+def test_no_error_is_swallowed():
+    """A C function that cannot raise, and yet calls what may, prints an error and goes on with a
+    wrong result. Then Cython puts the name of the function into the binary."""
+    names = {
+        f"fastsel.{path.parent.name}.{path.stem}.{name}"
+        for path in (ROOT / "fastsel").glob("*/*.p[yx][xd]")
+        for name in NOEXCEPT.findall(path.read_text(encoding="utf-8"))
+    }
+    assert "fastsel._core.plain.is_plain" in names
+    assert len(names) > 200
+    swallowed = set()
+    for binary in Path(fastsel.__file__).parent.glob("*/*"):
+        if binary.suffix in (".so", ".pyd"):
+            content = binary.read_bytes()
+            swallowed |= {name for name in names if name.encode() + b"\0" in content}
+    assert swallowed == set()
+
+
+def test_actions_of_a_release_are_pinned():
+    text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)", text)
+    assert len(used) > 5
+    assert [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []

@@ -1,0 +1,115 @@
+"""How much memory is kept between calls."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import warnings
+
+from fastsel._core import scratch
+
+DEFAULT_MB = 64.0
+
+_kept = DEFAULT_MB
+
+
+def set_keep_mb(mb: float | None) -> None:
+    """Set how much memory fastsel keeps between calls, for the whole process.
+
+    Fresh memory takes time: a page fault for every 4096 bytes. So memory that a call worked with,
+    and that of results which are gone, is kept for the calls to come, up to this limit. Arrays that
+    are larger than the limit are never kept.
+
+    Parameters
+    ----------
+    mb : number or None
+        In megabytes (2^20 bytes), at least 0, which keeps nothing. None restores the default: the
+        environment variable FASTSEL_KEEP_MB (read at import), or 64.
+
+    Raises
+    ------
+    TypeError
+        If mb is not a real number.
+    ValueError
+        If mb is less than 0, or NaN.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.set_keep_mb(256)
+    >>> fastsel.get_keep_mb()
+    256.0
+    >>> fastsel.set_keep_mb(None)
+    """
+    global _kept
+    _kept = _from_environment() if mb is None else _checked(mb)
+    scratch.set_limit(_bytes(_kept))
+
+
+def get_keep_mb() -> float:
+    """How many megabytes fastsel keeps between calls, at most.
+
+    Returns
+    -------
+    float
+        The first of these that is given: `set_keep_mb`, the environment variable FASTSEL_KEEP_MB,
+        64.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.set_keep_mb(0)
+    >>> fastsel.get_keep_mb()
+    0.0
+    >>> fastsel.set_keep_mb(None)
+    """
+    return _kept
+
+
+def release_memory() -> int:
+    """Give all memory that fastsel keeps between calls back to the system.
+
+    Returns
+    -------
+    int
+        How many bytes that was.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> _ = fastsel.release_memory()
+    >>> fastsel.release_memory()
+    0
+    """
+    return scratch.drop()
+
+
+def _checked(mb):
+    if not isinstance(mb, numbers.Real):
+        raise TypeError(f"mb must be a number, got {type(mb).__name__}")
+    if not mb >= 0:
+        raise ValueError(f"mb must be at least 0, got {mb}")
+    return float(mb)
+
+
+def _bytes(mb):
+    return int(min(mb * 2**20, 2.0**62))
+
+
+def _from_environment():
+    """What FASTSEL_KEEP_MB asks for, with a warning if that is no limit."""
+    text = os.environ.get("FASTSEL_KEEP_MB", "").strip()
+    if not text:
+        return DEFAULT_MB
+    try:
+        return _checked(float(text))
+    except ValueError:
+        warnings.warn(
+            f"FASTSEL_KEEP_MB must be a number of at least 0, got {text!r}; it is ignored",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return DEFAULT_MB
+
+
+set_keep_mb(None)
