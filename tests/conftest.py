@@ -62,7 +62,7 @@ THREAD_UNSAFE = {
     "test_patch": "replaces NumPy's functions",
     "test_what_a_variable_says": "sets a variable of the process",
     "test_written_meanwhile": "has a writer and readers of its own",
-    "test_run": "runs scripts in this process",
+    "test_run": "the command line prints, and reads the arguments of the process",
     "each_num_threads": "an iterator, which one thread can use",
     "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
     "run_forked": "starts an interpreter, which threads of this one do not reach",

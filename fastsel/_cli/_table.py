@@ -73,22 +73,31 @@ def print_table(rows: Iterable[Row]) -> None:
     Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
-def print_summary(rows: list[Row]) -> None:
-    """Print notes on operators, the number of losses, the geometric means and every difference."""
+def counted(number: int, noun: str) -> str:
+    """1 row, 2 rows; 1 loss, 2 losses."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{ending}"
+
+
+def print_summary(rows: list[Row], left_out: int = 0) -> None:
+    """Print notes on operators, the number of losses, the geometric means, every difference, and
+    how many rows an interrupted run has left out."""
     shown = {row.operator for row in rows}
     for operator in OPERATORS:
         if operator.note and operator.label in shown:
             print(f"{operator.label}: {operator.note}")
-    means = ", ".join(f"{name} {digits(mean)}x" for name, mean in geometric_means(rows).items())
-    losses, differences = (
-        sum(row.is_loss for row in rows),
-        sum(bool(row.difference) for row in rows),
-    )
-    print(f"\n{len(rows)} rows, {losses} losses, {differences} results differ from NumPy's")
-    print(f"geometric means of the ratios: {means}")
+    losses = counted(sum(row.is_loss for row in rows), "loss")
+    differences = sum(bool(row.difference) for row in rows)
+    differ = f"{counted(differences, 'result')} {'differs' if differences == 1 else 'differ'}"
+    print(f"\n{counted(len(rows), 'row')}, {losses}, {differ} from NumPy's")
+    if means := geometric_means(rows):
+        ratios = ", ".join(f"{name} {digits(mean)}x" for name, mean in means.items())
+        print(f"geometric means of the ratios: {ratios}")
     for row in rows:
         if row.difference:
             print(f"DIFFERS: {row.operator}, {row.workload}: {row.difference}")
+    if left_out:
+        print(f"interrupted: {counted(left_out, 'row')} left out")
 
 
 def environment() -> dict[str, Any]:
