@@ -63,6 +63,7 @@ THREAD_UNSAFE = {
     "test_what_a_variable_says": "sets a variable of the process",
     "test_written_meanwhile": "has a writer and readers of its own",
     "test_run": "the command line prints, and reads the arguments of the process",
+    "test_report": "replaces what NumPy's functions lead to",
     "each_num_threads": "an iterator, which one thread can use",
     "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
     "run_forked": "starts an interpreter, which threads of this one do not reach",

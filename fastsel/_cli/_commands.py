@@ -143,6 +143,12 @@ def command_line() -> argparse.ArgumentParser:
     script.add_argument(
         "-m", dest="as_module", action="store_true", help="SCRIPT is a module's name: -m pytest"
     )
+    script.add_argument(
+        "--report",
+        action="store_true",
+        help="print at the end which functions were replaced, how often, their time, and NumPy's, "
+        "estimated by timing some of the calls with both; takes less than 2 %% of the time",
+    )
     script.add_argument("script", metavar="SCRIPT", help="a Python file")
     script.add_argument(
         "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
@@ -199,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
         # argparse leaves out the first "--".
         theirs = arguments[arguments.index(options.script, arguments.index("run") + 1) + 1 :]
         try:
-            run(options.script, theirs, options.as_module)
+            run(options.script, theirs, options.as_module, options.report)
         except BadInputError as error:
             print(f"fastsel run: {error}", file=sys.stderr)
             return BAD_INPUT

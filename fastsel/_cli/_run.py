@@ -11,10 +11,11 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 
 import fastsel
+from fastsel._cli._report import Report
 from fastsel._cli._workloads import BadInputError
 
 
-def run(target: str, arguments: list[str], as_module: bool = False) -> None:
+def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
     """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
 
     What it raises is passed on, and its traceback shows none of our frames. Nothing is restored:
@@ -27,6 +28,8 @@ def run(target: str, arguments: list[str], as_module: bool = False) -> None:
     """
     sys.argv[:] = [target, *arguments]
     fastsel.patch_numpy()
+    if report:
+        Report().print_at_exit()
     try:
         if as_module:
             replace_first_path([os.getcwd()])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import fastsel
@@ -41,14 +41,14 @@ def texts_of(row: Row) -> tuple[str, ...]:
     return (row.operator, row.workload, *measured, str(row.threads))
 
 
-def print_plain_table(rows: Iterable[Row]) -> None:
-    """Print columns of text: names aligned left, numbers aligned right."""
-    lines = [HEADINGS, *map(texts_of, rows)]
+def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
+    """Columns of text: names, the first ones, aligned left, numbers aligned right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    alignments = [">" if heading in NUMBERS else "<" for heading in HEADINGS]
     for line in lines:
-        columns = zip(line, alignments, widths, strict=True)
-        print("  ".join(f"{text:{align}{width}}" for text, align, width in columns))
+        columns = enumerate(zip(line, widths, strict=True))
+        yield "  ".join(
+            f"{text:{'<' if k < names else '>'}{width}}" for k, (text, width) in columns
+        )
 
 
 def print_table(rows: Iterable[Row]) -> None:
@@ -57,7 +57,8 @@ def print_table(rows: Iterable[Row]) -> None:
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        print_plain_table(rows)
+        lines = [HEADINGS, *map(texts_of, rows)]
+        print(*aligned(lines, len(HEADINGS) - len(NUMBERS)), sep="\n")
         return
     table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     for heading in HEADINGS:
