@@ -32,7 +32,7 @@ CALLS_PER_CHECK = 1024  # between two looks at what counting costs
 SAMPLED_PART = 1 / 64
 # If a call is too long for the budget, its first rows are timed, but no fewer items than these:
 # smaller arrays have other costs.
-MIN_PIECE = 1 << 14
+MIN_PIECE = 1 << 11
 # A second call with these has no effect; methods of other objects may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
 # How much slower than fastsel NumPy might be, before it was timed the first time.
