@@ -28,6 +28,8 @@ BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
 
+NO_LOSS = 0.9995  # From this ratio on, 1.00x is printed.
+
 # --- operators ------------------------------------------------------------------------------
 
 
@@ -246,8 +248,8 @@ class Row:
 
     @property
     def is_loss(self) -> bool:
-        """Whether NumPy was faster."""
-        return self.ratio is not None and self.ratio < 1
+        """Whether NumPy was faster, by more than the digits that are printed hide."""
+        return self.ratio is not None and self.ratio < NO_LOSS
 
 
 def time_block(call: Callable[[], Any], times: list[int]) -> None:

@@ -22,6 +22,7 @@ MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62
 STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
+NO_LOSS = 0.995  # from this ratio on, 1.0x is written
 DARK = 0.62  # from this strength of colour on, the text is white
 
 
@@ -31,7 +32,7 @@ def check_chart_file(path: Path) -> None:
         raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")
     if find_spec("matplotlib") is None:
         raise BadInputError("--plot needs the package matplotlib: pip install matplotlib")
-    path.touch()
+    path.open("a").close()
 
 
 def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: str) -> None:
@@ -94,16 +95,17 @@ def draw_panel(axes, found, operators, decades) -> None:
 def draw_field(axes, column, row, ratios) -> None:
     mean, least, greatest = statistics.geometric_mean(ratios), min(ratios), max(ratios)
     strength = min(1.0, abs(math.log(mean)) / math.log(STRONGEST))
-    deepest = (0.70, 0.09, 0.17) if mean < 1 else (0.13, 0.40, 0.67)
+    deepest = (0.70, 0.09, 0.17) if mean < NO_LOSS else (0.13, 0.40, 0.67)
     color = [1 - strength * (1 - part) for part in deepest]
     axes.add_patch(rectangle(column, row, color))
     ink = "white" if strength > DARK else "black"
-    weight = "bold" if mean < 1 else "normal"
+    weight = "bold" if mean < NO_LOSS else "normal"
     several = len(ratios) > 1
     y = row - 0.13 if several else row
     axes.text(column, y, f"{shortest(mean)}x", ha="center", va="center", color=ink, weight=weight)
     if several:
-        weight, ink = ("bold", "#b2182b" if ink == "black" else ink) if least < 1 else (None, ink)
+        loss = least < NO_LOSS
+        weight, ink = ("bold", "#b2182b" if ink == "black" else ink) if loss else (None, ink)
         text = f"{shortest(least)} to {shortest(greatest)}"
         axes.text(
             column, row + 0.28, text, ha="center", va="center", color=ink, weight=weight, size=6.5
@@ -118,4 +120,6 @@ def rectangle(column, row, color):
 
 def shortest(ratio: float) -> str:
     """The ratio with two significant digits, or all digits before the decimal point."""
-    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.2f}" if ratio < 0.995 else f"{ratio:.1f}"
+    if ratio < NO_LOSS:
+        return f"{ratio:.2f}"
+    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"

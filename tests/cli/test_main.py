@@ -35,12 +35,42 @@ def test_missing_file(tmp_path, capsys):
 def test_file_of_another_kind(tmp_path, capsys, content):
     path = tmp_path / "table.npy"
     path.write_bytes(content)
-    assert_one_line_error(capsys, [path], "table.npy")
+    assert_one_line_error(capsys, [path], "table.npy", "" if content else "an empty file")
 
 
-def test_object_array(save, capsys):
-    path = save("names", np.array(["a", None]), allow_pickle=True)
+def test_npz_without_arrays(tmp_path, capsys):
+    np.savez(tmp_path / "none.npz")
+    assert_one_line_error(capsys, [tmp_path / "none.npz"], "none.npz", "no arrays")
+
+
+class Malicious:
+    def __reduce__(self):
+        return open, ("malice", "w")
+
+
+OBJECTS = {
+    "missing": np.array(["a", None]),
+    "mixed": np.array(["a", b"b"], object),
+    "fields": np.array([("a", 1)], "O,i4"),
+    "calls": np.array([Malicious()]),
+    "hides_a_call": np.array(["a", "b", [Malicious()]], object),
+}
+
+
+@pytest.mark.parametrize("array", OBJECTS.values(), ids=OBJECTS.keys())
+def test_object_array(save, capsys, array, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save("names", array, allow_pickle=True)
     assert_one_line_error(capsys, [path], "names.npy", "object arrays", "astype('U')")
+    assert not (tmp_path / "malice").exists()
+
+
+@pytest.mark.parametrize("instead", [b"", b"garbage", b"\x80\x04N.", b"\x80\x04}."])
+def test_object_array_with_a_broken_pickle(save, capsys, instead):
+    path = save("names", np.array(["a"], object), allow_pickle=True)
+    header = path.read_bytes().partition(b"\n")[0]
+    path.write_bytes(header + b"\n" + instead)
+    assert_one_line_error(capsys, [path], "names.npy", "object arrays")
 
 
 @pytest.mark.parametrize("array", [np.zeros((0, 3)), np.array(3.0)])
@@ -60,17 +90,30 @@ def test_nothing_to_run(save, capsys):
 
 def test_report_that_cannot_be_written(tmp_path, capsys):
     assert_one_line_error(capsys, [*TINY, "--json", tmp_path / "no" / "r.json"], "r.json")
+    assert_one_line_error(capsys, [*TINY, "--json", tmp_path], "s a directory", str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["bench", "--op", "sort"], ["bench", "--threads", "0"], ["bench", "--size", "x"]],
-)
-def test_unusable_arguments(capsys, arguments):
+UNUSABLE = {
+    "no_command": ([], "required: command"),
+    "operator": (["bench", "--op", "sort"], "'sort'"),
+    "no_threads": (["bench", "--threads", "0"], "--threads: 0 is not an integer from 1 on"),
+    "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 are too many: at most "),
+    "size": (["bench", "--size", "x"], "--size: x is not a number"),
+    "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
+    "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is no time"),
+    "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is no time"),
+    "endless_seconds": (["bench", "--seconds", "inf"], "--seconds: inf is no time"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "text"), UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_unusable_arguments(capsys, arguments, text):
     with pytest.raises(SystemExit) as leaving:
         main(arguments)
     assert leaving.value.code == 2
-    assert capsys.readouterr().err.startswith("usage: fastsel")
+    error = capsys.readouterr().err
+    assert error.startswith("usage: fastsel")
+    assert text in error.splitlines()[-1]
 
 
 def test_chart_of_another_format(tmp_path, capsys):

@@ -1,87 +1,218 @@
-"""``fastsel run``: the script's NumPy is patched, and all else is as Python would have it."""
+"""``fastsel run``: NumPy is patched, and all else is as Python itself would have it."""
 
 import os
+import signal
 import subprocess
 import sys
+import zipfile
 
-import numpy as np
 import pytest
 
-import fastsel
 from fastsel.__main__ import main
 
-REPORT = """
+MAIN = """
 import sys
-from pathlib import Path
-
-import numpy as np
+import __main__
 import beside
+
+print(sys.argv, sys.path)
+print(__name__, __file__, __spec__ and __spec__.name, __package__, type(__loader__), __doc__)
+print(vars(__main__) is globals())
+print("patched" if beside.is_patched() else "not patched", file=sys.stderr)
+"""
+# Threads and exit handlers run after the script, when its pools send what they have left.
+LATE = """
+import atexit, pickle, sys, threading, time
 from fastsel import _patch
 
-print(_patch.is_patched(), beside.unique_values([2, 1, 2]))
-print(__name__, Path(__file__).name, Path(sys.path[0]).name, sys.argv[1:])
+class Task: pass
+
+def late():
+    time.sleep(0.1)
+    print(pickle.dumps(Task()), sys.argv, sys.path)
+    print("patched" if _patch.is_patched() else "not patched", file=sys.stderr)
+
+threading.Thread(target=late).start()
+atexit.register(late)
+"""
+INTERRUPTED = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.kill(os.getpid(), signal.SIGINT)
+"""
+OWN_HOOK = """
+import sys, traceback
+def show(kind, error, tb):
+    print("mine", kind, [frame.name for frame in traceback.extract_tb(tb)])
+sys.excepthook = show
+raise KeyError(3)
+"""
+CHAINED = """
+def divide():
+    return 1 / 0
+
+try:
+    divide()
+except ZeroDivisionError as error:
+    raise KeyError(3) from error
 """
 
 
 @pytest.fixture
-def script(tmp_path):
-    """Function that writes a script, beside a module that imports from NumPy: its path."""
-
-    def write(text):
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        (folder / "beside.py").write_text("from numpy import unique_values\n")
-        path = folder / "script.py"
-        path.write_text(text)
-        return str(path)
-
-    return write
+def folder(tmp_path, monkeypatch):
+    """An empty folder, with a module beside the scripts in it; the current one."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "beside.py").write_text("from fastsel._patch import is_patched\n")
+    monkeypatch.chdir(tmp_path)
+    return folder
 
 
-def python_m_fastsel(*arguments):
+def run(*arguments, **variables):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "fastsel", "run", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables},
         capture_output=True,
         text=True,
+        timeout=600,
         check=False,
     )
 
 
-def test_script_and_its_modules_see_fastsel(script):
-    done = python_m_fastsel(script(REPORT), "--size", "3", "-h", "--", "x")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        "True [2 1]",
-        "__main__ script.py folder ['--size', '3', '-h', '--', 'x']",
-    ]
+def fastsel_run(*arguments, **variables):
+    return run("-m", "fastsel", "run", *arguments, **variables)
 
 
-@pytest.mark.parametrize(
-    ("text", "status"), [("pass", 0), ("import sys; sys.exit(7)", 7), ("raise KeyError(3)", 1)]
-)
-def test_exit_status_is_the_scripts(text, status, script):
-    done = python_m_fastsel(script(text))
-    assert done.returncode == status
-    assert ("KeyError: 3" in done.stderr) == (status == 1)
+def assert_as_python(*arguments, **variables):
+    """What `fastsel run` does with these arguments is what Python does, with NumPy patched."""
+    theirs, ours = run(*arguments, **variables), fastsel_run(*arguments, **variables)
+    assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout), ours.stderr
+    assert ours.stderr == theirs.stderr.replace("not patched", "patched")
+    return ours
 
 
-def test_the_process_is_left_as_it_was(script, capsys, monkeypatch):
-    before = np.nonzero.__wrapped__.__code__, sys.argv, list(sys.path), sys.modules["__main__"]
-    monkeypatch.delitem(sys.modules, "beside", raising=False)
-    assert main(["run", script(REPORT)]) == 0
-    monkeypatch.delitem(sys.modules, "beside")
-    assert capsys.readouterr().out.startswith("True [2 1]")
-    assert (
-        np.nonzero.__wrapped__.__code__,
-        sys.argv,
-        list(sys.path),
-        sys.modules["__main__"],
-    ) == before
-    with pytest.raises(RuntimeError):
-        fastsel.unpatch_numpy()
+@pytest.mark.parametrize("script", ["folder/main.py", "./folder/../folder/main.py", "link.py"])
+def test_script(folder, script):
+    (folder / "main.py").write_text(MAIN)
+    (folder.parent / "link.py").symlink_to("folder/main.py")
+    done = assert_as_python(script, "--size", "3", "-h", "-m", "--", "x")
+    assert done.stdout.startswith(f"['{script}', '--size', '3', '-h', '-m', '--', 'x']")
+    assert done.stderr == "patched\n"
 
 
-def test_missing_script(capsys):
-    assert main(["run", "no/such/script.py"]) == 2
-    assert "no/such/script.py" in capsys.readouterr().err
+def test_first_argument_may_be_two_dashes(folder):
+    (folder / "main.py").write_text(MAIN)
+    done = assert_as_python("folder/main.py", "--", "run", "folder/main.py")
+    assert done.stdout.startswith("['folder/main.py', '--', 'run', 'folder/main.py']")
+
+
+def test_without_the_scripts_folder_on_the_path(folder):
+    (folder / "main.py").write_text("import sys\nprint(sys.path)")
+    assert_as_python("folder/main.py", PYTHONSAFEPATH="1")
+
+
+@pytest.mark.parametrize("name", ["program", "package.module"])
+def test_module(folder, name, monkeypatch):
+    (folder / "package").mkdir()
+    (folder / "program").mkdir()
+    for file in ("package/module.py", "program/__main__.py"):
+        (folder / file).write_text(MAIN)
+    monkeypatch.chdir(folder)
+    done = assert_as_python("-m", name, "-m", "--", "x")
+    assert done.stderr == "patched\n"
+
+
+@pytest.mark.parametrize("archive", [False, True])
+def test_folder_and_archive_with_a_main(folder, archive):
+    script = "import sys, beside; print(sys.path, len(sys.argv), __spec__.name, __name__)"
+    (folder / "__main__.py").write_text(script)
+    if archive:
+        with zipfile.ZipFile("a.zip", "w") as file:
+            for name in ("__main__.py", "beside.py"):
+                file.write(folder / name, name)
+    assert_as_python(os.path.abspath("a.zip" if archive else "folder"), "x")
+
+
+def test_compiled_script(folder):
+    (folder / "main.py").write_text("import sys; print(sys.path, __name__)")
+    run("-m", "compileall", "-b", "folder")
+    assert_as_python("folder/main.pyc")
+
+
+def test_functions_that_a_module_imported_are_fastsels(folder):
+    (folder / "own.py").write_text("from numpy import unique_values\n")
+    (folder / "main.py").write_text("import own; print(own.unique_values([2, 1, 2]))")
+    assert fastsel_run("folder/main.py").stdout == "[2 1]\n"
+
+
+def test_pytest(folder):
+    (folder / "test_it.py").write_text(
+        "from fastsel import _patch\n"
+        "def test_patched(): assert _patch.is_patched()\n"
+        "def test_unpatched(): assert not _patch.is_patched()\n"
+    )
+    done = fastsel_run("-m", "pytest", "-p", "no:cacheprovider", "folder", "-k", "patched")
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "FAILED folder/test_it.py::test_unpatched" in done.stdout
+
+
+def test_threads_and_exit_handlers_are_still_the_scripts(folder):
+    (folder / "main.py").write_text(LATE)
+    done = assert_as_python("folder/main.py", "x")
+    assert done.stderr == "patched\npatched\n"
+
+
+ENDS = {
+    "end": ("pass", 0),
+    "status": ("import sys; sys.exit(7)", 7),
+    "message": ("import sys; sys.exit('no such thing')", 1),
+    "exception": ("raise KeyError(3)", 1),
+    "chained": (CHAINED, 1),
+    "syntax": ("def", 1),
+    "import": ("import no_such_module", 1),
+    "own_hook": (OWN_HOOK, 1),
+    "interrupted": pytest.param(
+        (INTERRUPTED, -signal.SIGINT),
+        marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no such status"),
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_exit_status_and_traceback(folder, end):
+    text, status = end
+    (folder / "main.py").write_text(text)
+    assert assert_as_python("folder/main.py").returncode == status
+
+
+def test_traceback_of_a_module_has_no_frames_but_its_own(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "program.py").write_text(CHAINED)
+    script, module = fastsel_run("program.py"), fastsel_run("-m", "program")
+    assert (module.returncode, module.stderr) == (1, script.stderr)
+
+
+NOTHING_TO_RUN = {
+    "missing": (["no/such.py"], "can't open no/such.py: No such file or directory", 2),
+    "unreadable": (["loop.py"], "can't open loop.py: Too many levels of symbolic links", 2),
+    "folder": (["folder"], "can't find '__main__' module in ", 1),
+    "module": (["-m", "no_such"], "No module named no_such", 1),
+    "package": (["-m", "folder"], "No module named folder.__main__", 1),
+}
+
+
+@pytest.mark.parametrize(("arguments", "text", "status"), NOTHING_TO_RUN.values())
+def test_nothing_to_run_is_one_line(folder, arguments, text, status):
+    (folder.parent / "loop.py").symlink_to("loop.py")
+    done = fastsel_run(*arguments)
+    assert done.stderr.startswith(f"fastsel run: {text}")
+    assert done.stderr.count("\n") == 1
+    assert done.returncode == status == run(*arguments).returncode
+
+
+def test_without_a_script(capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["run"])
+    assert leaving.value.code == 2
+    assert "usage: fastsel run" in capsys.readouterr().err

@@ -22,7 +22,7 @@ BELOW = {
     "sparse": ("_core", *FAMILIES),
     "onnx": ("_core", *FAMILIES),
     "dask": ("", "_core", *FAMILIES),
-    "_cli": ("", "_core"),
+    "_cli": ("", "_core", "_patch"),
     "__main__": ("_cli",),
 }
 CIMPORT = re.compile(r"^from (fastsel[\w.]*) cimport (\(.*?\)|[^\n]*)", re.M | re.S)

@@ -1,0 +1,43 @@
+"""The stars and galaxies in a photograph: how large, how bright and where each of them is.
+
+The Hubble Deep Field, an image of scikit-image, is labelled by SciPy. Without labels below five
+pixels, the regions get their sizes, centres of brightness and colours.
+"""
+
+import numpy as np
+import scipy.ndimage
+import skimage.data
+from shared import start
+
+MIN_PIXELS = 5
+
+
+def main(f, step=1):
+    image = skimage.data.hubble_deep_field()[::step, ::step].astype(np.float32)
+    brightness = image.mean(axis=2)
+    labels, _ = scipy.ndimage.label(brightness > brightness.mean() + brightness.std())
+
+    names, first, sizes = f.unique(labels, return_index=True, return_counts=True)
+    large = sizes >= MIN_PIXELS
+    large[0] = False  # the sky
+    number_of = np.cumsum(large) - 1  # of a region, by its label
+
+    kept = large[labels]
+    rows, columns = f.nonzero(kept)
+    regions = number_of[f.boolean_mask(labels, kept)]
+    light = f.boolean_mask(brightness, kept)
+    colours = f.boolean_mask(image, kept)
+
+    total = np.bincount(regions, light)
+    centres = [np.bincount(regions, light * axis) / total for axis in (rows, columns)]
+    means = [np.bincount(regions, colour) / f.boolean_mask(sizes, large) for colour in colours.T]
+    return {
+        "names": f.boolean_mask(names, large),
+        "first": f.boolean_mask(first, large),
+        "centres": np.stack(centres),
+        "colours": np.stack(means),
+    }
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,38 @@
+"""Split 336,776 flights for training and testing, with the same share of each airline in both.
+
+Airlines, which are strings, become numbers; rare ones and rows with missing values go. A fifth of
+the flights of each airline is for testing.
+"""
+
+import numpy as np
+from shared import flights, start
+
+COLUMNS = ["carrier", "month", "hour", "dep_delay", "arr_delay", "distance"]
+MIN_FLIGHTS = 100
+TEST = 5  # one of so many
+
+
+def main(f, step=1):
+    carriers, *numbers = flights(COLUMNS, step)
+    features = np.stack([column.astype(np.float32) for column in numbers], axis=1)
+    present = np.isfinite(features).all(axis=1)
+    features, carriers = f.boolean_mask(features, present), f.boolean_mask(carriers, present)
+
+    _, classes, counts = f.unique(carriers, return_inverse=True, return_counts=True)
+    rng = np.random.default_rng(0)
+    testing = np.zeros(len(classes), bool)
+    training = np.zeros(len(classes), bool)
+    for number in f.flatnonzero(counts >= MIN_FLIGHTS / step):
+        members = rng.permutation(f.flatnonzero(classes == number))
+        testing[members[: len(members) // TEST]] = True
+        training[members[len(members) // TEST :]] = True
+    return {
+        "training": f.boolean_mask(features, training),
+        "training classes": f.boolean_mask(classes, training),
+        "testing": f.boolean_mask(features, testing),
+        "testing classes": f.boolean_mask(classes, testing),
+    }
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,0 +1,241 @@
+"""``fastsel run --report``: which functions were replaced, how often, and whether it paid.
+
+Every call is counted and timed. Some are timed with NumPy's function, too, right after the call,
+when its arguments are still the same. Both have a budget, a share of the time since the start.
+"""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Any
+
+import numpy as np
+
+from fastsel import _patch
+from fastsel._cli._table import aligned, counted, digits, duration
+from fastsel._core import _numpy
+
+MAX_SHARE = 0.01  # of the time: for samples, and again for counting
+COUNTING_NANOSECONDS = 500  # by a call
+FREE_CALLS = 4096  # are counted, whatever the time
+CALLS_PER_CHECK = 1024  # between two looks at what counting costs
+
+# A sample stands for at least this part of the time that its function has taken so far. So a call
+# is as likely in the sample as it is long, and short calls leave some of the budget to long ones.
+SAMPLED_PART = 1 / 64
+# If a call is too long for the budget, its first rows are timed, but no fewer items than these:
+# smaller arrays have other costs.
+MIN_PIECE = 1 << 11
+# A second call with these has no effect; methods of other objects may do anything.
+HARMLESS = {str, bytes, int, float, bool, type(None)}
+# How much slower than fastsel NumPy might be, before it was timed the first time.
+FEARED_RATIO = 20
+
+HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
+
+
+@dataclass
+class Record:
+    """What is known of one function; times are nanoseconds."""
+
+    name: str
+    calls: int = 0
+    items: int = 0
+    spent: int = 0
+    complete: bool = True  # else counting became too expensive
+    samples: int = 0
+    stood_for: int = 0  # of the time spent, by samples
+    weighted_ratios: float = 0.0  # each times the time that its sample stands for
+    numpy_per_item: float = 0.0  # of the last sample
+
+    @property
+    def ratio(self) -> float | None:
+        """NumPy's time over fastsel's, if it was sampled."""
+        return self.weighted_ratios / self.stood_for if self.samples else None
+
+    def add_sample(self, theirs: int, sampled: int, items: int, spent: int) -> None:
+        """NumPy took `theirs` for `sampled` of the items of a call; we took `spent` for all."""
+        if sampled < items:
+            theirs *= items / sampled
+            if self.name.startswith("unique"):  # most of its time is a sort
+                theirs *= math.log(items) / math.log(sampled)
+        self.weighted_ratios += (self.spent - self.stood_for) * theirs / spent
+        self.stood_for = self.spent
+        self.numpy_per_item = theirs / max(items, 1)
+        self.samples += 1
+
+
+class Report:
+    """Count and sample the calls of the patched functions, from now on."""
+
+    def __init__(self) -> None:
+        self.start = perf_counter_ns()
+        self.sampling = 0  # nanoseconds
+        self.process = os.getpid()
+        self.lock = threading.Lock()
+        self.originals = dict(_patch.OURS)
+        self.count_small = _patch.COUNT_SMALL
+        self.records = {name: Record(name) for name in self.originals}
+        self.installed = {name: self.counting(name) for name in self.originals}
+        _patch.OURS.update(self.installed)
+        _patch.COUNT_SMALL = lambda a, most: None  # which would not be counted
+
+    def counting(self, name: str) -> Callable[..., Any]:
+        """The function of this name; each call is counted, some are sampled."""
+        function, record = self.originals[name], self.records[name]
+        array = array_of(name)
+
+        def count(*args, **kwargs):
+            start = perf_counter_ns()
+            result = function(*args, **kwargs)
+            spent = perf_counter_ns() - start
+            record.calls += 1
+            record.spent += spent
+            items = number_of_items(args[array])
+            record.items += items
+            if record.spent * (1 - SAMPLED_PART) >= record.stood_for:
+                self.sample(record, args, kwargs, items, spent)
+            if not record.calls % CALLS_PER_CHECK:
+                self.check_cost(record)
+            return result
+
+        return count
+
+    def elapsed(self) -> int:
+        """Nanoseconds since the start."""
+        return perf_counter_ns() - self.start
+
+    def check_cost(self, record: Record) -> None:
+        """Stop counting the calls of a function that are so many and so short that it matters."""
+        calls = sum(other.calls for other in self.records.values())
+        if calls > max(FREE_CALLS, MAX_SHARE * self.elapsed() / COUNTING_NANOSECONDS):
+            record.complete = False
+            self.installed[record.name] = _patch.OURS[record.name] = self.originals[record.name]
+            if record.name == "count_nonzero":
+                _patch.COUNT_SMALL = self.count_small
+
+    def sample(self, record: Record, args, kwargs, items: int, spent: int) -> None:
+        """Time a call, or its first rows, with NumPy's function, too, if that has no side effects
+        and the budget suffices."""
+        if not self.lock.acquire(blocking=False):
+            return
+        start = perf_counter_ns()
+        try:
+            feared_per_item = 2 * record.numpy_per_item or FEARED_RATIO * spent / max(items, 1)
+            # Half of the budget: other functions need some, too.
+            budget = (MAX_SHARE * (start - self.start) - self.sampling) / 2
+            piece = piece_of(record.name, args, items, budget / feared_per_item)
+            if piece is not None and all(map(is_harmless, piece)):
+                theirs = self.time_numpy(record.name, piece, kwargs)
+                sampled = number_of_items(piece[array_of(record.name)])
+                record.add_sample(theirs, sampled, items, spent)
+        except Exception:  # NumPy has no memory for it. The program has its result.
+            pass
+        finally:
+            self.sampling += perf_counter_ns() - start
+            self.lock.release()
+
+    def time_numpy(self, name: str, args: tuple, kwargs: dict[str, Any]) -> int:
+        """The nanoseconds of a call of NumPy's function."""
+        function = getattr(_numpy, name)
+        try:
+            # Some of NumPy's functions call others, which are to be NumPy's, too.
+            _patch.OURS.update((other, getattr(_numpy, other)) for other in self.records)
+            start = perf_counter_ns()
+            result = function(*args, **kwargs)
+            spent = perf_counter_ns() - start
+            del result  # not timed
+            return spent
+        finally:
+            _patch.OURS.update(self.installed)
+
+    def print_at_exit(self) -> None:
+        """Print the report when the program has ended, after its threads and exit handlers."""
+
+        def at_exit():
+            # A child of a fork has the handlers of its parent; stderr may be closed.
+            if os.getpid() == self.process and sys.stderr and not sys.stderr.closed:
+                print("\n".join(self.lines()), file=sys.stderr)
+
+        atexit.register(at_exit)
+
+    def lines(self) -> Iterable[str]:
+        """The report."""
+        seconds = self.elapsed() / 1e9
+        called = sorted(
+            (record for record in self.records.values() if record.calls),
+            key=lambda record: -record.spent,
+        )
+        spent = sum(record.spent for record in called) / 1e9
+        yield f"\nfastsel run --report: {duration(seconds)}"
+        if not called:
+            yield "no function was called that is replaced; a[mask] and methods are not"
+            return
+        yield from aligned([HEADINGS, *map(texts_of, called)], 1)
+        gain = sum(r.spent * (r.ratio - 1) for r in called if r.ratio is not None) / 1e9
+        yield (
+            f"{duration(spent)} in these functions, about {duration(spent + gain)} with NumPy's: "
+            f"{digits((seconds + gain) / seconds)}x for the whole program"
+        )
+        samples = sum(record.samples for record in called)
+        yield f"NumPy's times are estimated from {counted(samples, 'call')} timed with both"
+        if not all(record.complete for record in called):
+            yield "+: calls that are so many and so short that not all were counted"
+
+
+def texts_of(record: Record) -> tuple[str, ...]:
+    """A row of the table."""
+    more = "" if record.complete else "+"
+    estimate = ("-", "-")
+    if record.ratio is not None:
+        seconds = record.spent * record.ratio / 1e9
+        estimate = (f"~ {duration(seconds)}", f"{digits(record.ratio)}x")
+    counts = (f"{record.calls:,}{more}", f"{record.items:,}{more}")
+    return (record.name, *counts, duration(record.spent / 1e9), *estimate, str(record.samples))
+
+
+def array_of(name: str) -> int:
+    """Which argument is the array: the first, or that after the condition."""
+    return 1 if name in ("compress", "extract") else 0
+
+
+def number_of_items(array: Any) -> int:
+    """The items of an array; of a list, its length, because more would have to be counted."""
+    size = getattr(array, "size", None)
+    if isinstance(size, int):
+        return size
+    return len(array) if isinstance(array, list | tuple) else 1
+
+
+def piece_of(name: str, args: tuple, items: int, max_items: float) -> tuple | None:
+    """The arguments of a call, or the first rows of its arrays, of at most `max_items`.
+
+    None if that is too little, or if an array is written to.
+    """
+    if name == "compress" and args[3] is not None:  # out
+        return None
+    if items <= max_items:
+        return args
+    arrays, others = args[: array_of(name) + 1], args[array_of(name) + 1 :]
+    rows = len(arrays[-1])
+    if max_items < MIN_PIECE or len(arrays[0]) != rows:
+        return None
+    some = int(rows * max_items / items)
+    return (*(array[:some] for array in arrays), *others) if some else None
+
+
+def is_harmless(argument: Any) -> bool:
+    """Whether the functions may be called with it once more, without an effect, and at once: it is
+    no array of a library that may compute for hours."""
+    if type(argument) in (np.ndarray, np.memmap):
+        return not argument.dtype.hasobject or {*map(type, argument.flat)} <= HARMLESS
+    if type(argument) is list:
+        return {*map(type, argument)} <= HARMLESS
+    return argument is None or isinstance(argument, int | np.integer)

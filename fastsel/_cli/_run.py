@@ -1,0 +1,96 @@
+"""``fastsel run``: a script or a module as Python itself would run it, with NumPy patched."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pkgutil
+import runpy
+import sys
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+
+import fastsel
+from fastsel._cli._report import Report
+from fastsel._cli._workloads import BadInputError
+
+
+def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
+    """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
+
+    What it raises is passed on, and its traceback shows none of our frames. Nothing is restored:
+    threads and exit handlers may still run, and see what they would see in Python.
+
+    Raises
+    ------
+    BadInputError
+        If the script cannot be read.
+    """
+    sys.argv[:] = [target, *arguments]
+    fastsel.patch_numpy()
+    if report:
+        Report().print_at_exit()
+    try:
+        if as_module:
+            replace_first_path([os.getcwd()])
+            runpy.run_module(target, run_name="__main__", alter_sys=True)
+        elif pkgutil.get_importer(target):  # a folder or an archive, which run_path puts first
+            replace_first_path([])
+            runpy.run_path(os.path.abspath(target), run_name="__main__")
+        else:
+            replace_first_path([os.path.dirname(os.path.realpath(target))])
+            if target.endswith(".pyc"):
+                runpy.run_path(os.path.abspath(target), run_name="__main__")
+            else:
+                run_script(target)
+    except ImportError as error:
+        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # it found nothing to run
+            sys.exit(f"fastsel run: {error}")
+        hide_our_frames(error)
+        raise
+    except BaseException as error:
+        hide_our_frames(error)
+        raise
+
+
+def run_script(script: str) -> None:
+    """Run a script. `runpy.run_path` would not tell its path as given from its absolute one:
+    Python has the former in ``sys.argv``, the latter in ``__file__`` and tracebacks."""
+    path = os.path.join(os.getcwd(), script)
+    loader = SourceFileLoader("__main__", path)
+    try:
+        source = loader.get_data(path)
+    except (OSError, ValueError) as error:  # ValueError: a path with NUL
+        reason = getattr(error, "strerror", error)
+        raise BadInputError(f"can't open {script}: {reason}") from None
+    module = ModuleType("__main__")
+    vars(module).update(__builtins__=builtins, __file__=path, __loader__=loader)
+    sys.modules["__main__"] = module
+    exec(loader.source_to_code(source, path), vars(module))
+
+
+def replace_first_path(paths: list[str]) -> None:
+    """Replace the folder of the command, which ``python -P`` leaves out of ``sys.path``."""
+    if not sys.flags.safe_path:
+        sys.path[:1] = paths
+
+
+def hide_our_frames(error: BaseException) -> None:
+    """Have the traceback, if Python prints one, begin with the program's own frames."""
+    theirs = error.__traceback__
+    while theirs and name_of_module(theirs).startswith((__name__, "runpy", "importlib._boot")):
+        theirs = theirs.tb_next
+    show = sys.excepthook  # Python's, or the program's own
+    sys.excepthook = lambda kind, value, _: show(kind, value.with_traceback(theirs), theirs)
+
+
+def last(traceback):
+    """The frame that raised."""
+    while traceback.tb_next:
+        traceback = traceback.tb_next
+    return traceback
+
+
+def name_of_module(traceback) -> str:
+    """Where the code of the first frame of a traceback stands."""
+    return traceback.tb_frame.f_globals.get("__name__", "")

