@@ -298,6 +298,8 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     array([1, 3, 5])
     """
     both = _together(ar1, ar2)
+    if assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
+        both = None  # NumPy's result has the dtype of the array beside a Python number
     found = both and _membership.masks(*both, Wanted(True, True, True))
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique)
