@@ -49,19 +49,19 @@ def as_dtype_of(array, other):
 
 
 def compares_exactly(one, other):
-    """Are the items of two different dtypes equal if, and only if, they are the same numbers or
-    strings? NumPy makes floats of large integers, and has rules of its own for other pairs."""
-    if one.newbyteorder("=") == other.newbyteorder("="):
+    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings?
+    NumPy makes floats of large integers, and has rules of its own for other pairs."""
+    if one == other:
         return True
-    kinds, exact = one.kind + other.kind, "biufc"
-    if one.isbuiltin == 2 or other.isbuiltin == 2:
-        return False
+    kinds, numbers = one.kind + other.kind, "biufc"
+    if kinds in ("mm", "MM"):
+        return one.newbyteorder("=") == other.newbyteorder("=")
     if kinds in ("SS", "UU"):
         return True
-    if one.kind not in exact or other.kind not in exact:
+    if one.isbuiltin == 2 or other.isbuiltin == 2 or not set(kinds) <= set(numbers):
         return False
     large = any(dtype.kind in "iu" and dtype.itemsize == 8 for dtype in (one, other))
-    return not large or (one.kind in "biu" and other.kind in "biu")
+    return not large or set(kinds) <= set("biu")
 
 
 def masks(first, second, wanted):
@@ -88,6 +88,8 @@ def masks(first, second, wanted):
 
 
 def _has_keys(dtype):
+    if not _dtypes.movable(dtype):
+        return False
     return _dtypes.small_foreign(dtype) or _dtypes.key_rule(dtype.newbyteorder("=")) is not None
 
 
@@ -162,10 +164,9 @@ def _by_comparison(first, second, wanted):
     """By NumPy's sort, which no keys slow down as they may a hash."""
     if _dtypes.small_foreign(first.dtype):
         first, second = _dtypes.as_float32(first), _dtypes.as_float32(second)
-    return tuple(
-        _numpy.isin(*arrays, invert=wanted.invert, kind="sort") if is_wanted else None
-        for arrays, is_wanted in (
-            ((first, second), wanted.first),
-            ((second, first), wanted.second),
+    pairs = ((first, second), wanted.first), ((second, first), wanted.second)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN
+        return tuple(
+            _numpy.isin(*arrays, invert=wanted.invert, kind="sort") if is_wanted else None
+            for arrays, is_wanted in pairs
         )
-    )

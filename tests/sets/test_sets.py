@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-import reference
 from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, some_for
 from comparison import assert_same, assert_same_outcome, outcome
 from forcing import ALGORITHMS, force
