@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _gate
-from fastsel._positions._positions import flatnonzero
+from fastsel._positions._positions import count_nonzero, flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import _membership
 from fastsel._sets._membership import Wanted
@@ -258,6 +258,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> ND
         arguments = _gate.given(assume_unique=assume_unique)
         return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
     kept = extract(found, arrays[0])
+    del found
     return kept if assume_unique else unique(kept)
 
 
@@ -304,8 +305,14 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
-    kept = [unique(extract(mask, array)) for mask, array in zip(found, both, strict=True)]
-    return unique(np.concatenate(kept), equal_nan=False)
+    kept = np.concatenate(list(map(extract, found, both)))
+    size = count_nonzero(found[0])
+    del found
+    values = unique(kept)
+    if (values[-1:] != values[-1:]).any():
+        nans = [unique(part[part != part]) for part in np.split(kept, [size])]
+        return np.concatenate((values[:-1], unique(np.concatenate(nans), equal_nan=False)))
+    return values
 
 
 def _serves(kind, element, test_elements):

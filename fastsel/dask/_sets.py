@@ -3,10 +3,11 @@ each array."""
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel.dask._blocks import checked, one_axis, one_thread, stand_in
+from fastsel.dask._blocks import blocks, checked, layer, one_axis, stand_in, task
 from fastsel.dask._distinct import unique
 from fastsel.dask._selection import boolean_mask
 
@@ -55,12 +56,14 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     else:
         tests = np.asarray(test_elements).ravel()
         tests = da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
-    _numpy.isin(stand_in(x)[..., :0], stand_in(tests), kind=kind)
-    axes = tuple(range(x.ndim))
-    return da.blockwise(
-        _isin_block, axes, x, axes, tests, (x.ndim,), invert=bool(invert), kind=kind,
-        concatenate=True, dtype=bool, meta=np.empty((0,) * x.ndim, bool), token="fastsel-isin",
-    )  # fmt: skip
+    _numpy.isin(stand_in(x).ravel()[:0], stand_in(tests), kind=kind)
+    name = f"fastsel-isin-{tokenize(x.name, tests.name, bool(invert), kind)}"
+    tasks = {
+        (name, *block): task(_isin_block, key, (tests.name, 0), invert=bool(invert), kind=kind)
+        for block, key in blocks(x).items()
+    }
+    meta = np.empty((0,) * x.ndim, bool)
+    return da.Array(layer(name, tasks, x, tests), name, x.chunks, meta=meta)
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
@@ -218,16 +221,15 @@ def setxor1d(ar1, ar2, assume_unique=False):
 
 
 def _isin_block(block, tests, invert, kind):
-    return one_thread(fastsel.isin, block, tests, False, invert, kind=kind)
+    return fastsel.isin(block, tests, invert=invert, kind=kind)
 
 
 def _of_distinct(function, dtype, *arrays):
     """A task with these arrays, of one chunk each."""
-    call = [part for array in arrays for part in (array, (0,))]
-    return da.blockwise(
-        one_thread, (0,), function, None, *call, adjust_chunks={0: lambda _: np.nan},
-        align_arrays=False, dtype=dtype, meta=np.empty(0, dtype), token="fastsel-sets",
-    )  # fmt: skip
+    sources = [array.name for array in arrays]
+    name = f"fastsel-sets-{tokenize(function.__name__, sources)}"
+    tasks = {(name, 0): task(function, *((source, 0) for source in sources))}
+    return da.Array(layer(name, tasks, *arrays), name, ((np.nan,),), meta=np.empty(0, dtype))
 
 
 def _index_of_common(values, index, others):

@@ -118,7 +118,7 @@ calls = {
     "isin_partitions": forced("partitions", fastsel.isin, many[:9000] << 20, many << 20),
     "intersect1d": forced("tables", fastsel.intersect1d, many, many[:900], return_indices=True),
     "union1d": lambda: fastsel.union1d(flat, many),
-    "setdiff1d": lambda: fastsel.setdiff1d(missing, many[:500]),
+    "setdiff1d": lambda: fastsel.setdiff1d(missing, missing[:500]),
     "setxor1d": forced("partitions", fastsel.setxor1d, many[:9000], many[:300]),
 }
 

@@ -15,6 +15,8 @@ from fastsel._sets.membership import by_partitions, by_table
 from fastsel._unique import _keys
 from fastsel._unique.tables import Tables
 
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
 SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 
 
