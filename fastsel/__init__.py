@@ -3,6 +3,7 @@
 Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
 Keep the selected ones     compress, extract, boolean_mask (a[mask])
 Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
+Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
@@ -20,8 +21,8 @@ was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rule
 
 # A call goes through the public function, the gate (which checks dtype and layout, and passes on to
 # NumPy what has no kernel) and the kernels, which know bytes but no dtypes. Each family of
-# functions has a package: _positions, _selection, _unique, _gather. They share _core and _simd.
-# docs/internals.md has the steps, docs/source.md the files.
+# functions has a package: _positions, _selection, _unique, _gather and, made of these, _sets. They
+# share _core and _simd. docs/internals.md has the steps, docs/source.md the files.
 
 from fastsel._core._config import show_config
 from fastsel._core._gate import register_adapter as _register_adapter
@@ -32,6 +33,7 @@ from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
+from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
     unique_all,
@@ -53,6 +55,8 @@ __all__ = [
     "gather_nd",
     "get_keep_mb",
     "get_num_threads",
+    "intersect1d",
+    "isin",
     "nonzero",
     "nonzero_coordinates",
     "patch_numpy",
@@ -60,8 +64,11 @@ __all__ = [
     "release_memory",
     "set_keep_mb",
     "set_num_threads",
+    "setdiff1d",
+    "setxor1d",
     "show_config",
     "threads",
+    "union1d",
     "unique",
     "unique_all",
     "unique_counts",

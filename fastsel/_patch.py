@@ -18,14 +18,15 @@ import numpy as np
 from fastsel._core import _gate, _numpy
 from fastsel._positions import _positions, small_positions
 from fastsel._selection import _selection
+from fastsel._sets import _sets
 from fastsel._unique import _distinct
 
-_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct)
+_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
 # By name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 
 # Names of arguments that may be arrays, and the classes that override none of NumPy's functions.
-ARRAYS = {"a", "ar", "arr", "x", "condition", "out"}
+ARRAYS = {"a", "ar", "ar1", "ar2", "arr", "condition", "element", "out", "test_elements", "x"}
 PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
 # A first attempt, for small arrays, before any other check: NumPy counts so fast that one more call
@@ -46,14 +47,15 @@ def patch_numpy() -> None:
     """Put fastsel's functions behind NumPy's functions of the same name, in the whole process.
 
     They are ``nonzero``, ``flatnonzero``, ``argwhere``, ``count_nonzero``, ``compress``,
-    ``extract``, ``unique``, ``unique_all``, ``unique_counts``, ``unique_inverse`` and
-    ``unique_values``. Calls are counted: as many calls of `unpatch_numpy` restore them.
+    ``extract``, ``unique``, ``unique_all``, ``unique_counts``, ``unique_inverse``,
+    ``unique_values``, ``isin``, ``intersect1d``, ``union1d``, ``setdiff1d`` and ``setxor1d``. Calls
+    are counted: as many calls of `unpatch_numpy` restore them.
 
     Notes
     -----
     The patch reaches every call of these functions from Python: in your code, in libraries,
     whenever and however they imported the function (xarray's boolean selection, pandas'
-    ``Series[mask]`` on a RangeIndex), and in NumPy's own functions, such as ``numpy.isin``. It
+    ``Series[mask]`` on a RangeIndex), and in NumPy's own functions, such as ``numpy.delete``. It
     does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``, ``a[mask]``, hence
     pandas' ``df[mask]`` and scipy.sparse, which call methods), nor functions that numba compiles.
     The functions remain NumPy's objects: as always, NumPy first asks arrays with an

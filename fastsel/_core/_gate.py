@@ -32,6 +32,7 @@ _DEFAULTS = {
     "out": None,
     "count_out": None,
     "capacity": None,
+    "kind": None,
     "equal_nan": True,
     "sorted": True,
 }

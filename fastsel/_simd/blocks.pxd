@@ -2,7 +2,7 @@
 
 The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is the level in use.
 """
-from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "level.h" nogil:
     ctypedef struct fs_packing_t:
@@ -43,6 +43,9 @@ cdef extern from "level.h" nogil:
         void (*slots)(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
             int shift, uint64_t *slots) noexcept nogil
+        Py_ssize_t (*find[2])(
+            const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *held,
+            const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) noexcept nogil
         Py_ssize_t (*other[2])(
             const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
             uint64_t *bits) noexcept nogil

@@ -59,6 +59,9 @@ typedef struct {
     /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pyx gives for one. */
     void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
+    /* find[slots have 8 bytes]: n words in their first slots. See slots_body.h. */
+    ptrdiff_t (*find[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held,
+                         const uint64_t *first_slots, uint32_t *found, uint16_t *unknown);
     /* other[width is 8]: which items are not those that lie at their slot of recent keys
        (fs_recent_slot), as bits. Returns how many. */
     ptrdiff_t (*other[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,

@@ -1,5 +1,5 @@
-/* What unique does with vectors: words -> slots of a hash table, words among a few known ones,
-   words in order. Compiled once per CPU level (see levels.h). */
+/* What unique does with vectors: words -> slots of a hash table, words in their first slots, words
+   among a few known ones, words in order. Compiled once per CPU level (see levels.h). */
 
 #if FS_LEVEL_NUMBER >= 3
 
@@ -57,6 +57,60 @@ static void AT(slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_
 #undef FS_EACH
 #undef FS_BLEND_ODD
 #endif
+
+/* What lies at the first slots of n words, whose table holds words mixed with the seed: found gets
+   the slot plus one of each word that is there, 0 for others; unknown gets those of the others that
+   further slots may have, and those that look like an empty slot. Returns how many. */
+#if FS_LEVEL_NUMBER == 4
+#define FS_FIND(width, held_at, own) \
+    static ptrdiff_t AT(find_u##width)(const uint64_t *words, ptrdiff_t n, uint64_t seed, \
+                                       const void *held, const uint64_t *first_slots, \
+                                       uint32_t *found, uint16_t *unknown) \
+    { \
+        ptrdiff_t count = 0; \
+        uint64_t others = 0; \
+        __m512i seeds = _mm512_set1_epi64((long long)seed); \
+        for (ptrdiff_t j = 0; j < n; j += 8) { \
+            __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
+            __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
+            __m512i there = held_at; \
+            __m512i word = _mm512_xor_si512(_mm512_maskz_loadu_epi64(some, words + j), seeds); \
+            word = own; \
+            __mmask8 hit = _mm512_mask_cmpeq_epi64_mask(some, there, word); \
+            __mmask8 other = _mm512_mask_test_epi64_mask((__mmask8)(some & ~hit), there, there); \
+            other |= _mm512_mask_testn_epi64_mask(some, word, word); \
+            slots = _mm512_add_epi64(slots, _mm512_set1_epi64(1)); \
+            _mm512_mask_cvtepi64_storeu_epi32(found + j, some, _mm512_maskz_mov_epi64(hit, slots)); \
+            others |= (uint64_t)other << (j & 63); \
+            if ((j & 63) < 56 && j + 8 < n) continue; \
+            for (; others; others &= others - 1) \
+                unknown[count++] = (uint16_t)((j & ~63) + fs_ctz(others)); \
+        } \
+        return count; \
+    }
+FS_FIND(32, _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slots, held, 4)),
+        _mm512_and_si512(word, _mm512_set1_epi64(0xffffffff)))
+FS_FIND(64, _mm512_i64gather_epi64(slots, held, 8), word)
+#else
+#define FS_FIND(width) \
+    static ptrdiff_t AT(find_u##width)(const uint64_t *words, ptrdiff_t n, uint64_t seed, \
+                                       const void *held, const uint64_t *first_slots, \
+                                       uint32_t *found, uint16_t *unknown) \
+    { \
+        ptrdiff_t count = 0; \
+        for (ptrdiff_t j = 0; j < n; j++) { \
+            uint##width##_t word = (uint##width##_t)(words[j] ^ seed); \
+            uint##width##_t there = ((const uint##width##_t *)held)[first_slots[j]]; \
+            found[j] = (uint32_t)(first_slots[j] + 1) & (0 - (uint32_t)(there == word)); \
+            unknown[count] = (uint16_t)j; \
+            count += ((there != word) & (there != 0)) | (word == 0); \
+        } \
+        return count; \
+    }
+FS_FIND(32)
+FS_FIND(64)
+#endif
+#undef FS_FIND
 
 /* Which items are not those that lie at their slots of recent keys, as bits; returns how many. */
 #if FS_LEVEL_NUMBER == 4

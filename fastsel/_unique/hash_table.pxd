@@ -19,6 +19,9 @@ cdef enum:
     TOO_MANY = -2
     FLOODED = -3
     FIRST_SLOT_BITS = 8     # of the smallest table
+    # The budget of extra probes, for each key and for a batch of them to begin with. Random keys
+    # take 0.4 per key at most.
+    PROBES_PER_KEY = 16
 
 ctypedef struct table_t:
     char *slots             # a word ^ seed each, 0 if empty

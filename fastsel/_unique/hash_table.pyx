@@ -10,9 +10,6 @@ from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, same_key, wide
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    # The budget of extra probes, for each key and for a batch of them to begin with. Random keys
-    # take 0.4 per key at most.
-    PROBES_PER_KEY = 16
     SMALL_SLOT_BITS = 12    # of a table that fits L1 or nearly
 
 

@@ -19,9 +19,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
-from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, keys_t, load_words
+from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, load_words
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.bit_ranks cimport rank, rank_blocks, ranks_t
+from fastsel._unique.bit_ranks cimport rank, rank_blocks
+from fastsel._unique.partitions cimport PARTITION_BITS, PARTITIONS, partitions_task
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
@@ -32,36 +33,9 @@ cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
-cdef enum:
-    PARTITION_BITS = 8
-    PARTITIONS = 1 << PARTITION_BITS
-
 ctypedef fused word_t:
     uint32_t
     uint64_t
-
-ctypedef struct partitions_task:
-    keys_t keys
-    Py_ssize_t blocks
-    Py_ssize_t chunks             # of the keys
-    bint narrow                   # words are scattered as 4 bytes, not 8
-    Py_ssize_t expected           # groups per part, estimated
-    bint counted
-    bint numbered                 # the tables number their slots
-    uint8_t *parts                # per key: its part
-    uint8_t *marks                # per key: is it the first one of its group?
-    Py_ssize_t *starts            # [part][chunk]: where that chunk's keys of that part start
-    char *words                   # scattered
-    uint32_t *positions           # scattered: position of the key
-    Py_ssize_t *inverse           # or NULL
-    Py_ssize_t *groups            # per part
-    Py_ssize_t cuts               # chunks of the parts
-    Py_ssize_t *status            # one per cut
-    ranks_t ranks
-    Py_ssize_t spans              # of the bitmask
-    const Py_ssize_t *offsets     # of the ranks of each span
-    Py_ssize_t *counts
-
 
 cdef class Partitions:
     """The state between the two halves of the job; between them the marks become a bitmask."""
@@ -217,7 +191,8 @@ cdef void scatter(const partitions_task *task, Py_ssize_t k, word_t *out) noexce
             at = next_entry[p]
             next_entry[p] = at + 1
             out[at] = <word_t>words[j]
-            task.positions[at] = <uint32_t>(start + j)
+            if task.positions != NULL:
+                task.positions[at] = <uint32_t>(start + j)
         start += n
 
 

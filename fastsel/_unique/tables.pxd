@@ -1,4 +1,5 @@
-"""The table of a chunk, as far as small_unique.pyx fills one of its own."""
+"""The table of a chunk, as far as small_unique.pyx fills one of its own; and the merged one, in
+which membership.pyx looks up other keys."""
 from libc.stdint cimport uint64_t
 
 from fastsel._unique.keys cimport keys_t
@@ -23,6 +24,14 @@ ctypedef struct tables_task:
     Py_ssize_t step             # from a chunk's table to that it is merged into
     part_t *parts               # one per chunk
     Py_ssize_t *inverse         # or NULL
+
+
+cdef class Tables:
+    cdef tables_task task         # once the groups are found, its first part has them all
+    cdef object owned             # arrays that the task points to
+    cdef readonly object index    # of the groups, in order of first occurrence
+    cdef object inverse
+    cdef int threads
 
 cdef void fill(const tables_task *task, part_t *part, Py_ssize_t start,
                Py_ssize_t stop) noexcept nogil

@@ -34,12 +34,6 @@ cdef enum:
 
 cdef class Tables:
     """The state between the two halves of the job; between them the groups may be put in order."""
-    cdef tables_task task
-    cdef object owned             # arrays that the task points to
-    cdef readonly object index    # of the groups, in order of first occurrence
-    cdef object inverse
-    cdef int threads
-
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t most,
                  Py_ssize_t expected, bint inverse, bint counts, int threads):

@@ -4,10 +4,10 @@ NumPy's rules apply, as in fastsel. Each docstring says what is unknown before c
 the number of distinct values.
 """
 
-# A public function (_positions, _selection, _distinct, _gather) checks its arguments and builds a
-# graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy blocks, on one
-# thread each. For unique, _groups has the functions that its tasks call, and _stages the graph that
-# merges the distinct values of all blocks and numbers the items of each block by them.
+# A public function (_positions, _selection, _distinct, _sets, _gather) checks its arguments and
+# builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy
+# blocks, on one thread each. For unique, _groups has the functions that its tasks call, and _stages
+# the graph that merges the distinct values of all blocks and numbers the items of each block by them.
 
 try:
     import dask.array as _  # noqa: F401
@@ -31,6 +31,7 @@ from fastsel.dask._positions import (
     nonzero_coordinates,
 )
 from fastsel.dask._selection import boolean_mask, compress, extract
+from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
 __all__ = [
     "argwhere",
@@ -40,8 +41,13 @@ __all__ = [
     "extract",
     "flatnonzero",
     "gather_nd",
+    "intersect1d",
+    "isin",
     "nonzero",
     "nonzero_coordinates",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
     "unique",
     "unique_all",
     "unique_counts",

@@ -29,8 +29,11 @@ def _unpatched():
         fastsel.unpatch_numpy()
 
 
+OF_TWO = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+
+
 def arguments_of(name):
-    return ([True, False], [3, 4]) if name in ("compress", "extract") else ([3, 4],)
+    return ([True, False], [3, 4]) if name in OF_TWO else ([3, 4],)
 
 
 def is_ours(name, function=None):

@@ -24,6 +24,10 @@ def test_unique():
     for name in ("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"):
         getattr(np, name)([0, 1])
 
+def test_sets():
+    for name in ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"):
+        getattr(np, name)([0, 1], [1])
+
 def test_nothing():
     assert np.add(1, 1) == 2
 """
@@ -55,7 +59,7 @@ def test_tests_that_call_are_counted(run_suite):
     assert status == 0
     assert "1 tests called nonzero" in printed
     assert "1 tests called unique_values" in printed
-    assert "2 of     3 in all" in printed
+    assert "3 of     4 in all" in printed
 
 
 def test_a_swap_that_reaches_nothing_fails(run_suite):

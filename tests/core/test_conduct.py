@@ -48,6 +48,7 @@ def calls():
         fastsel.compress(a[:, 0] == a[0, 0], a, axis=0), fastsel.boolean_mask(a, a == a[0, 0])
         fastsel.unique(a, True, True, True), fastsel.unique(a, sorted=False)
         fastsel.unique_all(a), fastsel.gather_nd(a, [[0], [1]])
+        fastsel.isin(a, a[0]), fastsel.intersect1d(a, a[0]), fastsel.union1d(a, a[0])
         if a.dtype != object:
             fastsel.unique(a, axis=0)
     try:

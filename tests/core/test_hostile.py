@@ -31,6 +31,12 @@ BEYOND_MEMORY = {
         np.broadcast_to(1.0, (2, 2**40)), np.broadcast_to([[1]], (2**40, 1))
     ),
     "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
+    "isin": lambda: fastsel.isin(VAST, [True]),
+    "isin_tests": lambda: fastsel.isin([True], VAST),
+    "intersect1d": lambda: fastsel.intersect1d(VAST, VAST),
+    "union1d": lambda: fastsel.union1d(VAST, [True]),
+    "setdiff1d": lambda: fastsel.setdiff1d(VAST, [True], assume_unique=True),
+    "setxor1d": lambda: fastsel.setxor1d([True], VAST),
 }
 
 
@@ -56,6 +62,8 @@ def test_no_items_in_vast_shapes(shape, few_threads):
     assert_same(fastsel.boolean_mask(array, array > 0), array[array > 0])
     assert_same(fastsel.extract(array, array), np.extract(array, array))
     assert_same(fastsel.unique(array), np.unique(array))
+    assert fastsel.isin(array, [1.5]).shape == shape
+    assert_same(fastsel.setxor1d(array, [1.5]), np.array([1.5]))
     assert_same_outcome(
         outcome(fastsel.compress, [1, 0, 1], array, axis=0),
         outcome(np.compress, [1, 0, 1], array, axis=0),
@@ -111,6 +119,8 @@ OBJECT_CALLS = {
     "extract": lambda a: fastsel.extract(a, np.arange(len(a))),
     "unique": fastsel.unique,
     "unique_first": lambda a: fastsel.unique(a, sorted=False, return_inverse=True),
+    "isin": lambda a: fastsel.isin(a, a[::20].copy()),
+    "union1d": lambda a: fastsel.union1d(a, a[::2]),
 }
 
 
@@ -238,6 +248,9 @@ def all_calls():
     fastsel.unique(keys, True, True, True)
     fastsel.unique(few, True, True, True, sorted=False)
     fastsel.unique(array, axis=0)
+    fastsel.isin(keys, few[::3])
+    fastsel.intersect1d(keys, keys[::2] * 3, return_indices=True)
+    fastsel.setxor1d(keys, array)
     refused(lambda: fastsel.gather_nd(array, bad))
     refused(lambda: fastsel.compress([1] * 100_001, array, axis=0))
     refused(lambda: fastsel.nonzero_coordinates(array, capacity=3))

@@ -97,6 +97,11 @@ def calls():
         "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
         "unique": lambda: fastsel.unique(a, return_inverse=True, return_counts=True),
         "unique_rows": lambda: fastsel.unique(a, axis=0, sorted=False),
+        "isin": lambda: fastsel.isin(a, a[:3]),
+        "intersect1d": lambda: fastsel.intersect1d(a, a[:3], return_indices=True),
+        "union1d": lambda: fastsel.union1d(a, a[:3]),
+        "setdiff1d": lambda: fastsel.setdiff1d(a, a[:3], assume_unique=True),
+        "setxor1d": lambda: fastsel.setxor1d(a, a[:3]),
         "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
         "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
         "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),
@@ -105,6 +110,7 @@ def calls():
         "gather_nd_beyond": lambda: fastsel.gather_nd(a, [[0], [40]]),
         "gather_nd_wrong_out": lambda: fastsel.gather_nd(a, [[0]], out=out),
         "unique_axis": lambda: fastsel.unique(a, axis=2),
+        "isin_kind": lambda: fastsel.isin(a, a, kind="hash"),
         "nonzero_coordinates_capacity": lambda: fastsel.nonzero_coordinates(a, capacity=1),
     }, (a, mask, out)
 
@@ -268,3 +274,18 @@ def test_memory_does_not_grow_with_the_threads():
         for name, (call, bytes_per_item) in calls.items():
             taken[name] = taken_beside_outputs(call), bytes_per_item * size + BYTES_PER_THREAD * 128
     assert {name: found for name, found in taken.items() if found[0] > found[1]} == {}
+
+
+@covering(
+    at_least=10,
+    sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6), (10**6, 200_000)],
+    share=[0.001, 1],
+    name=["isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"],
+    dtype=["i8", "f4"],
+)
+def test_sets_take_little_beside_their_outputs(sizes, share, name, dtype):
+    groups = max(1000, int(share * sum(sizes)))
+    pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
+    first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
+    taken = taken_beside_outputs(lambda: getattr(fastsel, name)(first, second))
+    assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 43
+CALLS = 51
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -111,6 +111,14 @@ calls = {
     "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
     "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
     "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),
+    "isin": lambda: fastsel.isin(many, flat),
+    "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
+    "isin_strings": lambda: fastsel.isin(strings, long_strings),
+    "isin_partitions": forced("partitions", fastsel.isin, many[:9000] << 20, many << 20),
+    "intersect1d": forced("tables", fastsel.intersect1d, many, many[:900], return_indices=True),
+    "union1d": lambda: fastsel.union1d(flat, many),
+    "setdiff1d": lambda: fastsel.setdiff1d(missing, missing[:500]),
+    "setxor1d": forced("partitions", fastsel.setxor1d, many[:9000], many[:300]),
 }
 
 def same(found, expected):

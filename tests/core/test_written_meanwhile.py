@@ -101,6 +101,19 @@ def check_unique_rows(array):
     assert ((inverse >= 0) & (inverse < len(values))).all()
 
 
+def check_sets(array):
+    """As one of both arrays or as both."""
+    for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
+        for one, another in ((array, other), (other, array)):
+            assert fastsel.isin(one, another).shape == one.shape
+            values, index1, index2 = fastsel.intersect1d(one, another, return_indices=True)
+            assert len(values) == len(index1) == len(index2)
+            assert (index1 < one.size).all()
+            assert (index2 < another.size).all()
+            assert len(fastsel.setxor1d(one, another)) <= one.size + another.size
+            assert len(fastsel.setdiff1d(one, another, assume_unique=True)) <= one.size
+
+
 def check_gather_nd_data(array):
     rows = np.arange(-len(array), len(array))[:, None]
     assert fastsel.gather_nd(array, rows).shape == (2 * len(array), *array.shape[1:])
@@ -163,6 +176,14 @@ def test_keys_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
     array = make(dtype, (30_000,), 0.2, seed=3)
     with fastsel.threads(3):
         while_writing(writer_of(array), lambda: check_unique(array), SECONDS)
+
+
+@covering(at_least=12, dtype=DTYPES, algorithm=ALGORITHMS)
+def test_sets_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
+    force(monkeypatch, algorithm)
+    array = make(dtype, (30_000,), 0.2, seed=3)
+    with fastsel.threads(3):
+        while_writing(writer_of(array), lambda: check_sets(array), SECONDS)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])

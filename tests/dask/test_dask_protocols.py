@@ -34,6 +34,11 @@ CALLS = {
     "unique_inverse": lambda module, a: module.unique_inverse(a),
     "unique_values": lambda module, a: module.unique_values(a),
     "gather_nd": lambda module, a: module.gather_nd(a, [[0], [-1]]),
+    "isin": lambda module, a: module.isin(a, [1, 2]),
+    "intersect1d": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),
+    "union1d": lambda module, a: module.union1d(a, [1, 2]),
+    "setdiff1d": lambda module, a: module.setdiff1d(a, [1, 2]),
+    "setxor1d": lambda module, a: module.setxor1d(a, [1, 2]),
     "nonzero_coordinates": lambda module, a: module.nonzero_coordinates(a, n=2),
 }
 

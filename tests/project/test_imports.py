@@ -16,8 +16,9 @@ BELOW = {
     "_simd": (),
     "_core": ("_simd", "_version"),
     **dict.fromkeys(FAMILIES, ("_core", "_simd")),
-    "_patch": ("_core", *FAMILIES),
-    "": ("_core", "_patch", "_version", *FAMILIES),  # fastsel/__init__.py
+    "_sets": ("_core", "_simd", *FAMILIES),
+    "_patch": ("_core", "_sets", *FAMILIES),
+    "": ("_core", "_patch", "_sets", "_version", *FAMILIES),  # fastsel/__init__.py
     "_numba": ("",),
     "sparse": ("_core", *FAMILIES),
     "onnx": ("_core", *FAMILIES),

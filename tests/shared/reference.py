@@ -287,6 +287,43 @@ def unique_values(x, /):
     return unique(x, equal_nan=False)
 
 
+# sets: a Python set of keys, and unique.
+
+
+def isin(element, test_elements, invert=False):
+    """Which items are among the test elements, or are not; NaN is among nothing."""
+    element, tests = np.asarray(element), np.asarray(test_elements).reshape(-1)
+    keys, missing = _keys(np.concatenate((element.reshape(-1), tests)))
+    known = {*itertools.compress(keys[element.size :], (not no for no in missing[element.size :]))}
+    found = [key in known for key in keys[: element.size]]
+    return np.array([k != bool(invert) for k in found], bool).reshape(element.shape)
+
+
+def intersect1d(ar1, ar2, return_indices=False):
+    """As unique of both, of which those in the other one are kept."""
+    one, other = np.reshape(ar1, -1), np.reshape(ar2, -1)
+    common = np.concatenate((one, other)).dtype
+    (values, index1, *_), (others, index2, *_) = unique_outputs(one), unique_outputs(other)
+    in_other, in_one = isin(values, other), isin(others, one)
+    found = values[in_other].astype(common), index1[in_other], index2[in_one]
+    return found if return_indices else found[0]
+
+
+def union1d(ar1, ar2):
+    return unique(np.concatenate((np.reshape(ar1, -1), np.reshape(ar2, -1))))
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    kept = np.reshape(ar1, -1) if assume_unique else unique(ar1)
+    return kept[isin(kept, ar2, invert=True)]
+
+
+def setxor1d(ar1, ar2):
+    """Each array has a NaN of its own."""
+    parts = setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)
+    return unique(np.concatenate(parts), equal_nan=False)
+
+
 def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     """The same four from numpy.unique, for arrays too large for the slow twin.
 

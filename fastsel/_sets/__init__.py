@@ -1,0 +1,1 @@
+"""Arrays as sets: which items are in both, in either, in one alone."""

@@ -1,0 +1,91 @@
+"""isin and the functions of sorted sets on dask arrays."""
+
+import numpy as np
+import pytest
+from arrays import make
+from grids import covering
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastsel
+
+da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
+from chunked import (  # noqa: E402
+    CHUNKINGS,
+    assert_declared,
+    assert_equal,
+    chunked,
+    chunkings,
+    of_unknown_sizes,
+)
+
+import fastsel.dask  # noqa: E402
+
+DTYPES = ("bool", "uint8", "int32", "int64", "float64", "complex64", "datetime64", "U3", "S17")
+CALLS = {
+    "isin": lambda f, a, b: f.isin(a, b),
+    "isin_invert": lambda f, a, b: f.isin(a, b, invert=True, kind="sort"),
+    "intersect1d": lambda f, a, b: f.intersect1d(a, b),
+    "intersect1d_indices": lambda f, a, b: f.intersect1d(a, b, return_indices=True),
+    "union1d": lambda f, a, b: f.union1d(a, b),
+    "setdiff1d": lambda f, a, b: f.setdiff1d(a, b),
+    "setdiff1d_unique": lambda f, a, b: f.setdiff1d(a, b, True),
+    "setxor1d": lambda f, a, b: f.setxor1d(a, b),
+}
+
+
+@covering(at_least=20, dtype=DTYPES, call=CALLS, chunking=CHUNKINGS)
+def test_every_dtype(dtype, call, chunking):
+    a, b = make(dtype, (7, 9)), make(dtype, (5, 4), seed=1)
+    expected = CALLS[call](fastsel, a, b)
+    x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
+    for one, other in ((x, y), (x, b), (a, y)):
+        result = CALLS[call](fastsel, one, other)
+        assert_equal(result, expected)
+        assert_declared(result)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(data=st.data())
+def test_any_chunks(data):
+    shapes = [tuple(data.draw(st.lists(st.integers(0, 7), max_size=3))) for _ in range(2)]
+    a, b = (make("int32", shape, seed=k) for k, shape in enumerate(shapes))
+    x, y = (chunked(array, data.draw(chunkings(array.shape))) for array in (a, b))
+    for call in CALLS.values():
+        assert_equal(call(fastsel.dask, x, y), call(fastsel, a, b))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_two_dtypes(call):
+    a, b = np.arange(-3, 9, dtype="i2"), np.arange(5.0)
+    assert_equal(CALLS[call](fastsel, chunked(a, ((5, 7),)), b), CALLS[call](fastsel, a, b))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_unknown_sizes(call):
+    a, b = np.arange(20) % 7, np.arange(5, 12)
+    x, y = of_unknown_sizes(chunked(a, ((5, 15),))), of_unknown_sizes(chunked(b, ((3, 4),)))
+    assert_equal(CALLS[call](fastsel.dask, x, y), CALLS[call](fastsel, a, b))
+
+
+def test_errors_at_once():
+    x = da.arange(5, chunks=2)
+    with pytest.raises(ValueError, match="Invalid kind"):
+        fastsel.isin(x, [1], kind="hash")
+    with pytest.raises(ValueError, match="'table' method"):
+        fastsel.isin(x, [1.5], kind="table")
+    with pytest.raises(TypeError):
+        fastsel.union1d(x, da.from_array(np.array(["2001-01-01"], "M8[D]")))
+
+
+def test_a_range_too_wide_for_a_table_when_computed():
+    x, tests = da.arange(5, chunks=2), np.array([-(2**62), 2**62])
+    with pytest.raises(RuntimeError, match="kind='table'"):
+        fastsel.isin(x, tests, kind="table").compute()
+
+
+def test_objects():
+    a = np.array(["b", None, "a", 1], object)
+    x = chunked(a, ((1, 3),))
+    assert_equal(fastsel.isin(x, np.array(["a", 1], object)), np.array([False, False, True, True]))
+    assert_equal(fastsel.isin(x, x[2:]), np.array([False, False, True, True]))

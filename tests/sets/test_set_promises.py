@@ -1,0 +1,139 @@
+"""isin and its kin: the result depends on the items only; hostile keys cost no more than a sort."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import grouped
+from collisions import SEEDS, colliding
+from comparison import assert_same
+from forcing import ALGORITHMS, force
+from set_checks import check_all, two_arrays
+
+import fastsel
+from fastsel._sets import _membership
+from fastsel._sets.membership import by_partitions, by_table
+from fastsel._unique import _keys
+from fastsel._unique.tables import Tables
+
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
+SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+
+
+def results(first, second):
+    masks = fastsel.isin(first, second), fastsel.isin(second, first, invert=True)
+    found = fastsel.intersect1d(first, second, return_indices=True)
+    return (*masks, *found, fastsel.setxor1d(first, second), fastsel.setdiff1d(first, second))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
+    for sizes in ((5000, 300), (300, 5000), (2000, 2000)):
+        first, second = two_arrays(np.dtype(name), sizes)
+        expected = None
+        for _ in each_num_threads:
+            for algorithm in ALGORITHMS:
+                force(monkeypatch, algorithm)
+                found = results(first, second)
+                expected = found if expected is None else expected
+                assert_same(found, expected)
+
+
+@pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
+    """A word that looks like an empty slot is found if it is there, and not if it is not."""
+    monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
+    even = seeds[0] & ~1  # as the kernels take it
+    words = np.array([0, even, even + 1, even ^ 1 << 31, 7, 9], np.uint64).astype(dtype)
+    for algorithm in ("tables", "partitions"):
+        force(monkeypatch, algorithm)
+        for size in (0, 1, 2, 3):
+            first = np.resize(words, 300)
+            second = words[size : size + 3]
+            check_all(first, second)
+            check_all(second, first)
+
+
+def test_input_unmodified(few_threads):
+    for name in SAMPLES:
+        first, second = two_arrays(np.dtype(name), (700, 90))
+        before = first.tobytes(), second.tobytes()
+        first.flags.writeable = second.flags.writeable = False
+        results(first, second)
+        assert (first.tobytes(), second.tobytes()) == before
+
+
+# Keys made to collide.
+
+RULE = (2**64 - 1, 2**64 - 1, 0, False)
+
+
+def as_keys(array):
+    return _keys.Keys(array, array.size, array.itemsize, RULE, None, None)
+
+
+def test_lookups_give_up_on_collisions():
+    """The table is filled within its budget, and then asked for the end of its longest chain."""
+    chain = colliding(500)
+    cheap = np.random.default_rng(8).integers(0, 2**64, 20_000, dtype=np.uint64)
+    tests, ends = np.concatenate((cheap, chain)), np.tile(chain[-50:], 400)
+    tables = Tables(tests, tests.size, RULE, None, SEEDS, 1 << 16, 0, False, False, 1)
+    assert tables.find()
+    assert by_table(tables, as_keys(cheap), SEEDS, True, True, False, 1) is not None
+    assert by_table(tables, as_keys(ends), SEEDS, True, False, False, 1) is None
+
+
+def test_partitions_give_up_on_collisions():
+    cheap = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
+    for tests, items in ((colliding(300, 16), cheap), (cheap, cheap)):
+        found = by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
+        assert (found is None) is (tests is not cheap)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_answer_is_right(algorithm, monkeypatch):
+    monkeypatch.setattr("fastsel._unique._keys.SEEDS", SEEDS)
+    force(monkeypatch, algorithm)
+    chain, one_part = colliding(3000), colliding(300, 16)
+    for first, second in (
+        (np.tile(chain[-64:], 500), chain),
+        (chain[::2], chain[1::2]),
+        (np.tile(one_part, 3), one_part[:100]),
+    ):
+        for one, other in ((first, second), (second, first)):
+            expected = np.isin(one, other)
+            assert_same(fastsel.isin(one, other), expected)
+            assert_same(fastsel.setdiff1d(one, other), np.unique(one[~expected]))
+
+
+# Sizes on both sides of each decision.
+
+
+def test_more_tests_than_a_table_takes():
+    rng = np.random.default_rng(2)
+    pool = rng.permutation(1 << 19) << 30
+    for sizes in ((_membership.MAX_GROUPS + 9, 150_000), (300_000, 20_000), (30_000, 400_000)):
+        first, second = pool[: sizes[0]], pool[sizes[0] - 10_000 :][: sizes[1]]
+        assert fastsel.isin(first, second).sum() == 10_000
+        assert_same(fastsel.intersect1d(first, second), np.sort(second[:10_000]))
+        assert len(fastsel.setxor1d(first, second)) == sum(sizes) - 20_000
+
+
+def test_few_tests_that_are_repeated_often():
+    """Tables of several threads, merged; the estimate is too low and the table grows."""
+    for groups in (10, 3000, 40_000):
+        tests = grouped("int64", 200_000, groups)
+        items = np.concatenate((tests[::7], np.arange(50_000)))
+        assert_same(fastsel.isin(items, tests), np.isin(items, tests))
+        assert_same(fastsel.isin(tests, items[:100]), np.isin(tests, items[:100]))
+
+
+def test_a_range_that_the_sample_does_not_show():
+    """Tests beyond the range of the sample have no entry in the table: another algorithm."""
+    tests = np.arange(50_000)
+    tests[12_345] = 2**60
+    items = np.append(np.arange(-100, 60_000), [2**60])
+    assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
+    few = np.arange(9, dtype="i4")
+    assert_same(fastsel.isin(few, items[:9].astype("i4")), np.zeros(9, bool))

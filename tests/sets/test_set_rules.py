@@ -1,0 +1,179 @@
+"""The rules of NumPy's set functions: kinds, errors, classes of arrays, repeated values."""
+
+import inspect
+
+import numpy as np
+import pytest
+from comparison import assert_same, assert_same_outcome, outcome
+
+import fastsel
+
+FUNCTIONS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_signature_is_that_of_numpy(name):
+    ours, theirs = (
+        [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()]
+        for f in (getattr(fastsel, name), getattr(np, name))
+    )
+    assert ours == theirs
+
+
+# kind
+
+
+@pytest.mark.parametrize(
+    "kind", [None, "sort", "table", "hash", "", b"sort", 1, [], np.str_("sort")], ids=repr
+)
+@pytest.mark.parametrize(
+    ("element", "tests"),
+    [
+        ([1, 2, 3], [2, 5]),
+        ([1, 2, 3], []),
+        (np.arange(9, dtype="u1"), np.array([1, 200], "i2")),
+        (np.array([1, 2], "i1"), np.array([-128, 127], "i1")),
+        (np.array([1, 2], "i8"), np.array([-(2**62), 2**62], "i8")),
+        (np.array([True, False]), np.array([True])),
+        (np.array([1, 2]), np.array([True, True])),
+        ([1.0, 2.0], [2]),
+        ([1, 2], [2.0]),
+        (["a", "b"], ["b"]),
+        (np.array([1, None]), [1]),
+        ([1, None], {1}),
+    ],
+    ids=str,
+)
+def test_kind_of_isin(kind, element, tests):
+    assert_same_outcome(
+        outcome(fastsel.isin, element, tests, kind=kind),
+        outcome(np.isin, element, tests, kind=kind),
+    )
+
+
+def test_a_table_of_a_wide_range_takes_no_memory():
+    """NumPy's would have 2^61 entries."""
+    tests = np.array([0, 2**61])
+    found = fastsel.isin(np.arange(3), tests, kind="table")
+    assert found.tolist() == [True, False, False]
+
+
+# assume_unique
+
+
+def test_assume_unique_of_repeated_values():
+    """NumPy's results are wrong then; these are as without it, but for setdiff1d, which keeps
+    values as they come."""
+    first, second = np.array([3, 1, 3, 2, 1]), np.array([2, 5, 3, 3])
+    for name in ("isin", "intersect1d", "setxor1d"):
+        function = getattr(fastsel, name)
+        assert_same(function(first, second, assume_unique=True), function(first, second))
+    assert fastsel.setdiff1d(first, second, assume_unique=True).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8", "U3", "u1"])
+def test_assume_unique_of_distinct_values(dtype, few_threads):
+    rng = np.random.default_rng(1)
+    first, second = (rng.permutation(200)[:100].astype(dtype) for _ in range(2))
+    for name in ("isin", "intersect1d", "setxor1d", "setdiff1d"):
+        assert_same(
+            getattr(fastsel, name)(first, second, assume_unique=True),
+            getattr(np, name)(first, second, assume_unique=True),
+        )
+    assert_same(
+        fastsel.intersect1d(first, second, True, True), np.intersect1d(first, second, True, True)
+    )
+
+
+# Array-likes and classes.
+
+
+class Plain(np.ndarray):
+    """A subclass without methods of its own."""
+
+
+SET = {1, 2}  # one for both, since it is an item by identity
+LIKES = {
+    "list": lambda: [3, 1, 3],
+    "tuple": lambda: (1, 2),
+    "nested": lambda: [[1, 2], [3, 4]],
+    "range": lambda: range(2, 5),
+    "memoryview": lambda: memoryview(b"\1\2"),
+    "number": lambda: 3,
+    "float": lambda: 2.5,
+    "numpy_scalar": lambda: np.int8(3),
+    "0-d": lambda: np.array(3),
+    "empty": list,
+    "strings": lambda: ["a", "b"],
+    "string": lambda: "a",
+    "none": lambda: None,
+    "set": lambda: SET,
+    "ragged": lambda: [[1], [2, 3]],
+    "matrix": lambda: np.array([[1, 2], [3, 3]]).view(np.matrix),
+    "subclass": lambda: np.array([3, 1, 3]).view(Plain),
+    "masked": lambda: np.ma.array([1, 2, 3, 3], mask=[1, 0, 0, 1]),
+    "int8": lambda: np.array([1, 2], "i1"),
+    "strided": lambda: np.arange(9)[::-2],
+}
+
+
+@pytest.mark.parametrize("one", LIKES)
+@pytest.mark.parametrize("other", LIKES)
+def test_array_likes(one, other, forced_kernels):
+    for name in FUNCTIONS:
+        ours, theirs = (
+            outcome(getattr(module, name), LIKES[one](), LIKES[other]())
+            for module in (fastsel, np)
+        )
+        assert ours[:1] == theirs[:1]
+        if ours[0] == "raises":
+            assert ours[1] is theirs[1]
+            continue
+        assert_same(np.asarray(ours[1]), np.asarray(theirs[1]))
+        assert type(ours[1]) is type(theirs[1])
+        assert np.ma.getmaskarray(ours[1]).tolist() == np.ma.getmaskarray(theirs[1]).tolist()
+        if name in ("intersect1d", "setdiff1d", "setxor1d"):
+            ours, theirs = (
+                outcome(getattr(module, name), LIKES[one](), LIKES[other](), True)
+                for module in (fastsel, np)
+            )
+            assert ours[:1] == theirs[:1]
+            assert ours[0] == "raises" or np.asarray(ours[1]).dtype == np.asarray(theirs[1]).dtype
+
+
+def test_memmap_is_an_array(tmp_path, forced_kernels):
+    mapped = np.memmap(tmp_path / "items", "i4", "w+", shape=(100,))
+    mapped[:] = np.arange(100) % 7
+    for name in FUNCTIONS:
+        found = getattr(fastsel, name)(mapped, [1, 5, 9])
+        assert_same(found, getattr(np, name)(np.asarray(mapped), [1, 5, 9]))
+
+
+class Other:
+    """An array of another kind, which takes NumPy functions over."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return func, types, args, kwargs
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("place", [0, 1])
+def test_other_arrays_get_the_numpy_function(name, place):
+    arrays = [np.arange(3), np.arange(2)]
+    arrays[place] = Other()
+    func, types, args, kwargs = getattr(fastsel, name)(*arrays)
+    assert func is getattr(np, name)
+    assert {*types} >= {Other}
+    assert [*args] == arrays or args is arrays
+    assert kwargs == {}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arrays_without_a_common_dtype(name):
+    for first, second in (
+        (np.arange(3), np.array(["2001-01-01"], "M8[D]")),
+        (np.zeros(20, "i4,f4"), np.zeros(20)),
+        (np.array([1, "a", None], object), np.array([2])),
+    ):
+        ours, theirs = (outcome(getattr(m, name), first, second) for m in (fastsel, np))
+        assert ours[:2] == theirs[:2] if theirs[0] == "raises" else ours[0] == theirs[0]

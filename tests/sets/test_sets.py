@@ -1,0 +1,203 @@
+"""isin and the functions of sorted sets: every dtype, layout, algorithm and number of threads."""
+
+import itertools
+
+import numpy as np
+import pytest
+from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, some_for
+from comparison import assert_same, assert_same_outcome, outcome
+from forcing import ALGORITHMS, force
+from grids import covering
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import LAYOUTS, has_layout
+from set_checks import SORTED, check_all, two_arrays
+
+import fastsel
+
+pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+
+# NumPy serves the others.
+SERVED = {
+    name: dtype
+    for name, dtype in BYTES_DTYPES.items()
+    if name not in STRUCT_DTYPES
+}
+@covering(
+    at_least=60,
+    name=SERVED,
+    layout=LAYOUTS,
+    sizes=[(300, 40), (40, 300), (130, 130), (1, 700), (700, 1)],
+)
+def test_every_dtype_and_layout(name, layout, sizes, few_threads):
+    dtype = SERVED[name]
+    if not has_layout(dtype, layout):
+        return
+    arrays = two_arrays(dtype, sizes)
+    check_all(*(LAYOUTS[layout](array) for array in arrays))
+
+
+@covering(
+    at_least=70,
+    name=SERVED,
+    algorithm=ALGORITHMS,
+    maker=[scattered, in_a_row],
+    sizes=[(3000, 70), (70, 3000), (1000, 1000)],
+)
+def test_every_algorithm(name, algorithm, maker, sizes, few_threads, monkeypatch):
+    force(monkeypatch, algorithm)
+    check_all(*two_arrays(SERVED[name], sizes, maker))
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_small_arrays(name):
+    """As users have them."""
+    for sizes in some_for(name, [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)], 8):
+        check_all(*two_arrays(SERVED[name], sizes))
+
+
+@pytest.mark.parametrize("name", ["int64", "float64", "uint8", "int16", "U8", "complex128"])
+@pytest.mark.parametrize("sizes", [(20_000, 30_000), (100_000, 25_000), (2000, 70_000)])
+def test_arrays_of_several_chunks(name, sizes):
+    first, second = two_arrays(SERVED[name], sizes)
+    check_all(first, second)
+
+
+@given(data=st.data())
+def test_any_integers(data):
+    """Of a range around which a direct-address table ends."""
+    numbers = st.integers(-2**63, 2**63 - 1) | st.integers(-70, 70)
+    first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
+    check_all(first, second)
+
+
+@given(data=st.data())
+def test_any_floats(data):
+    width = data.draw(st.sampled_from([16, 32, 64]))
+    numbers = st.lists(st.floats(width=width), max_size=40)
+    first, second = (np.array(data.draw(numbers), f"f{width // 8}") for _ in range(2))
+    check_all(first, second)
+
+
+@pytest.mark.parametrize("name", [name for name in DTYPES if name not in SERVED])
+def test_numpy_serves_the_others(name):
+    first, second = two_arrays(DTYPES[name], (30, 20), in_a_row)
+    for function in ("isin", *SORTED):
+        assert_same_outcome(
+            outcome(getattr(fastsel, function), first, second),
+            outcome(getattr(np, function), first, second),
+        )
+
+
+# Shapes.
+
+SHAPES = [(), (1,), (0,), (6,), (2, 3), (3, 0, 2), (1, 1, 6)]
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f4", "U3"])
+def test_shapes(dtype, few_threads):
+    for one, other in itertools.product(SHAPES, repeat=2):
+        first, second = np.arange(6).astype(dtype), np.arange(3, 9).astype(dtype)
+        first = np.resize(first, one) if np.prod(one) else np.empty(one, dtype)
+        second = np.resize(second, other) if np.prod(other) else np.empty(other, dtype)
+        for name in ("isin", *SORTED):
+            expected = getattr(np, name)(first, second)
+            assert_same(getattr(fastsel, name)(first, second), expected)
+            if name != "isin":
+                assert_same(getattr(fastsel, name)(first.T, second[...]), expected)
+
+
+# What equals what.
+
+
+def test_nan_is_among_nothing(few_threads):
+    for dtype in ("f2", "f4", "f8", "g", "c8", "c16"):
+        array = np.array([np.nan, 1, -0.0, np.nan], dtype)
+        assert fastsel.isin(array, array).tolist() == [False, True, True, False]
+        assert fastsel.isin(array, array, invert=True).tolist() == [True, False, False, True]
+        assert fastsel.isin(array, np.array([0.0], dtype)).tolist() == [False, False, True, False]
+        assert len(fastsel.intersect1d(array, array)) == 2
+        assert len(fastsel.union1d(array, array)) == 3
+        assert np.isnan(fastsel.setdiff1d(array, array)).tolist() == [True]
+        assert np.isnan(fastsel.setxor1d(array, array)).tolist() == [True, True]
+
+
+def test_nat_is_among_nothing(few_threads):
+    for dtype in ("M8[D]", "m8[s]"):
+        for numbers in (np.arange(5), np.arange(5) * 10**12):
+            array = numbers.astype("m8[s]").view("i8").view(dtype)
+            array[2] = "NaT"
+            assert fastsel.isin(array, array).tolist() == [True, True, False, True, True]
+            assert len(fastsel.intersect1d(array, array)) == 4
+            assert np.isnat(fastsel.setxor1d(array, array)).tolist() == [True, True]
+
+
+def test_many_nan_among_the_tests(num_threads, monkeypatch):
+    """Each is a key of its own, and none of them is in a table."""
+    for algorithm in ALGORITHMS:
+        force(monkeypatch, algorithm)
+        tests = np.full(5000, np.nan)
+        tests[::50] = np.arange(100)
+        items = np.append(np.arange(200.0), [np.nan])
+        assert fastsel.isin(items, tests).tolist() == [True] * 100 + [False] * 101
+        assert fastsel.isin(tests, items).sum() == 100
+        assert fastsel.isin(tests.astype("c16"), items.astype("c16")).sum() == 100
+
+
+# Two dtypes.
+
+MIXED = (
+    *("?", "i1", "u1", "i2", "u4", "i4", "i8", "u8", ">i4", "f2", "f4", "f8", "g", "c8", "c16"),
+    *("U1", "U3", "S2", "S5", ">U3", "M8[s]", "M8[D]", "m8[s]", "V3", "O"),
+)
+
+
+def edges(dtype):
+    """Items on both sides of what other dtypes can hold."""
+    numbers = [0, 1, 2, 3, 100, 127, 128, 200, 255, 256, 2047, 2048, 2049, 32767, 32768, 65535]
+    dtype = np.dtype(dtype)
+    if dtype.kind in "SUO":
+        return np.array(["", "a", "ab", "abc", "abcd", "b"]).astype(dtype)
+    if dtype.kind == "V":
+        return np.array([b"a", b"abc", b"b"], "S3").view("V3")
+    if dtype.kind in "mM":
+        return np.array([0, 1, 86400, 86401, -1, -(2**63)], "m8[s]").view("i8").view(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        numbers += [2**24, 2**24 + 1, 2**31 - 1, 2**31, 2**32, -1, -128, -129, info.min, info.max]
+        return np.array([k for k in numbers if info.min <= k <= info.max], dtype)
+    if dtype.kind == "b":
+        return np.array([True, False])
+    numbers += [0.5, -1, -0.0, 2**24, 2**31, 1e30, -np.inf, np.nan]
+    with np.errstate(over="ignore"):
+        return np.array(numbers).astype(dtype)
+
+
+@pytest.mark.parametrize("one", MIXED)
+@pytest.mark.parametrize("other", MIXED)
+def test_two_dtypes(one, other):
+    """Values, dtypes and errors are NumPy's; for few tests and for many, which it compares in
+    another way."""
+    first = edges(one)
+    for second in (edges(other), np.resize(edges(other), 100)):
+        for name in ("isin", *SORTED):
+            expected = outcome(getattr(np, name), first, second)
+            found = outcome(getattr(fastsel, name), first, second)
+            assert found[:2] == expected[:2] if expected[0] == "raises" else True, (name, found)
+            if expected[0] == "returns":
+                assert_same_values(found[1], expected[1])
+
+
+def assert_same_values(found, expected):
+    """Zeros and NaN may have other bits."""
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_large_integers_are_compared_as_they_are():
+    """Where NumPy's sort, of many tests in a wide range, makes floats of them."""
+    tests = np.append(np.arange(50, dtype="u8") * 2**57, np.array([2**53, 2**64 - 1], "u8"))
+    items = np.array([2**53, 2**53 + 1, -1, -(2**63)])
+    assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
+    assert fastsel.isin(tests[-2:], items).tolist() == [True, False]
+    assert fastsel.setdiff1d(items, tests).tolist() == [-(2**63), -1, 2**53 + 1]
