@@ -22,7 +22,7 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
+    MAX_BYTES = 1 << 19   # of the result: 20 us of copying under the GIL
     MAX_PLACES = 1 << 11  # whose offsets are listed
     MAX_DIMS = 64
     MORE = 8              # of masks that select one item of FEW, or less
