@@ -166,7 +166,7 @@ def run_numbers(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
     out = new_result(1, &length, cnp.NPY_INTP)
     task.bits, task.blocks, task.size = &bits[0], bits.shape[0], size
     task.offsets, task.chunks = &offsets[0], offsets.shape[0] - 1
-    task.order = NULL if order is None else &order[0]
+    task.order = &order[0] if order is not None else NULL
     task.out = <Py_ssize_t *>cnp.PyArray_DATA(out)
     with nogil:
         for_chunks(runs_chunk, &task, task.chunks, threads)
