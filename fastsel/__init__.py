@@ -20,7 +20,7 @@ was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rule
 """
 
 # A call goes through the public function, the gate (which checks dtype and layout, and passes on to
-# NumPy what has no kernel) and the kernels, which know bytes but no dtypes. Each family of
+# NumPy what has no kernel) and the kernels, which know bytes. Each family of
 # functions has a package: _positions, _selection, _unique, _gather and, made of these, _sets. They
 # share _core and _simd. docs/internals.md has the steps, docs/source.md the files.
 

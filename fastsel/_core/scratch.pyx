@@ -24,7 +24,7 @@ cdef enum:
     MIN_BITS = 12             # log2 of the least size of a small block; sizes are rounded up
     MAX_BITS = 22
     SMALL_BLOCKS = 4          # of a size
-    LARGE_BLOCKS = 8
+    LARGE_BLOCKS = 32         # with eight, mixed calls find as little as without
     HUGE = 1 << 22            # from here on huge pages pay
 
 ctypedef struct header_t:     # stands before the block

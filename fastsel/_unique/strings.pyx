@@ -146,7 +146,7 @@ def runs_of(cnp.ndarray strings not None):
     return starts[:runs].copy(), direction or 1
 
 
-cdef void describe_strings(strings_task *task, cnp.ndarray strings) noexcept:
+cdef void describe_strings(strings_task *task, cnp.ndarray strings) except *:
     assert cnp.PyArray_ISCARRAY_RO(strings)
     task.items = <PyObject **>cnp.PyArray_DATA(strings)
     task.are_bytes = task.items[0] != NULL and PyBytes_CheckExact(task.items[0])

@@ -66,11 +66,11 @@ def test_a_result_takes_the_memory_of_the_last_one():
 @KEPT
 def test_several_are_kept_and_each_serves_one():
     shape, dtype = (LEAST,), np.dtype(np.uint8)
-    arrays = [results.empty(shape, dtype) for _ in range(3)]
+    arrays = [results.empty(shape, dtype) for _ in range(20)]
     places = [array.ctypes.data for array in arrays]
-    assert len(set(places)) == 3
+    assert len(set(places)) == 20
     del arrays
-    again = [results.empty(shape, dtype) for _ in range(3)]
+    again = [results.empty(shape, dtype) for _ in range(20)]
     assert {array.ctypes.data for array in again} == set(places)
 
 

@@ -1,5 +1,6 @@
 """Threads: their number never shows in a result, and other callers and writers do no harm."""
 
+import sys
 import threading
 
 import numpy as np
@@ -405,3 +406,48 @@ def test_indices_changed_meanwhile(few_threads):
             assert np.isin(ours[1], (1000, 1005)).all()
 
     while_writing(write, check)
+
+
+NUMBERS = np.random.default_rng(1).permutation(1 << 20)
+# Arguments are made before: NumPy, too, releases the GIL.
+CALLS = {
+    "nonzero": (fastsel.nonzero, NUMBERS),
+    "count_nonzero": (fastsel.count_nonzero, NUMBERS.reshape(-1, 8), 0),
+    "compress": (fastsel.compress, NUMBERS, NUMBERS),
+    "boolean_mask": (fastsel.boolean_mask, NUMBERS, NUMBERS > 1),
+    "gather_nd": (fastsel.gather_nd, NUMBERS, NUMBERS[:, None]),
+    "unique_in_order": (fastsel.unique, np.arange(1 << 20)),
+    "unique_dense": (fastsel.unique, NUMBERS % 1000),
+    "unique_tables": (fastsel.unique, NUMBERS % 1000 * 1_000_003),
+    "unique_partitions": (fastsel.unique, NUMBERS // 10 * 1_000_003),
+    "unique_sorting": (fastsel.unique, NUMBERS * 1_000_003),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_threads_run_meanwhile(name):
+    """Kernels of large arrays release the GIL: nothing else makes a thread give it away here."""
+    function, *arguments = CALLS[name]
+    ticks, seen, done = [0], [], threading.Event()
+
+    def call():
+        try:
+            while len(seen) < 1000 and not any(seen):
+                before = ticks[0]
+                function(*arguments)
+                seen.append(ticks[0] > before)
+        finally:
+            done.set()
+
+    def tick():
+        while not done.wait(1e-6):
+            ticks[0] += 1
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        with fastsel.threads(1):
+            in_threads([call, tick])
+    finally:
+        sys.setswitchinterval(interval)
+    assert any(seen)

@@ -153,3 +153,18 @@ def test_gallery_has_its_pictures(monkeypatch, tmp_path):
     assert drawn == sorted(path.name for path in (DOCS / "gallery").glob("*.png"))
     for name in drawn:
         assert name in text_of(DOCS / "gallery" / name.replace(".png", ".md"))
+
+
+def test_promises_have_their_tests():
+    """Each test that the table names is there, and every promise names one."""
+    named = 0
+    for line in text_of(DOCS / "promises.md").splitlines():
+        if not line.startswith("| ") or line.startswith("| promise"):
+            continue
+        tests = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", line)
+        assert tests or "`.ci/run`" in line, line
+        for file, test in tests:
+            defined = re.findall(r"^def (test_\w+)", text_of(ROOT / file), re.MULTILINE)
+            assert not test or test in defined, (file, test)
+            named += 1
+    assert named > 60
