@@ -37,8 +37,10 @@ def main():
         print(name, file=sys.stderr)
         lines.append(row(name, measure(name, options.rounds, options.step)))
     config = fastsel.show_config(mode="dicts")
-    where = "{cpu}, {cpus} CPUs; threads: {threads}; fastsel {fastsel}, NumPy {numpy}"
-    table = "\n".join([*lines, "", f"{where.format(**config)}; medians of {options.rounds}."])
+    machine = "{cpu}, {cpus} CPUs, kernels {kernels}; threads: {threads}".format(**config)
+    versions = "fastsel {fastsel}, NumPy {numpy}".format(**config)
+    where = f"{machine}; {versions}; medians of {options.rounds}."
+    table = "\n".join([*lines, "", where])
     print(table)
     if options.markdown:
         options.markdown.write_text(f"{table}\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,18 @@ def test_every_program_is_tested(run):
 def test_results_that_differ_are_seen(run, results):
     with pytest.raises(AssertionError):
         run.check_equal(results, {"a": np.arange(3)})
+
+
+def test_readme_has_what_was_measured(run):
+    lines = (FOLDER.parent / "results" / "programs.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines[2:] if line.startswith("|")]
+    assert [row[0] for row in rows] == list(run.PROGRAMS)
+    readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
+    claim = readme.partition("Whole programs on real data")[2].partition("\n\n")[0]
+    shares = [int(row[2].removesuffix("%")) / 100 for row in rows]
+    expected = sorted(f"{float(row[-1]):.2g}" for row in rows)
+    assert sorted(re.findall(r"(?<!\d)\d+(?:\.\d+)?(?![\d.]* ?%)", claim)) == expected
+    assert f"{min(shares):.0%} to {max(shares):.0%}".replace("%", " %") in claim
 
 
 def test_row_has_medians_and_ratios(run):
