@@ -5,9 +5,10 @@ the number of distinct values.
 """
 
 # A public function (_positions, _selection, _distinct, _sets, _gather) checks its arguments and
-# builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy blocks, on one
-# thread each. For unique, _groups has the functions that its tasks call, and _stages the graph that
-# merges the distinct values of all blocks and numbers the items of each block by them.
+# builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy
+# blocks, on one thread each. For unique, _groups has the functions that its tasks call, and _stages
+# the graph that merges the distinct values of all blocks and numbers the items of each block by
+# them.
 
 try:
     import dask.array as _  # noqa: F401
