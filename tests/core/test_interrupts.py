@@ -88,9 +88,7 @@ LONG_CALLS = {
     "unique_places": lambda words, rows, times: repeatedly_unique(words % 5000, times),
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
-    "isin_range": lambda words, rows, times: fastsel.isin(
-        np.tile(words, times), np.arange(10**6)
-    ),
+    "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), np.arange(5000) << 40
     ),

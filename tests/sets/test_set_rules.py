@@ -122,8 +122,7 @@ LIKES = {
 def test_array_likes(one, other, forced_kernels):
     for name in FUNCTIONS:
         ours, theirs = (
-            outcome(getattr(module, name), LIKES[one](), LIKES[other]())
-            for module in (fastsel, np)
+            outcome(getattr(module, name), LIKES[one](), LIKES[other]()) for module in (fastsel, np)
         )
         assert ours[:1] == theirs[:1]
         if ours[0] == "raises":

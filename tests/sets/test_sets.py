@@ -18,11 +18,9 @@ import fastsel
 pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
 
 # NumPy serves the others.
-SERVED = {
-    name: dtype
-    for name, dtype in BYTES_DTYPES.items()
-    if name not in STRUCT_DTYPES
-}
+SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}
+
+
 @covering(
     at_least=60,
     name=SERVED,
@@ -66,7 +64,7 @@ def test_arrays_of_several_chunks(name, sizes):
 @given(data=st.data())
 def test_any_integers(data):
     """Of a range around which a direct-address table ends."""
-    numbers = st.integers(-2**63, 2**63 - 1) | st.integers(-70, 70)
+    numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
     check_all(first, second)
 

@@ -101,9 +101,7 @@ assert_type(
     fastsel.intersect1d(table, table, return_indices=True),
     tuple[NDArray[np.int16], Indices, Indices],
 )
-assert_type(
-    fastsel.intersect1d([1, 2], [2], False, True), tuple[NDArray[Any], Indices, Indices]
-)
+assert_type(fastsel.intersect1d([1, 2], [2], False, True), tuple[NDArray[Any], Indices, Indices])
 assert_type(fastsel.union1d(floats, floats), NDArray[np.float32])
 assert_type(fastsel.union1d([1], [2]), NDArray[Any])
 assert_type(fastsel.setdiff1d(floats, [1.5]), NDArray[np.float32])
