@@ -129,6 +129,7 @@ cdef inline void look_up_bits(const range_task *task, const any_t *items, Py_ssi
 
 cdef enum:
     PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
+    FEW = 16                    # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
     partitions_task parts         # its keys and, in the case of partitions, these scattered
@@ -423,11 +424,21 @@ cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
+    cdef uint64_t[FEW + 1] few
     cdef uint8_t invert = task.invert
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_few = 0
+    if (met == NULL and side.parts.keys.is_word and table.length <= FEW
+            and table.slot_bits < PREFETCHED_SLOT_BITS):
+        n_few = few_words(table, &side.parts.keys, few)
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
+        if n_few:
+            level.any_of(words, n, few, n_few, side.found + start)
+            for j in range(n):
+                side.found[start + j] ^= invert
+            start += n
+            continue
         left -= find_keys(table, &task.tests.parts.keys, &side.parts.keys, words, n, positions,
                           slots)
         if left < 0:
@@ -443,6 +454,23 @@ cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_
                 fs_mark(met + slots[j])
         start += n
     return 0
+
+
+cdef Py_ssize_t few_words(const table_t *table, const keys_t *keys, uint64_t *few) noexcept nogil:
+    """The words of a table of at most FEW; returns how many."""
+    cdef Py_ssize_t slot, n = 0
+    cdef uint64_t held
+    if table.seed_number:
+        few[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
+    for slot in range(<Py_ssize_t>1 << table.slot_bits):
+        if table.width == 4:
+            held = (<const uint32_t *>table.slots)[slot]
+            few[n] = <uint32_t>(held ^ keys.seed)
+        else:
+            held = (<const uint64_t *>table.slots)[slot]
+            few[n] = held ^ keys.seed
+        n += held != 0
+    return n
 
 
 cdef Py_ssize_t find_keys(const table_t *table, const keys_t *tests, const keys_t *keys,
@@ -474,7 +502,7 @@ cdef inline Py_ssize_t probe(const table_t *table, const wide_t *held, const key
                              const uint64_t *first_slots, const Py_ssize_t *positions,
                              const uint16_t *unknown, Py_ssize_t n_unknown,
                              uint32_t *slots) noexcept nogil:
-    """Look for keys one by one, from their first slots on; returns how many further ones it took."""
+    """Look for keys one by one, from their first slots on; returns how many more it took."""
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
     cdef Py_ssize_t probes = 0, j, k, at, i
     cdef wide_t word
