@@ -5,8 +5,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from cells import DASK, DASK_MASKED, DASK_UNIQUE, SPARSE, UNIQUE, Cell
-from inputs import index_rows, items, keys, mask, rows
+from cells import DASK, DASK_MASKED, DASK_UNIQUE, SETS, SPARSE, UNIQUE, Cell
+from inputs import index_rows, items, keys, mask, rows, two_sets
 from on_dask import CALLS, selector
 
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
@@ -19,6 +19,7 @@ class Case(NamedTuple):
     x: np.ndarray
     mask: np.ndarray | None = None
     indices: np.ndarray | None = None
+    tests: np.ndarray | None = None
 
     @property
     def axis(self):
@@ -33,7 +34,7 @@ class Case(NamedTuple):
     @property
     def buffers(self):
         """The memory that a single pass over every input reads, as flat arrays."""
-        arrays = [a for a in (self.x, self.mask, self.indices) if a is not None]
+        arrays = [a for a in (self.x, self.mask, self.indices, self.tests) if a is not None]
         return [(a if a.flags.forc else a.base).ravel(order="K") for a in arrays]
 
 
@@ -41,6 +42,9 @@ def build(cell):
     """The arrays of the cell."""
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return Case(cell, unique_input(cell))
+    if cell.op in SETS:
+        x, tests = two_sets(cell.dtype, cell.size, cell.tests, cell.distribution)
+        return Case(cell, x, tests=tests)
     if cell.op in ("gather_nd", "dask_gather_nd"):
         return gather_case(cell)
     if cell.op in ("compress", "extract", "boolean_mask", *DASK_MASKED):
@@ -89,6 +93,7 @@ def operator_call(functions, case):
         "boolean_mask": (x, case.mask),
         "unique_all": (x, True, True, True),
         "gather_nd": (x, case.indices, case.cell.batch_dims),
+        **dict.fromkeys(SETS, (x, case.tests)),
     }
     keywords = {}
     if op in UNIQUE:

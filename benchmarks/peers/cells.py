@@ -12,8 +12,9 @@ import numpy as np
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
 SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
+SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-IN_MEMORY = (*SELECTION, *UNIQUE, "gather_nd", *SPARSE)
+IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
     "count_along": "count_nonzero(a, axis)",
@@ -32,6 +33,7 @@ OPERATORS = (*IN_MEMORY, *DASK)
 FAMILIES = {
     "selection": SELECTION,
     "unique": UNIQUE,
+    "sets": SETS,
     "sparse": SPARSE,
     "all": IN_MEMORY,
     "dask": DASK,
@@ -50,6 +52,7 @@ class Cell:
     axis: int = 0
     density: float = 0.1
     groups: int = 1000
+    tests: int = 1000  # items of the other set
     distribution: str = "random"
     layout: str = "C"
     batch_dims: int = 0
@@ -72,7 +75,7 @@ class Cell:
 
 
 DEFAULTS = {field.name: field.default for field in fields(Cell)}
-ALWAYS_SAID = ("dtype", "size", "density", "groups")
+ALWAYS_SAID = ("dtype", "size", "density", "groups", "tests")
 SPELLINGS = {
     "size": "{:.3g}",
     "ndim": "{}-D",
@@ -80,6 +83,7 @@ SPELLINGS = {
     "axis": "axis {}",
     "density": "density {:g}",
     "groups": "{:.3g} groups",
+    "tests": "{:.3g} tests",
     "batch_dims": "batch_dims {}",
     "index": "{} indices",
 }
@@ -97,6 +101,7 @@ PARTS = {
     "unique_all": OF_VALUES,
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
+    **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
     **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
     **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
@@ -139,6 +144,12 @@ MODEST = (
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
+    grid("isin", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
+    grid("isin", dtype=["int32", "int64"], distribution="narrow", tests=[1000, 1e5]),
+    grid("isin", dtype=["uint8", "U8"], size=1e5, tests=100),
+    grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
+    grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
+    grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", size=1e4),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
@@ -166,6 +177,9 @@ KEY = (
     grid("unique_sorted unique_first unique_all", dtype="int64", groups=[1000, "n/10", "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
     grid("unique_rows", dtype="int64", size=1e5, width=8),
+    grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
+    grid("isin", dtype="int64", distribution="narrow"),
+    grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
     grid("gather_nd", dtype="float32", batch_dims=1),
 )
@@ -208,6 +222,13 @@ FULL = (
         size=[1e3, 1e5, 1e7],
         width=[2, 8, 100],
         groups=[10, 1000, "n/10", "n"],
+    ),
+    grid(
+        " ".join(SETS),
+        dtype=["uint8", "int32", "int64", "float64", "U8"],
+        size=[1e4, 1e5, 1e6, 1e7],
+        tests=[10, 1000, 1e5, 1e6, 1e7],
+        distribution=["random", "sorted", "narrow"],
     ),
     grid(
         "gather_nd",
@@ -257,6 +278,8 @@ def complete(op, parts):
     """A cell with whole numbers where the size is written as 1e7 and the groups as n/10."""
     size = int(parts["size"])
     parts["size"] = size
+    if "tests" in parts:
+        parts["tests"] = int(parts["tests"])
     if "groups" in parts:
         shares = {"n": size, "n/10": size // 10}
         parts["groups"] = int(shares.get(parts["groups"]) or float(parts["groups"]))
@@ -271,6 +294,8 @@ def possible(cell):
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
+    if cell.op in SETS:
+        return cell.distribution in ("random", "sorted", "narrow")
     if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")

@@ -39,6 +39,7 @@ PARTS = {
     "size": (float, "number of items, such as 1e7"),
     "density": (float, "share of the items that is selected, 0 to 1"),
     "groups": (str, "number of distinct values: 1000, n/10, n"),
+    "tests": (float, "number of items of the other set, for isin and its kin"),
     "distribution": (str, "random, runs, sorted, reversed, zipf or narrow"),
     "layout": (str, "C, transposed, strided or reversed, for nonzero, masks and their kin"),
     "ndim": (int, "number of dimensions, for nonzero and its kin"),

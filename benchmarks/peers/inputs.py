@@ -68,6 +68,19 @@ def rows(dtype, n, width, groups, distribution="random"):
     return distinct[group_numbers(n, groups, distribution)]
 
 
+def two_sets(dtype, n, tests, distribution="random"):
+    """Arrays (n,) and (tests,) of items, of which about half are in the other one; narrow: they are
+    the integers up to twice as many."""
+    generator = np.random.default_rng(SEED + 5)
+    groups = 2 * tests
+    if distribution == "narrow":
+        pool = generator.permutation(groups).astype(dtype)
+    else:
+        pool = labels(np.dtype(dtype), groups)
+    x, others = pool[generator.integers(groups, size=n)], pool[:tests].copy()
+    return (np.sort(x), np.sort(others)) if distribution == "sorted" else (x, others)
+
+
 def labels(dtype, groups):
     """``groups`` random values of the dtype; some are equal where the dtype is narrow."""
     generator = np.random.default_rng(SEED + 2)

@@ -69,7 +69,9 @@ class Operator:
     def bytes_moved(self, workload: Workload, result: Any) -> int:
         """Bytes read plus bytes written; selected or gathered items are read and written."""
         written = sum(output.nbytes for output in outputs_of(result))
-        return getattr(workload, self.reads).nbytes + written * (2 if self.copies else 1)
+        read = getattr(workload, self.reads).nbytes
+        read += workload.array.nbytes if self.family == "sets" else 0
+        return read + written * (2 if self.copies else 1)
 
 
 def numpy_unique(ar, *outputs, axis=None, sorted=True):
@@ -107,12 +109,18 @@ NUMPY = SimpleNamespace(
     unique_counts=_numpy.unique_counts,
     unique_inverse=_numpy.unique_inverse,
     unique_values=_numpy.unique_values,
+    isin=_numpy.isin,
+    intersect1d=_numpy.intersect1d,
+    union1d=_numpy.union1d,
+    setdiff1d=_numpy.setdiff1d,
+    setxor1d=_numpy.setxor1d,
     gather_nd=lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
 )
 
 position = partial(Operator, "positions")
 selection = partial(Operator, "selection", copies=True)
 distinct = partial(Operator, "distinct")
+sets = partial(Operator, "sets", reads="tests")
 
 OPERATORS = (
     position("nonzero", lambda f, w: f.nonzero(w.array)),
@@ -159,6 +167,11 @@ OPERATORS = (
         defined=np.sort,
         note="compared in any order, as the array API leaves it open",
     ),
+    sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
+    sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
+    sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
+    sets("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
     Operator(
         "gather",
         "gather_nd",

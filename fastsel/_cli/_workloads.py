@@ -24,11 +24,11 @@ class BadInputError(Exception):
 
 @dataclass(frozen=True)
 class Workload:
-    """An array, and a mask or indices to select from it.
+    """An array, and a mask or indices to select from it, or items to look for.
 
     A `mask` of the array's shape selects items, one of the shape of its leading axes selects rows.
-    `indices` are index rows for gather_nd. `only` names the labels or families of the operators to
-    run; if it is empty, all are run.
+    `indices` are index rows for gather_nd, `tests` what isin and its kin look for. `only` names the
+    labels or families of the operators to run; if it is empty, all are run.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Workload:
     only: Collection[str] = ()
     mask: np.ndarray | None = None
     indices: np.ndarray | None = None
+    tests: np.ndarray | None = None
 
     @cached_property
     def rows(self) -> np.ndarray | None:
@@ -103,6 +104,7 @@ def embedded_workloads(size: int) -> list[Workload]:
     names = words[: tenth // 2].astype(object)
     addresses = [numbers(length, tenth) for length in pixels.shape]
     forms = "unique unique(sorted=False) unique(return_*)"
+    sets = "isin intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
     return [
         workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
@@ -123,6 +125,10 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("1000 words", words, forms),
         workload("1000 words", names, forms),
         workload("100 x 100 pairs", numbers(101, tenth, 2, dtype=np.int32), "unique(axis=0)"),
+        workload("1000 tests", integers, sets, tests=numbers(2000, 1000, dtype=np.int32)),
+        workload("as many tests", numbers(size, tenth), sets, tests=numbers(size, tenth)),
+        workload("1000 tests, NaN", floats[:tenth], sets, tests=floats[-1000:].copy()),
+        workload("words", words, "isin intersect1d", tests=words[:20]),
         workload("items", floats, "gather_nd", indices=numbers(size, tenth, 1)),
         workload("rows", table, "gather_nd", indices=numbers(tenth, tenth, 1)),
         workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
@@ -268,6 +274,8 @@ def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
                 text, indices = f"{name}[{other}]", rows
                 break
         workloads.append(Workload(text, array, ["gather"], indices=indices))
+        tests = array.ravel()[:: max(array.size // 1000, 1)]
+        workloads.append(Workload(f"{name}, some of it", array, ["sets"], tests=tests))
     return workloads
 
 

@@ -74,15 +74,14 @@ def isin(
     >>> fastsel.isin([1, 2, 3], [2], invert=True)
     array([ True, False,  True])
     """
-    library = _gate.library(element, test_elements)
-    if _gate.is_numpy(library) and not (_gate.overrides(element) or _gate.overrides(test_elements)):
+    if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
             found = _among(element.ravel(), test_elements.ravel(), bool(invert))
             if found is not None:
                 return found.reshape(element.shape)
     arguments = _gate.given(assume_unique=assume_unique, invert=invert, kind=kind)
-    return library.isin(element, test_elements, **arguments)
+    return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
 
 @overload
@@ -309,10 +308,16 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     size = count_nonzero(found[0])
     del found
     values = unique(kept)
-    if (values[-1:] != values[-1:]).any():
-        nans = [unique(part[part != part]) for part in np.split(kept, [size])]
+    if _is_nan(values[-1:]).any():
+        nans = [unique(part[_is_nan(part)]) for part in np.split(kept, [size])]
         return np.concatenate((values[:-1], unique(np.concatenate(nans), equal_nan=False)))
     return values
+
+
+def _is_nan(items):
+    """For every dtype, and without a warning of signalling NaN."""
+    with np.errstate(invalid="ignore"):
+        return items != items
 
 
 def _serves(kind, element, test_elements):
@@ -356,6 +361,8 @@ def _together(ar1, ar2):
     if arrays is None:
         return None
     one, other = (array.dtype for array in arrays)
+    if one == other and one.isnative:
+        return arrays
     if not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)

@@ -129,6 +129,7 @@ cdef inline void look_up_bits(const range_task *task, const any_t *items, Py_ssi
 
 cdef enum:
     PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
+    FEW = 16                    # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
     partitions_task parts         # its keys and, in the case of partitions, these scattered
@@ -208,6 +209,40 @@ def by_partitions(tests not None, items not None, tuple seeds not None,
     if status == NO_MEMORY:
         raise MemoryError()
     return None if status else results
+
+
+def of_few(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
+           tuple seeds not None, bint of_first, bint of_second, bint invert):
+    """(which items of `first` are in `second`, which of `second` in `first`), None for what is not
+    wanted, of two small arrays of one dtype, in one call; None if they take too many probes.
+
+    Both have items, which are words or longer than 8 bytes, of that rule.
+    """
+    cdef bint turned = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
+    cdef hash_task task
+    cdef table_t table
+    cdef keys_t *keys = &task.tests.parts.keys
+    cdef Py_ssize_t status
+    memset(&task, 0, sizeof(task))
+    if not cnp.PyArray_ISCARRAY_RO(first):
+        first = cnp.PyArray_NewCopy(first, cnp.NPY_CORDER)
+    if not cnp.PyArray_ISCARRAY_RO(second):
+        second = cnp.PyArray_NewCopy(second, cnp.NPY_CORDER)
+    tests, items = (first, second) if turned else (second, first)
+    describe_keys(keys, tests, cnp.PyArray_SIZE(tests), rule, None, seeds)
+    describe_keys(&task.items.parts.keys, items, cnp.PyArray_SIZE(items), rule, None, seeds)
+    masks = new_masks(&task, of_second if turned else of_first, of_first if turned else of_second)
+    task.items.found, task.tests.found = task.items.out, task.tests.out
+    task.invert = invert
+    status = table_start(&table, keys, not keys.is_word, keys.size, 0, keys.size)
+    if status == 0:
+        status = compare_ranges(&task, &table, 0, keys.size, 0, task.items.parts.keys.size)
+    table_free(&table)
+    if status == NO_MEMORY:
+        raise MemoryError()
+    if status:
+        return None
+    return (masks[1], masks[0]) if turned else masks
 
 
 cdef int describe_side(side_t *side, keys, tuple seeds, int threads) except -1:
@@ -299,65 +334,16 @@ cdef void parts_chunk(void *context, Py_ssize_t k) noexcept nogil:
         task.expected + BATCH)
     while part < stop and status == 0:
         table_clear(&table)
-        status = do_part(task, part, &table)
+        status = compare_ranges(
+            task, &table, part_start(&task.tests, part), part_start(&task.tests, part + 1),
+            part_start(&task.items, part), part_start(&task.items, part + 1))
         part += 1
     table_free(&table)
     task.status[k] = status
 
 
-cdef Py_ssize_t do_part(hash_task *task, Py_ssize_t part, table_t *table) noexcept nogil:
-    """Add the tests of a part, look up its items; returns 0 or a status."""
-    cdef Py_ssize_t start = part_start(&task.tests, part), stop = part_start(&task.tests, part + 1)
-    cdef Py_ssize_t status = add_part(&task.tests, start, stop, table)
-    cdef uint8_t *met = NULL
-    if status == 0 and task.tests.found != NULL:
-        met = <uint8_t *>take(met_size(table))
-        if met == NULL:
-            return NO_MEMORY
-        memset(met, 0, met_size(table))
-    if status == 0:
-        status = look_up(task, table, &task.items, part_start(&task.items, part),
-                         part_start(&task.items, part + 1), met, False)
-    if status == 0 and met != NULL:
-        met[0] = 0
-        status = look_up(task, table, &task.tests, start, stop, met, True)
-    give(met)
-    return status
-
-
 cdef inline Py_ssize_t part_start(const side_t *side, Py_ssize_t part) noexcept nogil:
     return side.parts.starts[part * side.parts.chunks]
-
-
-cdef Py_ssize_t add_part(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
-                         table_t *table) noexcept nogil:
-    cdef uint64_t[BATCH] words
-    cdef Py_ssize_t[BATCH] positions
-    cdef uint32_t[BATCH] numbers
-    cdef Py_ssize_t n, status = 0
-    while start < stop and status == 0:
-        n = min(stop - start, BATCH)
-        load_scattered(side, start, n, words, positions)
-        status = add_keys(table, &side.parts.keys, words, n, 0, positions,
-                          numbers if table.numbers != NULL else NULL)
-        start += n
-    return status
-
-
-cdef inline void load_scattered(const side_t *side, Py_ssize_t start, Py_ssize_t n,
-                                uint64_t *words, Py_ssize_t *positions) noexcept nogil:
-    """Words and positions; where the latter are not needed, those as scattered."""
-    cdef Py_ssize_t j
-    if side.parts.narrow:
-        for j in range(n):
-            words[j] = (<const uint32_t *>side.parts.words)[start + j]
-    else:
-        for j in range(n):
-            words[j] = (<const uint64_t *>side.parts.words)[start + j]
-    for j in range(n):
-        positions[j] = start + j
-        if side.parts.positions != NULL:
-            positions[j] = side.parts.positions[start + j]
 
 
 cdef void gather_chunk(void *context, Py_ssize_t k) noexcept nogil:
@@ -376,26 +362,85 @@ cdef void gather_chunk(void *context, Py_ssize_t k) noexcept nogil:
 # ---- lookup ----------------------------------------------------------------------------
 
 
+cdef Py_ssize_t compare_ranges(const hash_task *task, table_t *table, Py_ssize_t test,
+                               Py_ssize_t stop_test, Py_ssize_t item,
+                               Py_ssize_t stop_item) noexcept nogil:
+    """Add these tests to an empty table and look up these items; returns 0 or a status."""
+    cdef Py_ssize_t status = add_tests(&task.tests, test, stop_test, table)
+    cdef uint8_t *met = NULL
+    if status == 0 and task.tests.found != NULL:
+        met = <uint8_t *>take(met_size(table))
+        if met == NULL:
+            return NO_MEMORY
+        memset(met, 0, met_size(table))
+    if status == 0:
+        status = look_up(task, table, &task.items, item, stop_item, met, False)
+    if status == 0 and met != NULL:
+        met[0] = 0
+        status = look_up(task, table, &task.tests, test, stop_test, met, True)
+    give(met)
+    return status
+
+
+cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
+                          table_t *table) noexcept nogil:
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] numbers
+    cdef Py_ssize_t n, status = 0
+    while start < stop and status == 0:
+        n = min(stop - start, BATCH)
+        load_batch(side, start, n, words, positions)
+        status = add_keys(table, &side.parts.keys, words, n, 0, positions,
+                          numbers if table.numbers != NULL else NULL)
+        start += n
+    return status
+
+
+cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
+                            Py_ssize_t *positions) noexcept nogil:
+    """Words and positions of n keys, as they lie or as scattered; where words are enough, their
+    positions there."""
+    cdef Py_ssize_t j
+    if side.parts.words == NULL:
+        load_words(&side.parts.keys, start, n, words)
+    elif side.parts.narrow:
+        for j in range(n):
+            words[j] = (<const uint32_t *>side.parts.words)[start + j]
+    else:
+        for j in range(n):
+            words[j] = (<const uint64_t *>side.parts.words)[start + j]
+    for j in range(n):
+        positions[j] = start + j
+        if side.parts.positions != NULL:
+            positions[j] = side.parts.positions[start + j]
+
+
 cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *met,
                         bint are_tests) noexcept nogil:
-    """Look up these keys of a side, as they lie or as scattered; returns 0 or FLOODED. Items are
-    found if they are there, and mark what they meet; tests, if they were met."""
+    """Look up these keys of a side; returns 0 or FLOODED. Items are found if they are there, and
+    mark what they meet; tests, if they were met."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
+    cdef uint64_t[FEW + 1] few
     cdef uint8_t invert = task.invert
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_few = 0
+    if (met == NULL and side.parts.keys.is_word and table.length <= FEW
+            and table.slot_bits < PREFETCHED_SLOT_BITS):
+        n_few = few_words(table, &side.parts.keys, few)
     while start < stop:
         n = min(stop - start, BATCH)
-        if side.parts.words == NULL:
-            load_words(&side.parts.keys, start, n, words)
-            left -= find_keys(table, &task.tests.parts.keys, &side.parts.keys, words, n, start,
-                              NULL, slots)
-        else:
-            load_scattered(side, start, n, words, positions)
-            left -= find_keys(table, &task.tests.parts.keys, &side.parts.keys, words, n, start,
-                              positions, slots)
+        load_batch(side, start, n, words, positions)
+        if n_few:
+            level.any_of(words, n, few, n_few, side.found + start)
+            for j in range(n):
+                side.found[start + j] ^= invert
+            start += n
+            continue
+        left -= find_keys(table, &task.tests.parts.keys, &side.parts.keys, words, n, positions,
+                          slots)
         if left < 0:
             return FLOODED
         if are_tests:
@@ -411,11 +456,28 @@ cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_
     return 0
 
 
+cdef Py_ssize_t few_words(const table_t *table, const keys_t *keys, uint64_t *few) noexcept nogil:
+    """The words of a table of at most FEW; returns how many."""
+    cdef Py_ssize_t slot, n = 0
+    cdef uint64_t held
+    if table.seed_number:
+        few[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
+    for slot in range(<Py_ssize_t>1 << table.slot_bits):
+        if table.width == 4:
+            held = (<const uint32_t *>table.slots)[slot]
+            few[n] = <uint32_t>(held ^ keys.seed)
+        else:
+            held = (<const uint64_t *>table.slots)[slot]
+            few[n] = held ^ keys.seed
+        n += held != 0
+    return n
+
+
 cdef Py_ssize_t find_keys(const table_t *table, const keys_t *tests, const keys_t *keys,
-                          const uint64_t *words, Py_ssize_t n, Py_ssize_t start,
-                          const Py_ssize_t *positions, uint32_t *slots) noexcept nogil:
+                          const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
+                          uint32_t *slots) noexcept nogil:
     """The slots of n <= BATCH keys in a table of tests, plus one; 0 of those that are not there.
-    Returns how many further slots were probed. Key j is at start + j, or at positions[j]."""
+    Returns how many further slots were probed."""
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown, j
@@ -427,26 +489,26 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *tests, const keys_
     n_unknown = level.find[table.width == 8](
         words, n, keys.seed, table.slots, first_slots, slots, unknown)
     if not keys.is_word:
-        n_unknown = confirm(table, tests, keys, n, start, positions, slots, unknown, n_unknown)
+        n_unknown = confirm(table, tests, keys, n, positions, slots, unknown, n_unknown)
     if table.width == 4:
-        return probe(table, <const uint32_t *>table.slots, tests, keys, words, first_slots, start,
+        return probe(table, <const uint32_t *>table.slots, tests, keys, words, first_slots,
                      positions, unknown, n_unknown, slots)
-    return probe(table, <const uint64_t *>table.slots, tests, keys, words, first_slots, start,
+    return probe(table, <const uint64_t *>table.slots, tests, keys, words, first_slots,
                  positions, unknown, n_unknown, slots)
 
 
 cdef inline Py_ssize_t probe(const table_t *table, const wide_t *held, const keys_t *tests,
                              const keys_t *keys, const uint64_t *words,
-                             const uint64_t *first_slots, Py_ssize_t start,
-                             const Py_ssize_t *positions, const uint16_t *unknown,
-                             Py_ssize_t n_unknown, uint32_t *slots) noexcept nogil:
-    """Look for keys one by one, from their first slots on; returns how many further ones it took."""
+                             const uint64_t *first_slots, const Py_ssize_t *positions,
+                             const uint16_t *unknown, Py_ssize_t n_unknown,
+                             uint32_t *slots) noexcept nogil:
+    """Look for keys one by one, from their first slots on; returns how many more it took."""
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
     cdef Py_ssize_t probes = 0, j, k, at, i
     cdef wide_t word
     for k in range(n_unknown):
         j = unknown[k]
-        i = start + j if positions == NULL else positions[j]
+        i = positions[j]
         word, at = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>first_slots[j]
         if word == 0:           # the one without a slot
             slots[j] = <uint32_t>(mask + 2) if table.seed_number else 0
@@ -460,18 +522,16 @@ cdef inline Py_ssize_t probe(const table_t *table, const wide_t *held, const key
 
 
 cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *tests, const keys_t *keys,
-                               Py_ssize_t n, Py_ssize_t start, const Py_ssize_t *positions,
-                               const uint32_t *slots, uint16_t *unknown,
-                               Py_ssize_t n_unknown) noexcept nogil:
+                               Py_ssize_t n, const Py_ssize_t *positions, const uint32_t *slots,
+                               uint16_t *unknown, Py_ssize_t n_unknown) noexcept nogil:
     """Keys that are no words were found by their hashes: those whose bytes differ are unknown, too.
     Returns how many are. The tests are prefetched before any is compared."""
-    cdef Py_ssize_t j, i
+    cdef Py_ssize_t j
     for j in range(n):
         if slots[j]:
             fs_prefetch(test_at(table, tests, slots[j] - 1))
     for j in range(n):
-        i = start + j if positions == NULL else positions[j]
-        if slots[j] and not same_bytes(table, tests, slots[j] - 1, keys, i):
+        if slots[j] and not same_bytes(table, tests, slots[j] - 1, keys, positions[j]):
             unknown[n_unknown] = <uint16_t>j
             n_unknown += 1
     return n_unknown

@@ -62,6 +62,9 @@ typedef struct {
     /* find[slots have 8 bytes]: n words in their first slots. See slots_body.h. */
     ptrdiff_t (*find[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held,
                          const uint64_t *first_slots, uint32_t *found, uint16_t *unknown);
+    /* out says which of n words are among a few. */
+    void (*any_of)(const uint64_t *words, ptrdiff_t n, const uint64_t *few, ptrdiff_t count,
+                   uint8_t *out);
     /* other[width is 8]: which items are not those that lie at their slot of recent keys
        (fs_recent_slot), as bits. Returns how many. */
     ptrdiff_t (*other[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,

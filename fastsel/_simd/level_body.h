@@ -43,6 +43,7 @@ static const fs_level_t AT(fs_level) = {
     AT(row_offsets),
     AT(slots),
     {AT(find_u32), AT(find_u64)},
+    AT(any_of),
     {AT(other_u32), AT(other_u64)},
     AT(skip_seen),
     {AT(turns_u32), AT(turns_u64)},

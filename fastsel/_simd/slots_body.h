@@ -112,6 +112,30 @@ FS_FIND(64)
 #endif
 #undef FS_FIND
 
+/* out says which of n words are among a few. */
+static void AT(any_of)(const uint64_t *words, ptrdiff_t n, const uint64_t *few, ptrdiff_t count,
+                       uint8_t *out)
+{
+#if FS_LEVEL_NUMBER == 4
+    for (ptrdiff_t j = 0; j < n; j += 8) {
+        __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1), found = 0;
+        __m512i word = _mm512_maskz_loadu_epi64(some, words + j);
+        for (ptrdiff_t k = 0; k < count; k++)
+            found |= _mm512_cmpeq_epi64_mask(word, _mm512_set1_epi64((long long)few[k]));
+        _mm_mask_storeu_epi8(out + j, some, _mm_maskz_set1_epi8(found, 1));
+    }
+#else
+    for (ptrdiff_t start = 0; start < n; start += 64) {
+        ptrdiff_t some = n - start < 64 ? n - start : 64;
+        uint64_t word[64] = {0}, found[64] = {0};
+        memcpy(word, words + start, (size_t)some * 8);
+        for (ptrdiff_t k = 0; k < count; k++)
+            for (int j = 0; j < 64; j++) found[j] |= word[j] == few[k];
+        for (ptrdiff_t j = 0; j < some; j++) out[start + j] = (uint8_t)found[j];
+    }
+#endif
+}
+
 /* Which items are not those that lie at their slots of recent keys, as bits; returns how many. */
 #if FS_LEVEL_NUMBER == 4
 static ptrdiff_t AT(other_u32)(const char *items, ptrdiff_t blocks, const void *recent,

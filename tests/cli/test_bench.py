@@ -16,6 +16,7 @@ PUBLIC_FUNCTIONS = {
     *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates"),
     *("compress", "extract", "boolean_mask", "gather_nd"),
     *("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
+    *("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"),
 }
 
 

@@ -46,6 +46,7 @@ DISTINCT = [
 OBJECTS = ["distinct_objects", "distinct_texts", "distinct_missing"]
 THREADS = ["thread_rules", "thread_counts", "openmp"]
 GATHER = ["gather_errors", "gather", "bounds"]
+SETS = ["set_promises", "sets", "out_of_memory"]
 # Kernel: its tests, those that notice most in little time first.
 TESTS = {
     "bitmask.pyx": [*SELECTION, "distinct_values", "distinct_strings"],
@@ -78,6 +79,8 @@ TESTS = {
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
+    "partitions.pxd": [*DISTINCT, *SETS],
+    "membership.pyx": SETS,
     "ordered_numbers.pxd": ["sorting", "ascending", *DISTINCT],
     "sample.pxd": ["estimate", "sorting", *DISTINCT],
     "sample.pyx": ["estimate", *DISTINCT],
@@ -105,7 +108,7 @@ TESTS = {
     "positions_body.h": SELECTION,
     "kept_body.h": ["compress", "compress_rules", "sorting", *SELECTION],
     "offsets_body.h": GATHER,
-    "slots_body.h": ["distinct_firsts", *DISTINCT],
+    "slots_body.h": ["distinct_firsts", "set_promises", *DISTINCT],
     "levels.h": ["config", *SELECTION],
     "hashing.h": ["flooding", *OBJECTS, "distinct_firsts", *DISTINCT],
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],

@@ -92,6 +92,23 @@ assert_type(fastsel.unique_inverse(table).inverse_indices, Indices)
 assert_type(fastsel.unique_values(floats), NDArray[np.float32])
 assert_type(fastsel.unique_values([2, 1]), NDArray[Any])
 
+# sets
+assert_type(fastsel.isin(table, [1, 2]), NDArray[np.bool_])
+assert_type(fastsel.isin([1, 2], floats, invert=True, kind="sort"), NDArray[np.bool_])
+assert_type(fastsel.intersect1d(floats, floats), NDArray[np.float32])
+assert_type(fastsel.intersect1d([1, 2], [2, 3], True), NDArray[Any])
+assert_type(
+    fastsel.intersect1d(table, table, return_indices=True),
+    tuple[NDArray[np.int16], Indices, Indices],
+)
+assert_type(fastsel.intersect1d([1, 2], [2], False, True), tuple[NDArray[Any], Indices, Indices])
+assert_type(fastsel.union1d(floats, floats), NDArray[np.float32])
+assert_type(fastsel.union1d([1], [2]), NDArray[Any])
+assert_type(fastsel.setdiff1d(floats, [1.5]), NDArray[np.float32])
+assert_type(fastsel.setdiff1d([1], [2], assume_unique=True), NDArray[Any])
+assert_type(fastsel.setxor1d(table, table), NDArray[np.int16])
+assert_type(fastsel.setxor1d([1], [2]), NDArray[Any])
+
 # threads and configuration
 assert_type(fastsel.get_num_threads(), int)
 with fastsel.threads(np.int64(1)):
@@ -112,6 +129,7 @@ def refused() -> None:
     fastsel.unique(floats, sort=False)  # type: ignore[call-overload]
     fastsel.unique(floats, axis=0.5)  # type: ignore[call-overload]
     fastsel.unique_all(x=floats)  # type: ignore[call-overload]
+    fastsel.isin(floats, [1.5], kind="hash")  # type: ignore[arg-type]
     fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
     fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]
     fastsel.set_num_threads("2")  # type: ignore[arg-type]

@@ -53,6 +53,12 @@ class Tiny:
     def time_unique(self, *_):
         self.call_often(self.side.unique, self.keys)
 
+    def time_isin(self, *_):
+        self.call_often(self.side.isin, self.keys, self.keys[:5])
+
+    def time_intersect1d(self, *_):
+        self.call_often(self.side.intersect1d, self.keys, self.keys[:5])
+
     def time_gather_nd(self, *_):
         self.call_often(self.side.gather_nd, self.x, self.indices)
 

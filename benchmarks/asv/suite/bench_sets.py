@@ -1,0 +1,72 @@
+"""isin and the functions of sorted sets beside NumPy's."""
+
+from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
+from inputs import keep, kept, two_sets
+
+DTYPES = ("uint8", "int32", "int64", "float64", "U8")
+SIZES = (10_000, 1_000_000)
+TESTS = (10, 1000, 100_000, 1_000_000)
+DISTRIBUTIONS = ("random", "sorted", "narrow")
+MEMORY_SIZE = 2_000_000
+
+
+class Membership:
+    """About half of the items are among the tests."""
+
+    params = (DTYPES, SIZES, (10, 1000), IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "n", "tests", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup(self, dtype, n, tests, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x, self.tests = two_sets(dtype, n, tests)
+
+    def time_isin(self, *_):
+        self.side.isin(self.x, self.tests)
+
+
+class Sets:
+    """A million int64 items beside as many and fewer."""
+
+    params = (TESTS, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("tests", "distribution", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup(self, tests, distribution, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x, self.tests = two_sets("int64", 1_000_000, tests, distribution)
+
+    def time_isin(self, *_):
+        self.side.isin(self.x, self.tests)
+
+    def time_intersect1d(self, *_):
+        self.side.intersect1d(self.x, self.tests)
+
+    def time_union1d(self, *_):
+        self.side.union1d(self.x, self.tests)
+
+    def time_setdiff1d(self, *_):
+        self.side.setdiff1d(self.x, self.tests)
+
+    def time_setxor1d(self, *_):
+        self.side.setxor1d(self.x, self.tests)
+
+
+class Memory:
+    """Peak memory of the process, with two arrays of two million items and the outputs."""
+
+    params = (("int64", "float64"), IMPLEMENTATIONS)
+    param_names = ("dtype", "implementation")
+
+    def setup_cache(self):
+        keep(two_sets, ("int64", "float64"), (MEMORY_SIZE,), (MEMORY_SIZE,))
+
+    def setup(self, dtype, name):
+        self.side = implementation(name)
+        self.x, self.tests = kept(two_sets, dtype, MEMORY_SIZE, MEMORY_SIZE)
+
+    def peakmem_isin(self, *_):
+        self.side.isin(self.x, self.tests)
+
+    def peakmem_setxor1d(self, *_):
+        self.side.setxor1d(self.x, self.tests)

@@ -1,0 +1,92 @@
+"""What the peers do for isin and the functions of sorted sets; see opponents.py."""
+
+import numpy as np
+from cells import SETS
+from peers import UnsupportedError, container, tensor
+from registry import opponent
+
+
+@opponent("numpy", *SETS)
+def numpy_sets(case):
+    function = getattr(np, case.cell.op)
+    return lambda: function(case.x, case.tests)
+
+
+@opponent("numpy", "isin", variant="sort")
+def numpy_isin_sort(case):
+    return lambda: np.isin(case.x, case.tests, kind="sort")
+
+
+@opponent("numpy", "isin", variant="table")
+def numpy_isin_table(case):
+    if case.x.dtype.kind not in "biu":
+        raise UnsupportedError("integers only")
+    if int(case.tests.max()) - int(case.tests.min()) > 1e9:
+        raise UnsupportedError("a table of more than 1 GB")
+    return lambda: np.isin(case.x, case.tests, kind="table")
+
+
+@opponent("torch", "isin")
+def torch_isin(case):
+    import torch
+
+    x, tests = tensor(case.x), tensor(case.tests)
+    return lambda: torch.isin(x, tests)
+
+
+@opponent("polars", "isin")
+def polars_is_in(case):
+    import polars
+
+    x, tests = container(polars.Series, case.x), container(polars.Series, case.tests)
+    return lambda: x().is_in(tests().implode())
+
+
+@opponent("pandas", "isin")
+def pandas_isin(case):
+    import pandas
+
+    x = pandas.Series(case.x, copy=False)
+    return lambda: x.isin(case.tests)
+
+
+@opponent("pandas", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+def pandas_index(case):
+    """Of an Index of each array, which is made in the call: it keeps its hash table."""
+    import pandas
+
+    name = {
+        "intersect1d": "intersection",
+        "union1d": "union",
+        "setdiff1d": "difference",
+        "setxor1d": "symmetric_difference",
+    }[case.cell.op]
+
+    def combine():
+        one, other = (pandas.Index(a, copy=False).unique() for a in (case.x, case.tests))
+        return getattr(one, name)(other, sort=False).sort_values()
+
+    return combine
+
+
+@opponent("pyarrow", "isin")
+def pyarrow_is_in(case):
+    import pyarrow
+    from pyarrow import compute
+
+    x, tests = container(pyarrow.array, case.x), container(pyarrow.array, case.tests)
+    return lambda: compute.is_in(x(), value_set=tests())
+
+
+@opponent("fastremap", "isin")
+def fastremap_isin(case):
+    import fastremap
+
+    if case.x.dtype.kind not in "iu":
+        raise UnsupportedError("integers only")
+
+    def masked():
+        kept = fastremap.mask_except(case.x, case.tests.tolist(), value=0)
+        return (kept != 0) | np.isin(0, case.tests) & (case.x == 0)
+
+    return masked
