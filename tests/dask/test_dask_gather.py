@@ -32,6 +32,8 @@ def index_rows(rng, shape, lead, depth, batch=0):
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 0))
 @pytest.mark.parametrize("chunked_indices", [False, True])
 def test_every_dtype(dtype, chunked_indices):
+    if dtype == "StringDType" and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        pytest.skip("before 2.3, NumPy's indexing mixes up strings where each slice is one")
     a = make(dtype, (6, 5, 3))
     indices = index_rows(np.random.default_rng(0), a.shape, (4, 7), 2)
     x = chunked(a, uneven(a.shape))
