@@ -79,7 +79,7 @@ cdef class Partitions:
             self.inverse = new_result(1, &length, cnp.NPY_INTP)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
 
-    cdef int table_threads(self) noexcept nogil:
+    cpdef int table_threads(self) noexcept nogil:
         """As many as have room for their tables in 2.5 times the keys' bytes, or in a byte per key
         if that is more."""
         cdef partitions_task *task = &self.task
