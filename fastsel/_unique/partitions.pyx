@@ -79,7 +79,7 @@ cdef class Partitions:
             self.inverse = new_result(1, &length, cnp.NPY_INTP)
             task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(self.inverse)
 
-    cdef int table_threads(self) noexcept nogil:
+    def table_threads(self):
         """As many as have room for their tables in 2.5 times the keys' bytes, or in a byte per key
         if that is more."""
         cdef partitions_task *task = &self.task
@@ -92,12 +92,13 @@ cdef class Partitions:
         """Mark all first occurrences; False if a table takes too many probes."""
         cdef partitions_task *task = &self.task
         cdef Py_ssize_t k, status = 0
+        cdef int table_threads = self.table_threads()
         with nogil:
             for_chunks(choose_chunk, task, task.chunks, self.threads)
             scan_starts(task)
             for_chunks(scatter_chunk, task, task.chunks, self.threads)
             for_chunks(clear_chunk, task, task.chunks, self.threads)
-            for_chunks(tables_chunk, task, task.cuts, self.table_threads())
+            for_chunks(tables_chunk, task, task.cuts, table_threads)
             for k in range(task.cuts):
                 status = min(status, task.status[k])
         if status == NO_MEMORY:

@@ -13,6 +13,7 @@ from comparison import assert_same
 from grids import covering
 
 import fastsel
+from fastsel._unique import _keys, partitions
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
@@ -261,6 +262,21 @@ def many_threads():
     rows = (numbers % 1000).reshape(-1, 2)
     calls["unique_rows"] = lambda: fastsel.unique(rows, axis=0), 2.5 * 8
     return calls, size
+
+
+def test_as_many_tables_at_once_as_there_is_memory_for():
+    """With few CPUs, no more threads than these have a table at the same time."""
+    keys = _keys.keys_of(np.arange(2_250_000), True)
+
+    def table_threads(expected):
+        outputs = True, True
+        job = partitions.Partitions(
+            keys.data, keys.size, keys.rule, None, _keys.SEEDS, expected, *outputs, 128
+        )
+        return job.table_threads()
+
+    assert table_threads(1000) == 128
+    assert 2 <= table_threads(keys.size) <= 32
 
 
 BYTES_PER_THREAD = 16_000
