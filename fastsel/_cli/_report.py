@@ -53,13 +53,14 @@ class Record:
     complete: bool = True  # else counting became too expensive
     samples: int = 0
     stood_for: int = 0  # of the time spent, by samples
-    weighted_ratios: float = 0.0  # each times the time that its sample stands for
+    spent_sampled: int = 0  # in the calls that were sampled
+    numpy_sampled: float = 0.0  # NumPy's time for these
     times: dict[Any, float] = field(default_factory=dict)  # of an item, by kinds of calls
 
     @property
     def ratio(self) -> float | None:
         """NumPy's time over fastsel's, if it was sampled."""
-        return self.weighted_ratios / self.stood_for if self.samples else None
+        return self.numpy_sampled / self.spent_sampled if self.samples else None
 
     def add_sample(self, theirs: int, sampled: int, items: int, spent: int) -> None:
         """NumPy took `theirs` for `sampled` of the items of a call; we took `spent` for all."""
@@ -67,7 +68,8 @@ class Record:
             theirs *= items / sampled
             if self.name.startswith("unique"):  # most of its time is a sort
                 theirs *= math.log(items) / math.log(sampled)
-        self.weighted_ratios += (self.spent - self.stood_for) * theirs / spent
+        self.numpy_sampled += theirs
+        self.spent_sampled += spent
         self.stood_for = self.spent
         self.samples += 1
 

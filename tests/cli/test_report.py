@@ -220,7 +220,7 @@ def test_estimates():
     assert record.ratio == 3
     record.spent = 400
     record.add_sample(theirs=30, sampled=10, items=20, spent=60)
-    assert record.ratio == (100 * 3 + 300 * 1) / 400
+    assert record.ratio == (300 + 60) / (100 + 60)
     sorting = _report.Record("unique", spent=100)
     sorting.add_sample(theirs=300, sampled=16, items=256, spent=100)
     assert sorting.ratio == 3 * 16 * 2
