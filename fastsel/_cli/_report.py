@@ -52,6 +52,7 @@ class Record:
     spent: int = 0
     complete: bool = True  # else counting became too expensive
     samples: int = 0
+    sampling: int = 0  # what they cost
     stood_for: int = 0  # of the time spent, by samples
     spent_sampled: int = 0  # in the calls that were sampled
     numpy_sampled: float = 0.0  # NumPy's time for these
@@ -132,8 +133,13 @@ class Report:
             return
         start = perf_counter_ns()
         try:
-            # Half of the budget: other functions need some, too.
-            budget = (MAX_SHARE * (start - self.start) - self.sampling) / 2
+            # Each function has the part of the budget that it has of the time in all of them.
+            spent_by_all = sum(other.spent for other in self.records.values())
+            total = MAX_SHARE * (start - self.start)
+            budget = min(
+                total * record.spent / max(spent_by_all, record.spent) - record.sampling,
+                total - self.sampling,
+            )
             per_item = record.times.get(kind := kind_of(record.name, args))
             if per_item is None:
                 per_item = FEARED_RATIO * spent / max(items, 1)
@@ -150,7 +156,9 @@ class Report:
         except Exception:  # NumPy has no memory for it. The program has its result.
             pass
         finally:
-            self.sampling += perf_counter_ns() - start
+            cost = perf_counter_ns() - start
+            self.sampling += cost
+            record.sampling += cost
             self.lock.release()
 
     def time_piece(

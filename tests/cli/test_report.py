@@ -197,12 +197,12 @@ def test_no_sample_of_fewer_items_than_the_smallest_piece(report, monkeypatch):
     sizes = []
     monkeypatch.setattr(report, "time_numpy", lambda *call: sizes.append(call[1][0].size) or 1000)
     monkeypatch.setattr(_report, "MAX_SHARE", 1e-9)
-    report.start -= 10**12  # 1000 ns, of which half may be spent
+    report.start -= 10**12  # 1000 ns may be spent
     kind = np.dtype(int), ()
     record = _report.Record("unique", spent=10, times={kind: 1000})
     report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
     assert sizes == []
-    record.times[kind], report.sampling = 0.1, 0
+    record.times[kind], report.sampling, record.sampling = 0.1, 0, 0
     report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
     assert len(sizes) == 1
     assert _report.MIN_PIECE <= sizes[0] < 10**4
