@@ -241,7 +241,8 @@ def array_of(name: str) -> int:
 def kind_of(name: str, args: tuple) -> tuple:
     """What NumPy's time for an item depends on: the dtype, and the arguments after the array."""
     array = array_of(name)
-    return getattr(args[array], "dtype", None), args[array + 1 :]
+    others = (getattr(other, "dtype", other) for other in args[array + 1 :])
+    return getattr(args[array], "dtype", None), tuple(others)
 
 
 def number_of_items(array: Any) -> int:
@@ -258,6 +259,9 @@ def piece_of(name: str, args: tuple, items: int, max_items: float) -> tuple | No
     None if they cannot be cut, or if an array is written to.
     """
     if name == "compress" and args[3] is not None:  # out
+        return None
+    second = max(map(number_of_items, args[array_of(name) + 1 :]), default=1)
+    if second > 1 and (items > max_items or second > items):  # it is not cut
         return None
     if items <= max_items:
         return args
