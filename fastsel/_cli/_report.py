@@ -7,12 +7,13 @@ when its arguments are still the same. Both have a budget, a share of the time s
 from __future__ import annotations
 
 import atexit
+import importlib
 import math
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any
 
@@ -31,11 +32,11 @@ CALLS_PER_CHECK = 1024  # between two looks at what counting costs
 # is as likely in the sample as it is long, and short calls leave some of the budget to long ones.
 SAMPLED_PART = 1 / 64
 # If a call is too long for the budget, its first rows are timed, but no fewer items than these:
-# smaller arrays have other costs.
-MIN_PIECE = 1 << 11
+# with fewer, the time is that of a call. The first time, so many say how long NumPy takes.
+MIN_PIECE = 1 << 9
 # A second call with these has no effect; methods of other objects may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
-# How much slower than fastsel NumPy might be, before it was timed the first time.
+# How much slower than fastsel NumPy might be, before this.
 FEARED_RATIO = 20
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
@@ -51,14 +52,16 @@ class Record:
     spent: int = 0
     complete: bool = True  # else counting became too expensive
     samples: int = 0
+    sampling: int = 0  # what they cost
     stood_for: int = 0  # of the time spent, by samples
-    weighted_ratios: float = 0.0  # each times the time that its sample stands for
-    numpy_per_item: float = 0.0  # of the last sample
+    spent_sampled: int = 0  # in the calls that were sampled
+    numpy_sampled: float = 0.0  # NumPy's time for these
+    times: dict[Any, float] = field(default_factory=dict)  # of an item, by kinds of calls
 
     @property
     def ratio(self) -> float | None:
         """NumPy's time over fastsel's, if it was sampled."""
-        return self.weighted_ratios / self.stood_for if self.samples else None
+        return self.numpy_sampled / self.spent_sampled if self.samples else None
 
     def add_sample(self, theirs: int, sampled: int, items: int, spent: int) -> None:
         """NumPy took `theirs` for `sampled` of the items of a call; we took `spent` for all."""
@@ -66,9 +69,9 @@ class Record:
             theirs *= items / sampled
             if self.name.startswith("unique"):  # most of its time is a sort
                 theirs *= math.log(items) / math.log(sampled)
-        self.weighted_ratios += (self.spent - self.stood_for) * theirs / spent
+        self.numpy_sampled += theirs
+        self.spent_sampled += spent
         self.stood_for = self.spent
-        self.numpy_per_item = theirs / max(items, 1)
         self.samples += 1
 
 
@@ -76,6 +79,8 @@ class Report:
     """Count and sample the calls of the patched functions, from now on."""
 
     def __init__(self) -> None:
+        # NumPy's unique does so when it is first called, for 15 ms, which no sample is to have.
+        importlib.import_module("numpy.ma")
         self.start = perf_counter_ns()
         self.sampling = 0  # nanoseconds
         self.process = os.getpid()
@@ -128,19 +133,42 @@ class Report:
             return
         start = perf_counter_ns()
         try:
-            feared_per_item = 2 * record.numpy_per_item or FEARED_RATIO * spent / max(items, 1)
-            # Half of the budget: other functions need some, too.
-            budget = (MAX_SHARE * (start - self.start) - self.sampling) / 2
-            piece = piece_of(record.name, args, items, budget / feared_per_item)
-            if piece is not None and all(map(is_harmless, piece)):
-                theirs = self.time_numpy(record.name, piece, kwargs)
-                sampled = number_of_items(piece[array_of(record.name)])
-                record.add_sample(theirs, sampled, items, spent)
+            # Each function has the part of the budget that it has of the time in all of them.
+            spent_by_all = sum(other.spent for other in self.records.values())
+            total = MAX_SHARE * (start - self.start)
+            budget = min(
+                total * record.spent / max(spent_by_all, record.spent) - record.sampling,
+                total - self.sampling,
+            )
+            per_item = record.times.get(kind := kind_of(record.name, args))
+            if per_item is None:
+                per_item = FEARED_RATIO * spent / max(items, 1)
+                if items > MIN_PIECE and budget > MIN_PIECE * per_item:
+                    if not (timed := self.time_piece(record.name, args, kwargs, items, MIN_PIECE)):
+                        return
+                    per_item = record.times[kind] = timed[0] / timed[1]
+            # Twice, because the time of an item grows with their number.
+            if (max_items := budget / (2 * per_item)) < min(items, MIN_PIECE):
+                return
+            if timed := self.time_piece(record.name, args, kwargs, items, max_items):
+                record.times[kind] = timed[0] / max(timed[1], 1)
+                record.add_sample(*timed, items, spent)
         except Exception:  # NumPy has no memory for it. The program has its result.
             pass
         finally:
-            self.sampling += perf_counter_ns() - start
+            cost = perf_counter_ns() - start
+            self.sampling += cost
+            record.sampling += cost
             self.lock.release()
+
+    def time_piece(
+        self, name: str, args: tuple, kwargs: dict[str, Any], items: int, max_items: float
+    ) -> tuple[int, int] | None:
+        """The nanoseconds of NumPy's function for some of the items, and how many these are."""
+        piece = piece_of(name, args, items, max_items)
+        if piece is None or not all(map(is_harmless, piece)):
+            return None
+        return self.time_numpy(name, piece, kwargs), number_of_items(piece[array_of(name)])
 
     def time_numpy(self, name: str, args: tuple, kwargs: dict[str, Any]) -> int:
         """The nanoseconds of a call of NumPy's function."""
@@ -179,12 +207,16 @@ class Report:
             yield "no function was called that is replaced; a[mask] and methods are not"
             return
         yield from aligned([HEADINGS, *map(texts_of, called)], 1)
-        gain = sum(r.spent * (r.ratio - 1) for r in called if r.ratio is not None) / 1e9
-        yield (
-            f"{duration(spent)} in these functions, about {duration(spent + gain)} with NumPy's: "
-            f"{digits((seconds + gain) / seconds)}x for the whole program"
-        )
-        samples = sum(record.samples for record in called)
+        known = [record for record in called if record.ratio is not None]
+        if known:
+            gain = sum(record.spent * (record.ratio - 1) for record in known) / 1e9
+            yield (
+                f"{duration(spent)} in these functions, about {duration(spent + gain)} with "
+                f"NumPy's: {digits((seconds + gain) / seconds)}x for the whole program"
+            )
+        if unknown := [record.name for record in called if record.ratio is None]:
+            yield f"not sampled, and taken as equally fast: {', '.join(unknown)}"
+        samples = sum(record.samples for record in known)
         yield f"NumPy's times are estimated from {counted(samples, 'call')} timed with both"
         if not all(record.complete for record in called):
             yield "+: calls that are so many and so short that not all were counted"
@@ -206,6 +238,13 @@ def array_of(name: str) -> int:
     return 1 if name in ("compress", "extract") else 0
 
 
+def kind_of(name: str, args: tuple) -> tuple:
+    """What NumPy's time for an item depends on: the dtype, and the arguments after the array."""
+    array = array_of(name)
+    others = (getattr(other, "dtype", other) for other in args[array + 1 :])
+    return getattr(args[array], "dtype", None), tuple(others)
+
+
 def number_of_items(array: Any) -> int:
     """The items of an array; of a list, its length, because more would have to be counted."""
     size = getattr(array, "size", None)
@@ -217,15 +256,18 @@ def number_of_items(array: Any) -> int:
 def piece_of(name: str, args: tuple, items: int, max_items: float) -> tuple | None:
     """The arguments of a call, or the first rows of its arrays, of at most `max_items`.
 
-    None if that is too little, or if an array is written to.
+    None if they cannot be cut, or if an array is written to.
     """
     if name == "compress" and args[3] is not None:  # out
+        return None
+    second = max(map(number_of_items, args[array_of(name) + 1 :]), default=1)
+    if second > 1 and (items > max_items or second > items):  # it is not cut
         return None
     if items <= max_items:
         return args
     arrays, others = args[: array_of(name) + 1], args[array_of(name) + 1 :]
     rows = len(arrays[-1])
-    if max_items < MIN_PIECE or len(arrays[0]) != rows:
+    if len(arrays[0]) != rows:
         return None
     some = int(rows * max_items / items)
     return (*(array[:some] for array in arrays), *others) if some else None

@@ -56,7 +56,8 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
 def run_script(script: str) -> None:
     """Run a script. `runpy.run_path` would not tell its path as given from its absolute one:
     Python has the former in ``sys.argv``, the latter in ``__file__`` and tracebacks."""
-    path = os.path.join(os.getcwd(), script)
+    # As Python makes it, which leaves "./" in it except on Windows.
+    path = os.path.abspath(script) if os.name == "nt" else os.path.join(os.getcwd(), script)
     loader = SourceFileLoader("__main__", path)
     try:
         source = loader.get_data(path)

@@ -1,12 +1,19 @@
 """The chart of speed-ups, read back from its SVG, where texts stand in comments."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from fastsel._cli._chart import draw_speed_ups
 
 pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
+
+
+def test_what_the_readme_installs_can_draw():
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert "matplotlib" in tomllib.loads(text)["project"]["optional-dependencies"]["bench"]
 
 
 def test_chart_says_what_was_measured(tmp_path):

@@ -71,7 +71,7 @@ def test_report_is_the_last_that_is_printed(run, end):
     assert row_of(report, "nonzero")[1:3] == ["3", "48"]
     assert row_of(report, "count_nonzero")[1:3] == ["1", "3"]
     assert ("\nunique " in report) == (end in ("thread", "exit_handler"))
-    assert "for the whole program" in report
+    assert report.endswith(" timed with both\n")
 
 
 def test_nothing_to_report(run):
@@ -128,6 +128,8 @@ def test_calls_that_might_have_effects_are_not_sampled(report, call):
     record = next(record for record in report.records.values() if record.calls)
     assert (record.calls, record.samples) == (1, 0)
     assert texts(report, record.name)[-3:] == ["-", "-", "0"]
+    assert [*report.lines()][-2] == f"not sampled, and taken as equally fast: {record.name}"
+    assert "whole program" not in "".join(report.lines())
 
 
 def texts(report, name):
@@ -166,7 +168,6 @@ def test_a_call_beyond_the_budget_is_cut_to_its_first_rows():
     (piece,) = _report.piece_of("nonzero", args, 100_000, 20_050.5)
     assert piece.shape == (200, 100)
     assert np.shares_memory(piece, args[0])
-    assert _report.piece_of("nonzero", args, 100_000, _report.MIN_PIECE - 1) is None
     assert _report.piece_of("nonzero", (np.ones((1, 10**5)),), 10**5, 2e4) is None
 
 
@@ -178,6 +179,33 @@ def test_condition_and_array_are_cut_alike():
         assert tuple(rest) == others
     columns = (np.ones(100, bool), array.reshape(-1, 100), 1, None)
     assert _report.piece_of("compress", columns, 10**5, 2e4) is None
+
+
+def test_the_first_time_some_items_say_how_long_numpy_takes(report, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(report, "time_numpy", lambda *call: sizes.append(call[1][0].size) or 1000)
+    record = _report.Record("unique", spent=10)
+    for _ in range(2):
+        report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
+    assert sizes == [_report.MIN_PIECE, 10**6, 10**6]
+    report.sample(record, (np.arange(10.0**6),), {}, 10**6, spent=1)
+    assert sizes[3:] == [_report.MIN_PIECE, 10**6]
+    assert record.samples == 3
+
+
+def test_no_sample_of_fewer_items_than_the_smallest_piece(report, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(report, "time_numpy", lambda *call: sizes.append(call[1][0].size) or 1000)
+    monkeypatch.setattr(_report, "MAX_SHARE", 1e-9)
+    report.start -= 10**12  # 1000 ns may be spent
+    kind = np.dtype(int), ()
+    record = _report.Record("unique", spent=10, times={kind: 1000})
+    report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
+    assert sizes == []
+    record.times[kind], report.sampling, record.sampling = 0.1, 0, 0
+    report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
+    assert len(sizes) == 1
+    assert _report.MIN_PIECE <= sizes[0] < 10**4
 
 
 def test_no_budget_no_sample(report, monkeypatch):
@@ -192,7 +220,7 @@ def test_estimates():
     assert record.ratio == 3
     record.spent = 400
     record.add_sample(theirs=30, sampled=10, items=20, spent=60)
-    assert record.ratio == (100 * 3 + 300 * 1) / 400
+    assert record.ratio == (300 + 60) / (100 + 60)
     sorting = _report.Record("unique", spent=100)
     sorting.add_sample(theirs=300, sampled=16, items=256, spent=100)
     assert sorting.ratio == 3 * 16 * 2
