@@ -52,6 +52,12 @@ SLOW = {
     *("test_sort_float", "test_argsort_float", "test_partition_fp", "test_argpartition_fp"),
 }
 
+# What NumPy has changed since: from 2.5 on a None for missing strings is one value, as for fastsel.
+if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+    CHANGED = {"test_unique_vstring_hash_based_not_equal_nan"}
+else:
+    CHANGED = set()
+
 before = pytest.MonkeyPatch()
 again = set()  # tests that have called one of ours: those of a run as installed
 called = set()  # names of functions, by the test that runs
@@ -98,11 +104,12 @@ def pytest_unconfigure():
 
 
 def pytest_collection_modifyitems(config, items):
-    slow = [item for item in items if (item.cls or item.function).__name__ in SLOW]
+    out = [item for item in items if (item.cls or item.function).__name__ in SLOW]
     if config.getoption("as_installed") and again:
-        slow = [item for item in items if item.nodeid not in again]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if item not in set(slow)]
+        out = [item for item in items if item.nodeid not in again]
+    out += [item for item in items if item.name in CHANGED and item not in out]
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item not in set(out)]
     for counter in (tests_of, tests_in, collected_in):
         counter.clear()
     collected_in.update(map(file_of, items))
