@@ -92,6 +92,9 @@ class Plain(np.ndarray):
     """A subclass without methods of its own."""
 
 
+# Older NumPy raises an error for other arrays than those of one dimension.
+FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
+
 SET = {1, 2}  # one for both, since it is an item by identity
 LIKES = {
     "list": lambda: [3, 1, 3],
@@ -131,7 +134,7 @@ def test_array_likes(one, other, forced_kernels):
         assert_same(np.asarray(ours[1]), np.asarray(theirs[1]))
         assert type(ours[1]) is type(theirs[1])
         assert np.ma.getmaskarray(ours[1]).tolist() == np.ma.getmaskarray(theirs[1]).tolist()
-        if name in ("intersect1d", "setdiff1d", "setxor1d"):
+        if name in ("intersect1d", "setdiff1d") or (name == "setxor1d" and FLATTENS):
             ours, theirs = (
                 outcome(getattr(module, name), LIKES[one](), LIKES[other](), True)
                 for module in (fastsel, np)
