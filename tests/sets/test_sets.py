@@ -39,12 +39,11 @@ def test_every_dtype_and_layout(name, layout, sizes, few_threads):
     at_least=70,
     name=SERVED,
     algorithm=ALGORITHMS,
-    maker=[scattered, in_a_row],
-    sizes=[(3000, 70), (70, 3000), (1000, 1000)],
+    inputs=[((3000, 70), scattered), ((70, 3000), in_a_row), ((1000, 1000), scattered)],
 )
-def test_every_algorithm(name, algorithm, maker, sizes, few_threads, monkeypatch):
+def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
     force(monkeypatch, algorithm)
-    check_all(*two_arrays(SERVED[name], sizes, maker))
+    check_all(*two_arrays(SERVED[name], *inputs))
 
 
 @pytest.mark.parametrize("name", SERVED)
