@@ -3,6 +3,10 @@
     python benchmarks/scaling.py                            1, 2, 4 ... threads, up to all
     python benchmarks/scaling.py --plot scaling.svg         and a picture (matplotlib)
     python benchmarks/scaling.py --size 1e6 --threads 1 2 8 --op nonzero "unique few"
+    OMP_WAIT_POLICY=passive python benchmarks/scaling.py --work --threads 1 2 16 128
+
+--work counts the CPU time of all threads instead, which says by how much the work grows with them,
+also if they are more than the CPUs.
 
 "copy" copies as many bytes as the input has, on all threads, by NumPy: what waits for the memory
 alone scales no better. docs/scaling.md says what to expect, and why. The numbers of threads take
@@ -25,14 +29,16 @@ WARM_CALLS = 2
 def main():
     args = arguments().parse_args()
     size = int(args.size)
+    clock = time.process_time if args.work else time.perf_counter
     found = {}
     print(f"{size:.0e} items, milliseconds" + "".join(f"{n:>18}" for n in args.threads))
     for name, call in operators(size, args.op).items():
-        times = measure(call, args.threads, args.seconds)
-        found[name] = [times[args.threads[0]] / times[n] for n in args.threads]
+        times = measure(call, args.threads, args.seconds, clock)
+        first = times[args.threads[0]]
+        found[name] = [first / times[n] for n in args.threads]
         row = [
-            f"{times[n] * 1e3:10.2f} ({speed:.2f})"
-            for n, speed in zip(args.threads, found[name], strict=True)
+            f"{times[n] * 1e3:10.2f} ({times[n] / first if args.work else first / times[n]:.2f})"
+            for n in args.threads
         ]
         print(f"{name:27}" + "".join(f"{cell:>18}" for cell in row), flush=True)
     if args.plot:
@@ -49,7 +55,9 @@ def arguments():
     parser.add_argument("--threads", type=int, nargs="+", default=[*powers, most])
     parser.add_argument("--op", nargs="+", help="some of the rows, by their names")
     parser.add_argument("--seconds", type=float, default=0.5, help="per row and number of threads")
-    parser.add_argument("--plot", metavar="FILE", help="a picture, such as scaling.svg")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--work", action="store_true", help="CPU time, over that of one thread")
+    kind.add_argument("--plot", metavar="FILE", help="a picture, such as scaling.svg")
     return parser
 
 
@@ -116,8 +124,8 @@ def copying(source):
     return copy
 
 
-def measure(call, counts, seconds):
-    """threads -> the median of its calls"""
+def measure(call, counts, seconds, clock):
+    """threads -> the median of its calls, by that clock"""
     times = {n: [] for n in counts}
     for turn in range(ROUNDS):
         for n in counts[:: 1 if turn % 2 else -1]:
@@ -125,9 +133,9 @@ def measure(call, counts, seconds):
                 call(n)
             stop = time.perf_counter() + seconds / ROUNDS
             while True:
-                start = time.perf_counter()
+                start = clock()
                 call(n)
-                times[n].append(time.perf_counter() - start)
+                times[n].append(clock() - start)
                 if time.perf_counter() > stop:
                     break
     return {n: statistics.median(found) for n, found in times.items()}

@@ -98,7 +98,7 @@ def _garbage_of_this_module_alone():
 
 @pytest.fixture
 def forced_kernels():
-    """Small arrays take the road of large ones."""
+    """Small arrays are handled as large ones are."""
     with pytest.MonkeyPatch.context() as patch:  # no fixture: pytest-run-parallel would take fright
         for name, value in TUNING:
             patch.setattr(name, value)

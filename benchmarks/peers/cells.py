@@ -159,7 +159,7 @@ MODEST = (
     grid(" ".join(DASK_NONZERO), ndim=2),
 )
 
-# The cells whose speed is watched from commit to commit: one of every road through the kernels.
+# The cells whose speed is watched from commit to commit: one of every path through the kernels.
 KEY = (
     grid("nonzero", size=100),
     grid("nonzero", dtype=["bool", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),

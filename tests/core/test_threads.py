@@ -90,7 +90,7 @@ def test_chunk_count_agnosticism(operator, forced_kernels, monkeypatch):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_tiny_arrays_take_another_road_to_the_same_result(operator, monkeypatch):
+def test_tiny_arrays_have_the_same_result(operator, monkeypatch):
     tiny = fastsel._core._gate.TINY_ITEMS
     sizes = {1, 50, *(tiny // 3 + k for k in (-1, 0, 1)), *(tiny + k for k in (-1, 0, 1))}
     for size in sorted(size for size in sizes if size >= 0):

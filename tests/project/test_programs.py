@@ -52,11 +52,12 @@ def test_results_are_equal_and_timed(run, program):
 
 
 @pytest.mark.slow
-def test_each_is_a_script_that_runs_unchanged(program):
+def test_each_is_a_script_that_runs_unchanged(program, tmp_path):
     path = str(FOLDER / f"{program}.py")
     printed = [
         subprocess.run(
             [sys.executable, *arguments],
+            cwd=tmp_path,  # where no source folder shadows the installed package
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""What makes small arrays take the road of large ones: names in fastsel, and their values."""
+"""What has small arrays handled as large ones are: names in fastsel, and their values."""
 
 # No array is too small for a kernel of its own, nor for several chunks.
 TUNING = (
