@@ -81,7 +81,7 @@ def release_memory() -> int:
     >>> fastsel.release_memory()
     0
     """
-    return scratch.drop()
+    return scratch.release_all()
 
 
 def _checked(mb):
@@ -113,3 +113,5 @@ def _from_environment():
 
 
 set_keep_mb(None)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=scratch.start_afresh)

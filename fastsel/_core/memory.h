@@ -1,4 +1,5 @@
-/* What scratch.pyx needs of the compiler and the system: atomics, and huge pages. */
+/* What scratch.pyx needs of the compiler and the system: atomics, huge pages, and malloc's own
+   reserve. */
 #ifndef FASTSEL_MEMORY_H
 #define FASTSEL_MEMORY_H
 
@@ -15,18 +16,32 @@ static inline ptrdiff_t fs_add(ptrdiff_t *sum, ptrdiff_t value)
 {
     return (ptrdiff_t)_InterlockedExchangeAdd64((volatile __int64 *)sum, value) + value;
 }
+static inline ptrdiff_t fs_get(ptrdiff_t *number) { return fs_add(number, 0); }
+static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
+{
+    _InterlockedExchange64((volatile __int64 *)number, value);
+}
 #else
 static inline void *fs_exchange(void **slot, void *value)
 {
-    return __atomic_exchange_n(slot, value, __ATOMIC_ACQ_REL);
+    return __atomic_exchange_n(slot, value, __ATOMIC_SEQ_CST);
 }
 static inline ptrdiff_t fs_add(ptrdiff_t *sum, ptrdiff_t value)
 {
-    return __atomic_add_fetch(sum, value, __ATOMIC_ACQ_REL);
+    return __atomic_add_fetch(sum, value, __ATOMIC_SEQ_CST);
+}
+static inline ptrdiff_t fs_get(ptrdiff_t *number)
+{
+    return __atomic_load_n(number, __ATOMIC_SEQ_CST);
+}
+static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
+{
+    __atomic_store_n(number, value, __ATOMIC_SEQ_CST);
 }
 #endif
 
 #if defined(__linux__)
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -43,9 +58,23 @@ static inline void fs_want_huge_pages(void *memory, size_t size)
 #endif
 }
 
+/* What free has left to malloc goes to the system. glibc keeps it otherwise, but for what lies at the
+   top of its heap; other allocators do so by themselves. */
+static inline void fs_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 /* AddressSanitizer sees the end of a block, and its use after it was given back, only if each is
    malloc's own. */
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FS_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(FS_SANITIZED)
 #define FS_KEEPS 0
 #else
 #define FS_KEEPS 1

@@ -7,7 +7,8 @@ and large ones a good part. So blocks are kept when they are given back: a few o
 bytes than `limit`, which the user sets (_memory.py). All of them go when memory runs out.
 
 Slots are exchanged and bytes counted by atomics, so that there is no lock that a thread could hold
-at a fork. Bytes are counted before their block is in a slot, and until it has left it.
+at a fork. Bytes are counted before their block is in a slot, and until it has left it. Whoever has
+put a block into a slot then looks at the limit, which may have become less meanwhile.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memset
@@ -17,6 +18,9 @@ cdef extern from "memory.h" nogil:
         FS_KEEPS
     void *fs_exchange(void **slot, void *value)
     Py_ssize_t fs_add(Py_ssize_t *sum, Py_ssize_t value)
+    Py_ssize_t fs_get(Py_ssize_t *number)
+    void fs_set(Py_ssize_t *number, Py_ssize_t value)
+    void fs_trim()
     void fs_want_huge_pages(void *memory, size_t size)
 
 cdef enum:
@@ -52,7 +56,7 @@ cdef bint fits(void *block, size_t size) noexcept nogil:
 
 cdef bint may_keep(double size) noexcept nogil:
     """Would a large block of that size be kept?"""
-    return FS_KEEPS and MIN_LARGE <= size <= limit
+    return FS_KEEPS and MIN_LARGE <= size <= fs_get(&limit)
 
 
 # ---- take and give ----------------------------------------------------------------------
@@ -95,6 +99,7 @@ cdef void *take_large(size_t size) noexcept nogil:
             return block
         if block != NULL:
             forget(fs_exchange(&large[k], block))
+            hold_limit()
     return fresh(size)
 
 
@@ -113,12 +118,13 @@ cdef void give(void *block) noexcept nogil:
     if bits > MAX_BITS:
         give_large(block)
         return
-    if count(size_of(block)):
+    if reserve(size_of(block)):
         for k in range(small_blocks(bits)):
             block = fs_exchange(&small[bits * SMALL_BLOCKS + k], block)
             if block == NULL:
-                return
+                break
         forget(block)
+        hold_limit()
     else:
         release(block)
 
@@ -127,28 +133,35 @@ cdef void give_large(void *block) noexcept nogil:
     cdef int k
     if block == NULL:
         return
-    if size_of(block) >= MIN_LARGE and count(size_of(block)):
+    if size_of(block) >= MIN_LARGE and reserve(size_of(block)):
         for k in range(LARGE_BLOCKS):
             block = fs_exchange(&large[k], block)
             if block == NULL:
-                return
+                break
         forget(block)             # the oldest one
+        hold_limit()
     else:
         release(block)
 
 
-cdef bint count(size_t size) noexcept nogil:
+cdef bint reserve(size_t size) noexcept nogil:
     """Count a block among those that are kept, if there is room: large ones make it."""
     cdef int k = LARGE_BLOCKS
-    if not FS_KEEPS or <Py_ssize_t>size > limit:
+    cdef Py_ssize_t most = fs_get(&limit)
+    if not FS_KEEPS or <Py_ssize_t>size > most:
         return False
-    while fs_add(&kept, size) > limit:
+    while fs_add(&kept, size) > most:
         fs_add(&kept, -<Py_ssize_t>size)
         k -= 1
         if k < 0:
             return False
         forget(fs_exchange(&large[k], NULL))
     return True
+
+
+cdef void hold_limit() noexcept nogil:
+    if fs_get(&kept) > fs_get(&limit):
+        drop()
 
 
 # ---- the system's -----------------------------------------------------------------------
@@ -204,14 +217,28 @@ cpdef Py_ssize_t drop() noexcept nogil:
 
 def set_limit(Py_ssize_t size):
     """Keep no more than so many bytes from now on."""
-    global limit
-    limit = size
-    if kept > limit:
-        drop()
+    fs_set(&limit, size)
+    if kept_bytes() > size:
+        release_all()
+
+
+def release_all():
+    """Give all that is kept back to the system, and what malloc has of it; returns how many bytes
+    were kept."""
+    cdef Py_ssize_t size = drop()
+    fs_trim()
+    return size
+
+
+def start_afresh():
+    """In a child made by fork: nothing is kept. Other threads of the parent may have been about to
+    put blocks into slots."""
+    drop()
+    fs_set(&kept, 0)
 
 
 def kept_bytes():
-    return kept
+    return fs_get(&kept)
 
 
 cdef class Scratch:

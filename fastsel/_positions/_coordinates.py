@@ -129,9 +129,11 @@ def nonzero_coordinates(
         )
     if rows is None:
         out = rows = results.empty((capacity, n), dtype)
-        rows[count:] = fill_value
+        if count < capacity:
+            nbytes = (capacity - count) * n * dtype.itemsize
+            indices.fill(rows, count, fill_value % 2**64, _threads.for_bytes(nbytes))
     if count > capacity:
-        offsets = _keep_first(bits, offsets, capacity)
+        indices.keep_first(bits, offsets, capacity)
     _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
     if count_out is not None:
         count_out[...] = count
@@ -151,18 +153,6 @@ def _bitmask(array, threads):
             true[...] = bool(array)
         array, truth = true, _dtypes.truth(true.dtype)
     return bitmask.pack(array, *truth, 8 * array.ndim, threads)
-
-
-def _keep_first(bits, offsets, capacity):
-    """Clear all set bits after the first `capacity`; returns the offsets of those that remain."""
-    ones = np.cumsum(np.bitwise_count(bits), dtype=np.intp)
-    last = int(np.searchsorted(ones, capacity, side="right"))  # the block that has one too many
-    word = int(bits[last])
-    for _ in range(ones[last] - capacity):
-        word -= 1 << (word.bit_length() - 1)
-    bits[last] = word
-    bits[last + 1 :] = 0
-    return np.minimum(offsets, capacity)
 
 
 def _write(bits, offsets, shape, rows, threads):

@@ -8,7 +8,7 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from fastsel._simd.blocks cimport fs_level_t, fs_popcount, is_sparse
 from fastsel._simd.levels cimport fs_level
 from fastsel._core.results cimport new_result
-from fastsel._core.parallel cimport chunk_start, for_chunks
+from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
 from fastsel._core.strided cimport MAX_DIMS
 
 cnp.import_array()
@@ -42,6 +42,14 @@ ctypedef struct write_task:
     int ndim
     Py_ssize_t[MAX_DIMS] shape
     bint is_whole                 # it has all axes
+
+
+ctypedef struct fill_task:
+    char *out
+    Py_ssize_t width              # bytes of an item of out, 4 or 8
+    Py_ssize_t items
+    Py_ssize_t chunks
+    uint64_t value
 
 
 def flat(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None, int threads):
@@ -88,6 +96,40 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
             for_chunks(coordinates_chunk, &task, task.chunks, threads)
 
 
+def keep_first(uint64_t[::1] bits not None, Py_ssize_t[::1] offsets not None, Py_ssize_t count):
+    """Leave the first `count` of more set bits in the offsets: those of a chunk without any are not
+    read, the others of the last chunk are cleared."""
+    cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
+    cdef uint64_t word, kept
+    while offsets[k + 1] <= count:
+        k += 1
+    left = count - offsets[k]
+    for block in range(chunk_start(bits.shape[0], chunks, k),
+                       chunk_start(bits.shape[0], chunks, k + 1)):
+        word, kept = bits[block], 0
+        while word and left:
+            kept |= word & (0 - word)
+            word &= word - 1
+            left -= 1
+        bits[block] = kept
+    for later in range(k + 1, chunks + 1):
+        offsets[later] = count
+
+
+def fill(cnp.ndarray out not None, Py_ssize_t start, uint64_t value, int threads):
+    """Write value into all rows of out from `start` on. out is contiguous, as for `coordinates`."""
+    cdef fill_task task
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(out, 1)
+    task.width = cnp.PyArray_ITEMSIZE(out)
+    task.out = <char *>cnp.PyArray_DATA(out) + start * columns * task.width
+    task.items = (cnp.PyArray_DIM(out, 0) - start) * columns
+    task.chunks = chunk_count(task.items, threads, task.width)
+    task.value = value
+    if task.items:
+        with nogil:
+            for_chunks(fill_chunk, &task, task.chunks, threads)
+
+
 def row_starts(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
                Py_ssize_t row_items, cnp.ndarray out not None, int threads):
     """How many bits are set before each row of row_items > 0 bits, into out.
@@ -101,6 +143,18 @@ def row_starts(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets 
     task.rows = cnp.PyArray_SIZE(out)
     with nogil:
         for_chunks(row_starts_chunk, &task, task.chunks, threads)
+
+
+cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
+    cdef fill_task *task = <fill_task *>context
+    cdef Py_ssize_t start = chunk_start(task.items, task.chunks, k), i
+    cdef Py_ssize_t stop = chunk_start(task.items, task.chunks, k + 1)
+    if task.width == 4:
+        for i in range(start, stop):
+            (<uint32_t *>task.out)[i] = <uint32_t>task.value
+    else:
+        for i in range(start, stop):
+            (<uint64_t *>task.out)[i] = task.value
 
 
 cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets,
@@ -118,6 +172,8 @@ cdef void flat_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t block = chunk_start(task.blocks, task.chunks, k)
     cdef Py_ssize_t blocks = chunk_start(task.blocks, task.chunks, k + 1) - block
     cdef Py_ssize_t hits = task.offsets[k + 1] - task.offsets[k]
+    if hits == 0:               # of bits that keep_first has left out
+        return
     level.write(task.bits + block, blocks, block * 64, is_sparse(hits, blocks),
                 <intptr_t *>task.out + task.offsets[k], hits)
 
@@ -128,6 +184,8 @@ cdef void coordinates_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t blocks = (
         chunk_start(task.blocks, task.chunks, k + 1) - chunk_start(task.blocks, task.chunks, k))
     cdef Py_ssize_t hits = task.offsets[k + 1] - task.offsets[k]
+    if hits == 0:               # of bits that keep_first has left out
+        return
     if task.width == 4:
         write_coordinates(task, k, is_sparse(hits, blocks), <uint32_t *>task.out)
     elif (sizeof(intptr_t) == 8 and task.hit_step == 1 and inner >= LONG_ROW

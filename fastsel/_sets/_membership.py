@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel._core import _dtypes, _numpy, _threads, scratch
+from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._sets.membership import by_partitions, by_table, in_range, of_few
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
 from fastsel._unique.sample import sampled_span
@@ -151,7 +151,6 @@ def _by_hash(first, second, wanted, forced):
             found = by_table(tables, items, _keys.SEEDS, *outputs)
     if found is None:
         found = by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
-        scratch.drop()  # its blocks are of no size that a sort takes
     return found[::-1] if turned and found else found
 
 

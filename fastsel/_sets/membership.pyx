@@ -19,7 +19,8 @@ from fastsel._simd.levels cimport fs_level
 from fastsel._unique.dense cimport count_span
 from fastsel._unique.dense_passes cimport dense_task, describe_task, fill_tables
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, table_clear, table_free, table_start, table_t)
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, table_bytes, table_clear, table_free, table_start,
+    table_t)
 from fastsel._unique.keys cimport (
     BATCH, any_t, canonical, describe_keys, fs_load, keys_t, load_words, wide_t)
 from fastsel._unique.ordered_numbers cimport number_of
@@ -200,7 +201,7 @@ def by_partitions(tests not None, items not None, tuple seeds not None,
     task.items.parts.cuts, task.tests.parts.cuts = cuts, cuts
     task.status = <Py_ssize_t *>scratch.take(cuts * sizeof(Py_ssize_t))
     with nogil:
-        for_chunks(parts_chunk, &task, cuts, threads)
+        for_chunks(parts_chunk, &task, cuts, table_threads(&task, threads))
         status = worst(task.status, cuts)
         if status == 0 and of_items:
             for_chunks(gather_chunk, &task.items, task.items.parts.chunks, threads)
@@ -320,6 +321,23 @@ cdef int scatter_side(side_t *side, Scratch scratch, bint wanted, int threads) e
         scan_starts(parts)
         for_chunks(scatter_chunk, parts, parts.chunks, threads)
     return 0
+
+
+cdef int table_threads(const hash_task *task, int threads) noexcept nogil:
+    """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a byte
+    per key if that is more."""
+    cdef const keys_t *keys = &task.tests.parts.keys
+    cdef Py_ssize_t nbytes = table_bytes(keys, not keys.is_word, task.expected + BATCH)
+    nbytes += nbytes // 4         # or less, for what items have met
+    return <int>max(1, min(threads, (room_beside(&task.items) + room_beside(&task.tests)) // nbytes))
+
+
+cdef Py_ssize_t room_beside(const side_t *side) noexcept nogil:
+    """What the scattered keys leave of the bytes of one side."""
+    cdef Py_ssize_t used = 2 + (4 if side.parts.narrow else 8)
+    if side.parts.positions != NULL:
+        used += sizeof(uint32_t)
+    return side.parts.keys.size * max(1, 5 * side.parts.keys.width // 2 - used)
 
 
 cdef void parts_chunk(void *context, Py_ssize_t k) noexcept nogil:

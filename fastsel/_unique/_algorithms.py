@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastsel._core import _dtypes, _numpy, _threads, results, scratch
+from fastsel._core import _dtypes, _numpy, _threads, results
 from fastsel._positions import bitmask, indices, items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
 from fastsel._unique.dense import ascending_values, dense
@@ -48,7 +48,6 @@ def find(keys, rows, wanted, ascending):
     algorithm, span = _choose(keys, wanted, ascending, expected, forced)
     while (groups := _ALGORITHMS[algorithm](keys, rows, wanted, ascending, span, expected)) is None:
         algorithm = _plan.GIVES_WAY_TO[algorithm]
-        scratch.drop()  # its tables may be of no size that the next algorithm takes
     return groups
 
 
@@ -168,7 +167,7 @@ def _sorting(keys, rows, wanted, ascending, span, expected):
         return None
     if not any(wanted):
         return Groups(_ascending.items_of(job.distinct(), rows, None), None, _nothing, 1)
-    words, index, *extras = job.groups(True, wanted.inverse, wanted.counts)
+    words, index, *extras = job.groups(*wanted)
     return Groups(_ascending.items_of(words, rows, index), index, finished(*extras), 1)
 
 

@@ -64,14 +64,15 @@ def unique(
     collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
     needs too many probes gives way to sorting; of objects other than all str or all bytes, their
     own hashes decide.
-    Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar`, or 24 MB if that is more; at
-    most 24 MB are kept for the next call, and the last two blocks of 32 to 128 MB, which the system
-    may take. Strided arrays and rows, and rows of floats with NaN or negative zero, are copied once
-    more, and short rows and strings padded to 4 or 8 bytes. The result is the same for every number
-    of threads and every seed.
+    Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with the inverse of
+    items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread; in ascending order,
+    anything but native numbers takes 28 bytes more for each distinct item. Strided arrays and rows,
+    and rows of floats with NaN or negative zero, are copied once more, and short rows and strings
+    padded to 4 or 8 bytes. What is kept between calls, see `set_keep_mb`, comes on top.
+    The result is the same for every number of threads and every seed.
     Order is NumPy's: NaN and NaT last.
-    Objects other than all-str or all-bytes arrays, StringDType, structured dtypes and subclasses
-    go to NumPy.
+    Structured dtypes, subclasses and, if sorted, objects other than all-str or all-bytes arrays go
+    to NumPy.
 
     Examples
     --------

@@ -5,6 +5,8 @@ import math
 
 import numpy as np
 
+from fastsel._core import _threads
+from fastsel._positions import bitmask
 from fastsel._unique import tables
 from fastsel._unique.sample import sample_of
 
@@ -27,7 +29,8 @@ def groups_of(keys, seeds):
     has_repeated = counts is not None and len(counts) < drawn
     groups = extrapolated(counts, ratio) if has_repeated else keys.size
     if keys.unequal is not None:
-        groups = runs = groups + int(np.bitwise_count(keys.unequal).sum())
+        threads = _threads.for_bytes(keys.unequal.nbytes)
+        groups = runs = groups + int(bitmask.offsets_of(keys.unequal, 0, threads)[-1])
     return int(min(groups, runs, keys.size))
 
 

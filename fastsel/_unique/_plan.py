@@ -84,6 +84,6 @@ def max_entries(size, nbytes, numbered, counts, threads):
 
 
 def table_count(nbytes, groups, threads):
-    """How many threads fill a hash table each. Each table holds all groups, and one thread merges
-    them: each is to have keys of at least twice as many bytes as its groups."""
+    """How many threads fill a hash table each. Each table holds all groups, and they are merged in
+    pairs: each is to have keys of at least twice as many bytes as its groups."""
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))

@@ -76,7 +76,9 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
     with nogil:
         found = fill_tables(&task, threads)
         if found:
-            for_chunks(clear_repeated, &task, task.cuts, threads)
+            if ascending or task.chunks > 1:
+                for_chunks(count_span, &task, task.spans, threads)
+                for_chunks(clear_repeated, &task, task.cuts, threads)
             groups = number_words(&task, ascending, threads)
     if not found:
         return None
@@ -110,7 +112,6 @@ cdef Py_ssize_t number_words(dense_task *task, bint ascending, int threads) exce
         return 0
     for_chunks(clear_numbers, task, task.spans, threads)
     if ascending:
-        for_chunks(count_span, task, task.spans, threads)
         scan(task.offsets, task.spans)
         for_chunks(number_span, task, task.spans, threads)
         return task.offsets[task.spans]
@@ -143,17 +144,19 @@ cdef void clear_groups(void *context, Py_ssize_t k) noexcept nogil:
 
 
 cdef void count_span(void *context, Py_ssize_t k) noexcept nogil:
-    """The presence tables of all chunks as bits, and how many words a span has."""
+    """What occurs in a chunk or in one before it, in its presence table; that of the last chunk as
+    bits, too, and how many words a span has."""
     cdef dense_task *task = <dense_task *>context
     cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k)
     cdef Py_ssize_t blocks = chunk_start(task.entries // 64, task.spans, k + 1) - start
     cdef Py_ssize_t chunk, entry
     cdef uint8_t *present = task.present + start * 64
-    cdef const uint8_t *other
+    cdef const uint8_t *before
     for chunk in range(1, task.chunks):
-        other = present + chunk * task.entries
+        before = present
+        present += task.entries
         for entry in range(blocks * 64):
-            present[entry] |= other[entry]
+            present[entry] |= before[entry]
     level.pack[0](<const char *>present, 0xff, task.occurring + start, blocks)
     task.offsets[k] = level.count(task.occurring + start, blocks)
 

@@ -1,8 +1,8 @@
 """The passes of dense.pyx over the keys.
 
 Pass 1 fills a presence table for each chunk, which says what words occur there, and sets a bit for
-each key that is the first of its group in its chunk; `clear_repeated` then clears the bits of those
-that an earlier chunk has. Pass 2 writes the inverse.
+each key that is the first of its group in its chunk. Once the tables say what occurs so far,
+`clear_repeated` clears the bits of keys that an earlier chunk has. Pass 2 writes the inverse.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -158,9 +158,9 @@ cdef inline bint find_entries(const dense_task *task, const any_t *items, Py_ssi
 
 
 cdef void clear_repeated(void *context, Py_ssize_t k) noexcept nogil:
-    """Clear the bits of keys that chunks before their own have seen."""
+    """Clear the bits of keys that chunks before their own have seen, as `count_span` says."""
     cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t block, own = 0, earlier, entry
+    cdef Py_ssize_t block, own = 0, entry
     cdef uint64_t word
     for block in range(chunk_start(task.blocks, task.cuts, k),
                        chunk_start(task.blocks, task.cuts, k + 1)):
@@ -169,10 +169,8 @@ cdef void clear_repeated(void *context, Py_ssize_t k) noexcept nogil:
         word = task.bits[block] if own else 0
         while word:
             entry = entry_of(task, block * 64 + fs_ctz(word))
-            for earlier in range(own):
-                if task.present[earlier * task.entries + entry]:
-                    task.bits[block] &= ~(word & (0 - word))
-                    break
+            if task.present[(own - 1) * task.entries + entry]:
+                task.bits[block] &= ~(word & (0 - word))
             word &= word - 1
 
 

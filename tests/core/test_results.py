@@ -4,6 +4,7 @@ rules hold all the same."""
 import ctypes
 import gc
 import os
+import platform
 import threading
 import tracemalloc
 
@@ -105,6 +106,80 @@ def test_what_is_kept_is_given_back():
     assert scratch.kept_bytes() == LEAST
     assert fastsel.release_memory() == LEAST
     assert scratch.kept_bytes() == fastsel.release_memory() == 0
+
+
+RELEASED = """
+import resource
+import numpy as np
+import fastsel
+from fastsel._core import results, scratch
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+def ones():
+    array = results.empty((1 << 18,), np.dtype(np.uint8))
+    array[:] = 1
+    return array
+
+ones()  # from now on malloc has such blocks side by side, in its heap
+arrays = [ones() for _ in range(100)]
+above = bytearray(100_000)  # so that they are not at the top of the heap
+del arrays
+before, kept = resident(), scratch.kept_bytes()
+{release}
+print(before - resident() > kept // 2 > 3 << 20)
+"""
+
+
+@KEPT
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how much is given back is glibc's")
+@pytest.mark.parametrize("release", ["fastsel.release_memory()", "fastsel.set_keep_mb(1)"])
+def test_the_system_has_again_what_is_given_back(release, run_python):
+    assert run_python(RELEASED.format(release=release), MALLOC_ARENA_MAX="1") == "True\n"
+
+
+@KEPT
+def test_a_child_made_by_fork_keeps_nothing_at_first(run_forked):
+    code = """
+import os
+import numpy as np
+import fastsel
+from fastsel._core import scratch
+fastsel.unique(np.arange(50_000) * 7, sorted=False)
+assert scratch.kept_bytes() > 0
+if child := os.fork():
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert scratch.kept_bytes() > 0
+else:
+    assert scratch.kept_bytes() == 0
+    fastsel.unique(np.arange(50_000) * 7, sorted=False)
+    assert scratch.kept_bytes() > 0
+"""
+    run_forked(code)
+
+
+@KEPT
+def test_a_limit_of_0_holds_whatever_others_give_back():
+    """Blocks that were counted before the limit was set, and reach their slot after it."""
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            results.empty((LEAST,), np.dtype(np.uint8))
+            fastsel.unique(np.arange(5000) * 7, sorted=False)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        fastsel.set_keep_mb(LIMIT >> 20)
+        fastsel.set_keep_mb(0)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert scratch.kept_bytes() == 0
 
 
 @KEPT
