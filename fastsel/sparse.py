@@ -21,6 +21,12 @@ except ImportError as error:
 
 __all__ = ["from_dense"]
 
+
+def __dir__():
+    """What users call."""
+    return __all__
+
+
 # format: (class, numbers of dimensions served here); for others SciPy raises its error.
 _FORMATS = {
     "coo": (sparse.coo_array, range(1, 65)),
@@ -84,7 +90,7 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     array = _gate.as_array("a", a)
     truth = _dtypes.truth(array.dtype)
     if array.ndim not in dimensions or truth is None:
-        return container(array)
+        return container(a)
     by_columns = array.ndim == 2 and abs(array.strides[0]) < abs(array.strides[1])
     if by_columns and format != "csc":
         by_rows = _compressed(sparse.csc_array, array, truth).tocsr()

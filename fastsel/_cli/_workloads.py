@@ -208,8 +208,10 @@ def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
             reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise BadInputError(f"{path}: {reason}") from error
         for name, array in loaded.items():
-            if not isinstance(array, np.ndarray) or array.ndim == 0 or array.size == 0:
-                raise BadInputError(f"{path.parent / name}: not an array, or one without items")
+            if not isinstance(array, np.ndarray):
+                raise BadInputError(f"{path.parent / name}: not an array")
+            if array.ndim == 0 or array.size == 0:
+                raise BadInputError(f"{path.parent / name}: an array of shape {array.shape}")
             arrays[name if name not in arrays else f"{path.parent / name}"] = array
     return arrays
 

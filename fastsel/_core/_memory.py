@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 import warnings
@@ -86,10 +87,13 @@ def release_memory() -> int:
 
 def _checked(mb):
     if not isinstance(mb, numbers.Real):
-        raise TypeError(f"mb must be a number, got {type(mb).__name__}")
+        raise TypeError(f"mb must be a number or None, got {type(mb).__name__}")
     if not mb >= 0:
         raise ValueError(f"mb must be at least 0, got {mb}")
-    return float(mb)
+    try:
+        return float(mb)
+    except OverflowError:
+        return math.inf
 
 
 def _bytes(mb):

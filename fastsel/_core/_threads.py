@@ -80,9 +80,10 @@ def get_num_threads() -> int:
     return _limit()[0]
 
 
-@contextlib.contextmanager
-def threads(n: SupportsIndex) -> Iterator[None]:
+def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
     """Limit the threads of the calls within a ``with`` block, in this thread (or task) only.
+
+    Without ``with`` it has no effect.
 
     Parameters
     ----------
@@ -101,7 +102,12 @@ def threads(n: SupportsIndex) -> Iterator[None]:
     ...     fastsel.flatnonzero([0, 1, 1])
     array([1, 2])
     """
-    token = _local.set(_checked(n))
+    return _limited(_checked(n))
+
+
+@contextlib.contextmanager
+def _limited(count) -> Iterator[None]:
+    token = _local.set(count)
     try:
         yield
     finally:

@@ -169,8 +169,11 @@ def _integer_rows(indices):
     if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
         if indices is None:
             raise TypeError("indices must be an array of integers, got None")
-        advice = "boolean_mask takes masks" if array.dtype == bool else "astype(int) converts them"
-        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype} ({advice})")
+        advice = ""
+        if array.dtype.kind in "bf":
+            masks = array.dtype.kind == "b"
+            advice = f" ({'boolean_mask takes masks' if masks else 'astype(int) converts them'})"
+        raise TypeError(f"indices must be an array of integers, got dtype {array.dtype}{advice}")
     if array.ndim == 0:
         raise ValueError("indices must be at least 1-d, got a 0-d array")
     if array.dtype.kind not in "iu":

@@ -268,7 +268,7 @@ def setxor1d(
 @overload
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray[Any]: ...
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray[Any]:
-    """The sorted distinct values that are in one of both arrays; equals ``numpy.setxor1d(...)``.
+    """The sorted distinct values that are in exactly one array; equals ``numpy.setxor1d(...)``.
 
     Parameters
     ----------

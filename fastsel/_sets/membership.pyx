@@ -324,12 +324,13 @@ cdef int scatter_side(side_t *side, Scratch scratch, bint wanted, int threads) e
 
 
 cdef int table_threads(const hash_task *task, int threads) noexcept nogil:
-    """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a byte
-    per key if that is more."""
+    """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a
+    byte per key if that is more."""
     cdef const keys_t *keys = &task.tests.parts.keys
     cdef Py_ssize_t nbytes = table_bytes(keys, not keys.is_word, task.expected + BATCH)
+    cdef Py_ssize_t room = room_beside(&task.items) + room_beside(&task.tests)
     nbytes += nbytes // 4         # or less, for what items have met
-    return <int>max(1, min(threads, (room_beside(&task.items) + room_beside(&task.tests)) // nbytes))
+    return <int>max(1, min(threads, room // nbytes))
 
 
 cdef Py_ssize_t room_beside(const side_t *side) noexcept nogil:

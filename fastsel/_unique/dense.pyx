@@ -149,10 +149,10 @@ cdef void count_span(void *context, Py_ssize_t k) noexcept nogil:
     cdef dense_task *task = <dense_task *>context
     cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k)
     cdef Py_ssize_t blocks = chunk_start(task.entries // 64, task.spans, k + 1) - start
-    cdef Py_ssize_t chunk, entry
+    cdef Py_ssize_t _chunk, entry
     cdef uint8_t *present = task.present + start * 64
     cdef const uint8_t *before
-    for chunk in range(1, task.chunks):
+    for _chunk in range(1, task.chunks):
         before = present
         present += task.entries
         for entry in range(blocks * 64):

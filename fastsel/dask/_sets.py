@@ -185,7 +185,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The sorted distinct values that are in one of both arrays; ``fastsel.setxor1d(...)``.
+    """The sorted distinct values that are in exactly one array; ``fastsel.setxor1d(...)``.
 
     Parameters
     ----------

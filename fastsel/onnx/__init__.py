@@ -43,6 +43,12 @@ for _public in (UniqueOutputs, compress, gather_nd, non_zero, unique):
 del _public
 
 
+def __dir__():
+    """What users call; some of it is imported on first use."""
+    plain = ["UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"]
+    return [*plain, "OPS", "Backend", "BackendRep", "onnxruntime_session"]
+
+
 def __getattr__(name):
     """Import what needs other packages on first use."""
     if name in ("OPS", "Backend", "BackendRep"):

@@ -181,7 +181,7 @@ def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkey
 
 
 # Index, inverse, counts: none, one of them, all.
-EXTRAS = [(False,) * 3, (True, False, False), (False, True, False), (False, False, True), (True,) * 3]
+EXTRAS = [(False,) * 3, *(tuple(k == j for k in range(3)) for j in range(3)), (True,) * 3]
 
 
 @covering(
@@ -287,9 +287,7 @@ def many_threads():
     narrow = numbers % 250_000
     for extras, order in itertools.product((False, True), repeat=2):
         calls[f"unique_narrow_{extras}_{order}"] = (
-            lambda extras=extras, order=order: fastsel.unique(
-                narrow, *[extras] * 3, sorted=order
-            ),
+            lambda extras=extras, order=order: fastsel.unique(narrow, *[extras] * 3, sorted=order),
             2.5 * 8,
         )
     calls["nonzero_coordinates_first"] = (

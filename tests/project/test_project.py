@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import mutate
+import pytest
 
 import fastsel.onnx
 
@@ -53,6 +54,14 @@ import fastsel.onnx
 print(set(dir(fastsel)) - set(fastsel.__all__))
 """)
     assert printed.strip() == "{'onnx'}"
+
+
+def test_tab_completion_of_adapters_shows_what_users_call():
+    pytest.importorskip("scipy", reason="needs pip install scipy")
+    import fastsel.sparse
+
+    assert dir(fastsel.sparse) == ["from_dense"]
+    assert {"Backend", "OPS", "onnxruntime_session", "unique"} <= set(dir(fastsel.onnx))
 
 
 def test_adapters_keep_their_names():
