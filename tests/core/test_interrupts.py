@@ -34,35 +34,60 @@ ENDLESS = {
     "gather_nd": "fastsel.gather_nd(np.zeros((3, 0)), np.broadcast_to([[1]], (2**36, 1)))",
 }
 
+# A signal every few milliseconds. Its handler raises when it runs again at the same bytecode of one
+# call: so both times came from within the call, not from what follows a call that ignored signals.
 CTRL_C = """
-import os, signal, threading
+import signal
 import numpy as np
 import fastsel
+{before}
 fastsel.set_num_threads({threads})
 array = np.arange(300_000) % 3
 before = fastsel.flatnonzero(array)
 false = np.broadcast_to(False, 2**34)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 calls = {{
     {calls}
 }}
+places = set()
+
+def interrupt(number, frame):
+    place = frame.f_code, frame.f_lasti
+    if place in places and frame.f_code.co_filename.startswith(fastsel.__path__[0]):
+        raise KeyboardInterrupt
+    places.add(place)
+
+signal.signal(signal.SIGALRM, interrupt)
 for name, call in calls.items():
-    print(name, end=" ", flush=True)
-    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    places.clear()
+    signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
     try:
-        timer.start()
-        while True:  # a call may end before the signal comes
-            call()
+        call()
+        ended = "by itself"
     except KeyboardInterrupt:
-        timer.join()
+        ended = "by a signal"
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print(name, ended, sep=": ", flush=True)
     assert (fastsel.flatnonzero(array) == before).all()
 """
 
 
+def how_calls_end(run_python, calls, threads, before=""):
+    calls = "\n    ".join(f'"{name}": lambda: {call},' for name, call in calls.items())
+    code = CTRL_C.format(calls=calls, threads=threads, before=before)
+    return dict(line.split(": ") for line in run_python(code).splitlines())
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_call(threads, run_python):
-    calls = "\n    ".join(f'"{name}": lambda: {call},' for name, call in ENDLESS.items())
-    assert run_python(CTRL_C.format(calls=calls, threads=threads)).split() == [*ENDLESS]
+    found = how_calls_end(run_python, ENDLESS, threads)
+    assert found == dict.fromkeys(ENDLESS, "by a signal")
+
+
+def test_a_call_that_ignores_signals_is_noticed(run_python):
+    """By the test above: here, no thread is the one that handles signals."""
+    ignored = "from fastsel._core import parallel; parallel.set_main_thread(0)"
+    call = "fastsel.count_nonzero(np.broadcast_to(True, 2**31))"
+    assert how_calls_end(run_python, {"call": call}, 2, ignored) == {"call": "by itself"}
 
 
 def repeatedly_unique(words, times):
