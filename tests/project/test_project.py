@@ -70,25 +70,20 @@ def test_adapters_keep_their_names():
         assert getattr(fastsel.onnx, name).__module__ == "fastsel.onnx"
 
 
-NOEXCEPT = re.compile(r"^(?: {4})?cdef [^\n]*?(\w+)\([^)]*\)\s*noexcept", re.MULTILINE)
-
-
 def test_no_error_is_swallowed():
     """A C function that cannot raise, and yet calls what may, prints an error and goes on with a
-    wrong result. Then Cython puts the name of the function into the binary."""
-    names = {
-        f"fastsel.{path.parent.name}.{path.stem}.{name}"
-        for path in (ROOT / "fastsel").glob("*/*.p[yx][xd]")
-        for name in NOEXCEPT.findall(path.read_text(encoding="utf-8"))
+    wrong result. Cython's means to that end, in functions of any kind, is one of Python's."""
+    binaries = [
+        path for path in Path(fastsel.__file__).parent.glob("*/*") if path.suffix in (".so", ".pyd")
+    ]
+    assert len(binaries) > 20
+    swallowing = {
+        path.name.partition(".")[0]
+        for path in binaries
+        if b"PyErr_WriteUnraisable" in path.read_bytes()
     }
-    assert "fastsel._core.plain.is_plain" in names
-    assert len(names) > 200
-    swallowed = set()
-    for binary in Path(fastsel.__file__).parent.glob("*/*"):
-        if binary.suffix in (".so", ".pyd"):
-            content = binary.read_bytes()
-            swallowed |= {name for name in names if name.encode() + b"\0" in content}
-    assert swallowed == set()
+    # Cython's own code for memoryviews calls it, which shows that the name is there to be found.
+    assert swallowing == {"_cyutility"}
 
 
 def test_actions_of_a_release_are_pinned():
