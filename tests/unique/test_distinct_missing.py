@@ -15,7 +15,7 @@ import fastsel
 @pytest.mark.parametrize("equal_nan", [True, False])
 def test_missing_strings_are_equal_or_not(equal_nan):
     """equal_nan speaks of NaN, and of pandas' NA, not of None, which equals itself."""
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="needs pip install pandas")
     for missing, is_one in ((None, True), (float("nan"), equal_nan), (pd.NA, equal_nan)):
         texts = ["b", missing, "a", missing, "b"]
         array = np.array(texts, np.dtypes.StringDType(na_object=missing))
