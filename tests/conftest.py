@@ -211,14 +211,17 @@ def run_python():
 
     def run(code, timeout=600, **variables):
         """A variable that is None is removed. The time is for what hangs, not for what is slow."""
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", code],
-            env=environment_of_child(**variables),
-            timeout=timeout,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-c", code],
+                env=environment_of_child(**variables),
+                timeout=timeout,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as hung:
+            pytest.fail(f"hangs, and has printed {hung.stdout!r}")
         assert done.returncode == 0, done.stderr
         return done.stdout
 

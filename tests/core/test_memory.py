@@ -128,18 +128,23 @@ def test_nothing_is_kept(name):
             with contextlib.suppress(IndexError, ValueError, DeprecationWarning):
                 call()
 
+    def grown():
+        first = tracemalloc.get_traced_memory()[0]
+        call_often()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - first
+
     call_often()
     gc.collect()
     before = [sys.getrefcount(argument) for argument in arguments]
     tracemalloc.start()
-    call_often()
-    first = tracemalloc.get_traced_memory()[0]
-    call_often()
-    gc.collect()
-    second = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
+    try:
+        call_often()
+        least = min(grown() for _ in range(3))  # another thread may allocate meanwhile
+    finally:
+        tracemalloc.stop()
     assert [sys.getrefcount(argument) for argument in arguments] == before
-    assert second - first < 5_000
+    assert least < 5_000
 
 
 @pytest.mark.parametrize("capacity", [2**58, 2**62])

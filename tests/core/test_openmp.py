@@ -166,10 +166,9 @@ def waited():
 
 def until(wanted, why):
     "A call for whose end something else had to wait looks as if it had waited itself: ask again."
-    deadline = time.monotonic() + 100
+    print(why, flush=True)  # what is shown of a process that hangs
     last = [None] * len(wanted)
     while last != wanted:
-        assert time.monotonic() < deadline, why
         last = [*last[1:], waited()]
 
 def test():

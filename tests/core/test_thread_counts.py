@@ -8,27 +8,24 @@ from marks import HAS_PROC
 from fastsel._core import parallel
 
 CALLERS = """
-import os, threading, time
+import os, threading
 import numpy as np
 import fastsel
 fastsel.set_num_threads(4)
 array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
-counts, gate = [], threading.Barrier(8)
+gate, done = threading.Barrier(8), []
 
-def added():
-    "Counted again where there are too many: the system lists a thread that ends for a moment more."
-    until = time.monotonic() + 100
-    while True:
-        count = len(os.listdir("/proc/self/task")) - before
-        if count <= 8 * 4 or time.monotonic() > until:
-            return count
+def are_too_many():
+    return len(os.listdir("/proc/self/task")) - before > 8 * 4
 
 def caller():
     gate.wait()
     for _ in range(100):
         assert (fastsel.flatnonzero(array) == expected).all()
-        counts.append(added())
+        while are_too_many():  # for a moment, where the system lists a thread that has ended
+            pass
+    done.append(True)
 
 before = len(os.listdir("/proc/self/task"))
 callers = [threading.Thread(target=caller) for _ in range(8)]
@@ -36,16 +33,15 @@ for thread in callers:
     thread.start()
 for thread in callers:
     thread.join()
-assert len(counts) == 800
-print(max(counts))
+print(len(done))
 """
 
 
 @HAS_PROC
 def test_callers_at_once_have_no_more_threads_than_they_asked_for(run_python):
     """OpenMP keeps three threads for each caller that has been in a region, until it ends. One
-    caller's at a time have work."""
-    assert int(run_python(CALLERS)) <= 8 * 4
+    caller's at a time have work. With more threads, the callers never end."""
+    assert int(run_python(CALLERS)) == 8
 
 
 AT_ONCE = """
@@ -77,11 +73,10 @@ def adds_none(size):
 
 before = tasks()
 assert any(adds_none(2**k) for k in range(31, 41))  # from some tenths of a second on
-until = time.monotonic() + 100
 fastsel.flatnonzero(small)
-while tasks() - before != {others} and time.monotonic() < until:  # also if a region was late
+while tasks() - before != {others}:  # also if a region was late
     fastsel.flatnonzero(small)
-print(tasks() - before)
+print("done")
 """
 
 
@@ -89,28 +84,26 @@ print(tasks() - before)
 def test_a_caller_meanwhile_works_alone_and_at_once(run_python):
     """It adds no thread while another call has its region, and does not wait for that."""
     others = 1 if parallel.is_threaded() else 0
-    assert int(run_python(AT_ONCE.format(others=others))) == others
+    assert run_python(AT_ONCE.format(others=others)) == "done\n"
 
 
 NESTED = """
-import os, signal, time
+import os, signal
 import numpy as np
 import fastsel
 array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
-counts = []
+uses = []
 
 def use():
     "Until nine threads work, also after a region that was late, and no others are ending."
-    until = time.monotonic() + 100
+    counted = None
     with fastsel.threads(9):
-        while True:
+        while counted != before + {others}:
             assert (fastsel.flatnonzero(array) == expected).all()
             assert fastsel.unique(array).tolist() == [0, 1, 2]
             counted = len(os.listdir("/proc/self/task"))
-            if counted == before + {others} or time.monotonic() > until:
-                break
-    counts.append(counted)
+    uses.append(True)
 
 def handler(number, frame):
     use()
@@ -119,11 +112,11 @@ before = len(os.listdir("/proc/self/task"))
 signal.signal(signal.SIGALRM, handler)
 with fastsel.threads(2):
     signal.setitimer(signal.ITIMER_REAL, 0.02)
-    while not counts:
+    while not uses:
         fastsel.count_nonzero(np.broadcast_to(True, 10**9))
-assert len(counts) == 1
+assert len(uses) == 1
 use()
-print(*(count - before for count in counts))
+print("done")
 """
 
 
@@ -132,8 +125,7 @@ def test_a_call_within_a_call(run_python):
     """A signal handler's, between two regions: it may have its eight threads, and the call that it
     interrupts goes on with two."""
     others = 8 if parallel.is_threaded() else 0
-    counts = run_python(NESTED.format(others=others)).split()
-    assert [*map(int, counts)] == [others, others]
+    assert run_python(NESTED.format(others=others)) == "done\n"
 
 
 NO_MORE_THREADS = """
