@@ -155,6 +155,24 @@ def test_gallery_has_its_pictures(monkeypatch, tmp_path):
         assert name in text_of(DOCS / "gallery" / name.replace(".png", ".md"))
 
 
+STEP = re.compile(r'step "([^"]+)"')
+
+
+def test_steps_of_the_check_are_those_of_its_script():
+    """What a document quotes as a step is one, and a row that names the script quotes one."""
+    steps = set(STEP.findall(text_of(ROOT / ".ci" / "run")))
+    assert len(steps) > 20
+    quoted = set()
+    for document in DOCUMENTS:
+        text = text_of(document)
+        quoted |= set(STEP.findall(" ".join(text.split())))
+        for line in text.splitlines():
+            if line.startswith("| ") and "`.ci/run`" in line:
+                assert STEP.search(line), (document.name, line)
+    assert len(quoted) > 2
+    assert quoted <= steps
+
+
 def test_promises_have_their_tests():
     """Each test that the table names is there, and every promise names one."""
     named = 0
