@@ -1,5 +1,6 @@
 """What fastsel does to the process and the machine besides selecting: nothing."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,32 @@ import pytest
 
 import fastsel
 
+CALLS = """
+import numpy as np
+import fastsel
+
+def calls():
+    rng = np.random.default_rng(1)
+    array = rng.integers(0, 3, (1000, 8))
+    for a in (array, array.astype("f4")[::2], array.astype("U3"), array.astype(object),
+              array.astype("c8"), array.astype("M8[s]")):
+        if a.dtype.kind != "M":
+            fastsel.nonzero(a), fastsel.argwhere(a), fastsel.count_nonzero(a, axis=0)
+            fastsel.nonzero_coordinates(a), fastsel.extract(a, a)
+        fastsel.compress(a[:, 0] == a[0, 0], a, axis=0), fastsel.boolean_mask(a, a == a[0, 0])
+        fastsel.unique(a, True, True, True), fastsel.unique(a, sorted=False)
+        fastsel.unique_all(a), fastsel.gather_nd(a, [[0], [1]])
+        fastsel.isin(a, a[0]), fastsel.intersect1d(a, a[0]), fastsel.union1d(a, a[0])
+        if a.dtype != object:
+            fastsel.unique(a, axis=0)
+    try:
+        fastsel.gather_nd(array, [[10**6]])
+    except IndexError:
+        pass
+    large = rng.integers(0, 10**6, 1_000_000)
+    fastsel.nonzero(large), fastsel.unique(large), fastsel.gather_nd(large, large[:, None])
+    fastsel.show_config(), fastsel.show_config(mode="dicts")
+"""
 AUDIT = """
 import sys
 
@@ -36,27 +63,8 @@ for path, mode in opened:
     assert inside or imported or path.startswith(("/sys/fs/cgroup/", "/proc/cpuinfo")), path
     assert mode in ("r", "rb", None), (path, mode)
 assert not events, events
-
-def calls():
-    rng = np.random.default_rng(1)
-    array = rng.integers(0, 3, (1000, 8))
-    for a in (array, array.astype("f4")[::2], array.astype("U3"), array.astype(object),
-              array.astype("c8"), array.astype("M8[s]")):
-        if a.dtype.kind != "M":
-            fastsel.nonzero(a), fastsel.argwhere(a), fastsel.count_nonzero(a, axis=0)
-            fastsel.nonzero_coordinates(a), fastsel.extract(a, a)
-        fastsel.compress(a[:, 0] == a[0, 0], a, axis=0), fastsel.boolean_mask(a, a == a[0, 0])
-        fastsel.unique(a, True, True, True), fastsel.unique(a, sorted=False)
-        fastsel.unique_all(a), fastsel.gather_nd(a, [[0], [1]])
-        fastsel.isin(a, a[0]), fastsel.intersect1d(a, a[0]), fastsel.union1d(a, a[0])
-        if a.dtype != object:
-            fastsel.unique(a, axis=0)
-    try:
-        fastsel.gather_nd(array, [[10**6]])
-    except IndexError:
-        pass
-    fastsel.show_config(), fastsel.show_config(mode="dicts")
-
+"""
+NO_MORE = """
 calls()  # NumPy imports a few modules when they are first needed
 opened.clear()
 calls()
@@ -66,20 +74,83 @@ assert not events, events
 
 
 def test_nothing_is_opened_started_or_unpickled(run_python):
-    run_python(AUDIT)
+    run_python(AUDIT + CALLS + NO_MORE)
+
+
+WATCHED = """
+import os
+
+class Watched(dict):
+    "The variables of this process, and which of them are read."
+
+    def __getitem__(self, name):
+        read.append(name)
+        return super().__getitem__(name)
+
+    def get(self, name, default=None):
+        read.append(name)
+        return super().get(name, default)
+
+def read_of_openmp_or_fastsel():
+    return {name for name in read if name.startswith(("OMP_", "FASTSEL_"))}
+
+read = []
+os.environ = Watched(os.environ)
+import fastsel
+assert "FASTSEL_NUM_THREADS" in read_of_openmp_or_fastsel()
+read.clear()
+"""
 
 
 def test_environment_is_read_at_import_alone(run_python):
+    """By Python; what C reads, and when, is in the next tests."""
+    code = "calls()\nassert read_of_openmp_or_fastsel() == set(), read"
+    run_python(WATCHED + CALLS + code)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_reads_one_variable(run_python):
+    code = """
+if os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
+assert read_of_openmp_or_fastsel() == {"FASTSEL_FORK_THREADS"}, read
+"""
+    run_python(WATCHED + code)
+
+
+def test_settings_are_those_of_the_environment_at_import(run_python):
     code = """
 import os
 import fastsel
 before = fastsel.show_config(mode="dicts")
-for name in ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[name] = "7"
+for name in ("FASTSEL_NUM_THREADS", "FASTSEL_KEEP_MB", "OMP_NUM_THREADS"):
+    os.environ[name] = "7"  # and of the process, for C
 os.environ["FASTSEL_CPU"] = "base"
 assert fastsel.show_config(mode="dicts") == before
 """
     run_python(code, FASTSEL_NUM_THREADS="3")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_two_fork_handlers_of_python(run_python):
+    """The third one is of C."""
+    code = """
+import os
+import numpy
+
+def register(**handlers):
+    for when, handler in handlers.items():
+        if handler.__module__.startswith("fastsel"):
+            print(when, handler.__module__)
+    original(**handlers)
+
+original, os.register_at_fork = os.register_at_fork, register
+import fastsel
+"""
+    assert sorted(run_python(code).splitlines()) == [
+        "after_in_child fastsel._core._threads",
+        "after_in_child fastsel._core.scratch",
+    ]
 
 
 # The binaries.
@@ -117,3 +188,19 @@ def test_kernel_is_hardened(kernel):
 def test_kernels_with_buffers_on_the_stack_guard_them():
     names = {k.name.split(".")[0] for k in KERNELS if "__stack_chk_fail" in read(k, "--symbols")}
     assert {"bitmask", "gather", "indices", "items", "partitions"} <= names
+
+
+def kernels_that_call(function):
+    return {
+        kernel.name.split(".")[0]
+        for kernel in KERNELS
+        if re.search(rf"{function}(@|$)", read(kernel, "--dyn-syms"), re.MULTILINE)
+    }
+
+
+@HAS_READELF
+def test_kernels_that_ask_for_the_environment_or_for_forks():
+    """`levels` reads FASTSEL_CPU once; `parallel` reads OMP_STACKSIZE where the address space is
+    limited, and has a handler of forks. A serial build has neither of the latter."""
+    assert kernels_that_call("getenv") in ({"levels", "parallel"}, {"levels"})
+    assert kernels_that_call("atfork") <= {"parallel"}
