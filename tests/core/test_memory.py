@@ -14,6 +14,7 @@ from comparison import assert_same
 from grids import covering
 
 import fastsel
+from fastsel._core import _gate
 from fastsel._unique import _keys, partitions
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
@@ -253,6 +254,60 @@ def taken_beside_outputs(call):
         tracemalloc.stop()
         fastsel.set_keep_mb(None)
     return peak - sum(output.nbytes for output in (result if type(result) is tuple else [result]))
+
+
+# An interpreter without the lock works on a copy of the array.
+COPY = 0 if _gate.HAS_LOCK else 8
+
+
+@pytest.mark.parametrize("size", [2**13 + 1, 2**17 + 1])  # where the table has just doubled
+@pytest.mark.parametrize("extras", [False, True])
+def test_objects_take_16_bytes_each_and_at_most_400_if_distinct(size, extras):
+    items = np.empty(size, object)
+    for distinct in (10, size):
+        items[:] = [(k % distinct,) for k in range(size)]
+        taken = taken_beside_outputs(lambda: fastsel.unique(items, *[extras] * 3, sorted=False))
+        assert taken <= (16 + COPY) * size + 400 * distinct + 20_000
+    items[:] = [float("nan") for _ in range(size)]
+    taken = taken_beside_outputs(lambda: fastsel.unique(items, sorted=False, equal_nan=False))
+    assert taken <= (16 + COPY) * size + 400 * size
+
+
+@covering(
+    at_least=4,
+    size=[30_000, 1_000_000],
+    repeated=[1, 10],
+    kind=[str, bytes],
+    sorted=[True, False],
+    extras=[False, True],
+)
+def test_strings_take_at_most_64_bytes_each(size, repeated, kind, sorted, extras):
+    numbers = np.random.default_rng(1).permutation(size) // repeated
+    texts = numbers.astype("U" if kind is str else "S").astype(object)
+    taken = taken_beside_outputs(lambda: fastsel.unique(texts, *[extras] * 3, sorted=sorted))
+    assert taken <= max((64 + COPY) * size, 24e6)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
+    """And a copy of an `out` that a kernel cannot write to."""
+    data = np.arange(4000.0).reshape(-1, width)
+    rows = np.random.default_rng(1).integers(0, len(data), (100_000, 1))
+    out = np.zeros((len(rows), width), order="C" if contiguous or width == 1 else "F")
+    if not contiguous and width == 1:
+        out = np.zeros((len(rows), 2))[:, :1]
+    fastsel.set_keep_mb(0)
+    try:
+        tracemalloc.start()
+        with fastsel.threads(2):
+            fastsel.gather_nd(data, rows, out=out)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        fastsel.set_keep_mb(None)
+    assert np.array_equal(out, data[rows[:, 0]])
+    assert peak <= 8 * len(rows) + (0 if contiguous else out.nbytes) + 20_000
 
 
 def many_threads():

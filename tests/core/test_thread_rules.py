@@ -1,5 +1,6 @@
 """How many threads: which rule decides, what nonsense gets, and the quota of a cgroup."""
 
+import asyncio
 import os
 
 import pytest
@@ -123,6 +124,38 @@ def test_nonsense_after_a_fork_is_clamped_or_ignored(text, run_forked):
 def test_more_threads_than_sensible_are_clamped():
     with fastsel.threads(10**30):
         assert fastsel.get_num_threads() == _threads.MAX_THREADS
+
+
+def test_each_thread_has_256_kib_or_what_takes_as_long():
+    with fastsel.threads(64):
+        most = fastsel.get_num_threads()
+        for threads in (1, 2, 3, 10, most, most + 1):
+            for odd in (-1, 0, 1):
+                nbytes = threads * 2**18 + odd
+                wanted = max(1, min(nbytes // 2**18, most))
+                assert _threads.for_bytes(nbytes) == wanted
+                assert _threads.for_bytes(nbytes // 4, cost=4) <= wanted
+        assert _threads.for_bytes(0) == 1
+
+
+def test_threads_holds_for_an_asyncio_task():
+    """Also while it waits, and others with numbers of their own go on."""
+
+    async def task(number):
+        with fastsel.threads(number):
+            for _ in range(3):
+                await asyncio.sleep(0)
+                assert fastsel.get_num_threads() == number
+        await asyncio.sleep(0)
+        assert fastsel.get_num_threads() == before
+
+    async def tasks():
+        await asyncio.gather(*map(task, (1, 2, 3)))
+        assert fastsel.get_num_threads() == before
+
+    with fastsel.threads(5):
+        before = fastsel.get_num_threads()
+        asyncio.run(tasks())
 
 
 # The quota of a cgroup.

@@ -421,6 +421,14 @@ CALLS = {
     "unique_tables": (fastsel.unique, NUMBERS % 1000 * 1_000_003),
     "unique_partitions": (fastsel.unique, NUMBERS // 10 * 1_000_003),
     "unique_sorting": (fastsel.unique, NUMBERS * 1_000_003),
+    "nonzero_coordinates": (fastsel.nonzero_coordinates, NUMBERS.reshape(-1, 8)),
+    "isin_range": (fastsel.isin, NUMBERS, NUMBERS[:1000]),
+    "isin_table": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[:1000] * 1_000_003),
+    "isin_partitions": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
+    "intersect1d": (fastsel.intersect1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
+    "union1d": (fastsel.union1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
+    "setdiff1d": (fastsel.setdiff1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
+    "setxor1d": (fastsel.setxor1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
 }
 
 
