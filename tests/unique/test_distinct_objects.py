@@ -204,7 +204,7 @@ def another_thread_runs_during(texts):
     thread = threading.Thread(target=lambda: ran.append(True))
 
     class Starts(str):
-        """Not a plain text: the objects are hashed one by one, and it starts the thread."""
+        """Not a plain str: the objects are hashed one by one, and it starts the thread."""
 
         def __hash__(self):
             if thread.ident is None:

@@ -204,7 +204,7 @@ LETTERS = ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
 
 
 def alike(letters):
-    """Texts of many lengths that differ in one letter, or in their length."""
+    """Strings of many lengths that differ in one letter, or in their length."""
     one, other = letters[:1], letters[1:]
     texts = []
     for length in (*range(2, 20), 33, 64, 65, 97):
