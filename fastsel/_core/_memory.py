@@ -11,7 +11,7 @@ from fastsel._core import scratch
 
 DEFAULT_MB = 64.0
 
-_kept = DEFAULT_MB
+_default = _kept = DEFAULT_MB  # the former is the environment's
 
 
 def set_keep_mb(mb: float | None) -> None:
@@ -43,7 +43,7 @@ def set_keep_mb(mb: float | None) -> None:
     >>> fastsel.set_keep_mb(None)
     """
     global _kept
-    _kept = _from_environment() if mb is None else _checked(mb)
+    _kept = _default if mb is None else _checked(mb)
     scratch.set_limit(_bytes(_kept))
 
 
@@ -116,6 +116,7 @@ def _from_environment():
         return DEFAULT_MB
 
 
+_default = _from_environment()
 set_keep_mb(None)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=scratch.start_afresh)
