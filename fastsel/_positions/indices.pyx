@@ -147,14 +147,18 @@ def row_starts(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets 
 
 cdef void fill_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef fill_task *task = <fill_task *>context
-    cdef Py_ssize_t start = chunk_start(task.items, task.chunks, k), i
-    cdef Py_ssize_t stop = chunk_start(task.items, task.chunks, k + 1)
+    cdef Py_ssize_t start = chunk_start(task.items, task.chunks, k)
+    cdef Py_ssize_t n = chunk_start(task.items, task.chunks, k + 1) - start
     if task.width == 4:
-        for i in range(start, stop):
-            (<uint32_t *>task.out)[i] = <uint32_t>task.value
+        fill_items(<uint32_t *>task.out + start, n, <uint32_t>task.value)
     else:
-        for i in range(start, stop):
-            (<uint64_t *>task.out)[i] = task.value
+        fill_items(<uint64_t *>task.out + start, n, task.value)
+
+
+cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = value
 
 
 cdef void set_up(write_task *task, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets,
