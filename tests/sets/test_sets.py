@@ -55,10 +55,11 @@ def test_small_arrays(name):
 
 
 @pytest.mark.parametrize("name", ["int64", "float64", "uint8", "int16", "U8", "complex128"])
-@pytest.mark.parametrize("sizes", [(20_000, 30_000), (100_000, 25_000), (2000, 70_000)])
-def test_arrays_of_several_chunks(name, sizes):
-    first, second = two_arrays(SERVED[name], sizes)
-    check_all(first, second)
+@pytest.mark.parametrize("nbytes", [(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)])
+def test_arrays_of_several_chunks(name, nbytes):
+    dtype = SERVED[name]
+    sizes = [length // max(8, dtype.itemsize) for length in nbytes]
+    check_all(*two_arrays(dtype, sizes))
 
 
 @given(data=st.data())
