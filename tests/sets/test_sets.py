@@ -54,8 +54,11 @@ def test_small_arrays(name):
         check_all(*two_arrays(SERVED[name], sizes))
 
 
-@pytest.mark.parametrize("name", ["int64", "float64", "uint8", "int16", "U8", "complex128"])
-@pytest.mark.parametrize("nbytes", [(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)])
+@covering(
+    at_least=8,
+    name=["int64", "float64", "uint8", "int16", "U8", "complex128"],
+    nbytes=[(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)],
+)
 def test_arrays_of_several_chunks(name, nbytes):
     dtype = SERVED[name]
     sizes = [length // max(8, dtype.itemsize) for length in nbytes]
