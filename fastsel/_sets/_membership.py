@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
-from fastsel._sets.membership import by_partitions, by_table, in_range, of_few
+from fastsel._sets.membership import by_partitions, by_table, in_range, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.tables import Tables
@@ -75,7 +75,7 @@ def masks(first, second, wanted):
         return make(first.size, bool), make(second.size, bool)
     if first.size + second.size <= _plan.SMALL_ITEMS:
         rule = _dtypes.word_rule(first.dtype, False)
-        found = rule and of_few(first, second, rule, _keys.SEEDS, *wanted)
+        found = rule and of_small(first, second, rule, _keys.SEEDS, *wanted)
         if found is not None:
             return found
     keys = _keys.keys_of(first, False), _keys.keys_of(second, False)

@@ -3,7 +3,7 @@
 Words of a narrow range are looked up in the presence table of dense_passes.pyx, as bits. Otherwise
 the tests are in hash tables: in a single one, that of tables.pyx, while it fits the cache; else
 both arrays are scattered by their hash as in partitions.pyx, and each part has a table. Items are
-looked up, a batch at a time. A test is among the items if one of them has met its slot.
+looked up, a batch at a time. A test is among the items if one of them has marked its slot.
 
 A key that another thread changes meanwhile is found or not; nothing else depends on it.
 """
@@ -130,7 +130,7 @@ cdef inline void look_up_bits(const range_task *task, const any_t *items, Py_ssi
 
 cdef enum:
     PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
-    FEW = 16                    # words to compare with each item, which takes less than a hash
+    MAX_COMPARED = 16           # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
     partitions_task parts         # its keys and, in the case of partitions, these scattered
@@ -141,7 +141,7 @@ ctypedef struct hash_task:
     side_t items
     side_t tests
     const table_t *table          # of all tests, or NULL
-    uint8_t *met                  # by slot plus one: has an item met it? or NULL
+    uint8_t *marks                # by slot plus one: has an item been found there? or NULL
     Py_ssize_t expected           # tests of each part
     bint invert
     Py_ssize_t *status            # by chunk
@@ -170,13 +170,13 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
     task.status = <Py_ssize_t *>scratch.take(
         (task.items.parts.chunks + task.tests.parts.chunks) * sizeof(Py_ssize_t))
     if of_tests:
-        task.met = <uint8_t *>scratch.take(met_size(task.table))
-        memset(task.met, 0, met_size(task.table))
+        task.marks = <uint8_t *>scratch.take(marks_size(task.table))
+        memset(task.marks, 0, marks_size(task.table))
     with nogil:
         for_chunks(items_chunk, &task, task.items.parts.chunks, threads)
         status = worst(task.status, task.items.parts.chunks)
         if of_tests and status == 0:
-            task.met[0] = 0
+            task.marks[0] = 0
             for_chunks(tests_chunk, &task, task.tests.parts.chunks, threads)
             status = worst(task.status, task.tests.parts.chunks)
     return None if status else results
@@ -212,8 +212,8 @@ def by_partitions(tests not None, items not None, tuple seeds not None,
     return None if status else results
 
 
-def of_few(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
-           tuple seeds not None, bint of_first, bint of_second, bint invert):
+def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
+             tuple seeds not None, bint of_first, bint of_second, bint invert):
     """(which items of `first` are in `second`, which of `second` in `first`), None for what is not
     wanted, of two small arrays of one dtype, in one call; None if they take too many probes.
 
@@ -270,7 +270,7 @@ cdef tuple new_masks(hash_task *task, bint of_items, bint of_tests):
     return items, tests
 
 
-cdef inline Py_ssize_t met_size(const table_t *table) noexcept nogil:
+cdef inline Py_ssize_t marks_size(const table_t *table) noexcept nogil:
     """One for each slot, one for the key without a slot, and one for keys that are not found."""
     return (<Py_ssize_t>1 << table.slot_bits) + 2
 
@@ -288,13 +288,13 @@ cdef Py_ssize_t worst(const Py_ssize_t *status, Py_ssize_t chunks) noexcept nogi
 cdef void items_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef hash_task *task = <hash_task *>context
     task.status[k] = look_up(task, task.table, &task.items, start_of(&task.items, k),
-                             start_of(&task.items, k + 1), task.met, False)
+                             start_of(&task.items, k + 1), task.marks, False)
 
 
 cdef void tests_chunk(void *context, Py_ssize_t k) noexcept nogil:
     cdef hash_task *task = <hash_task *>context
     task.status[k] = look_up(task, task.table, &task.tests, start_of(&task.tests, k),
-                             start_of(&task.tests, k + 1), task.met, True)
+                             start_of(&task.tests, k + 1), task.marks, True)
 
 
 cdef inline Py_ssize_t start_of(const side_t *side, Py_ssize_t k) noexcept nogil:
@@ -329,7 +329,7 @@ cdef int table_threads(const hash_task *task, int threads) noexcept nogil:
     cdef const keys_t *keys = &task.tests.parts.keys
     cdef Py_ssize_t nbytes = table_bytes(keys, not keys.is_word, task.expected + BATCH)
     cdef Py_ssize_t room = room_beside(&task.items) + room_beside(&task.tests)
-    nbytes += nbytes // 4         # or less, for what items have met
+    nbytes += nbytes // 4         # or less, for the marks of items
     return <int>max(1, min(threads, room // nbytes))
 
 
@@ -386,18 +386,18 @@ cdef Py_ssize_t compare_ranges(const hash_task *task, table_t *table, Py_ssize_t
                                Py_ssize_t stop_item) noexcept nogil:
     """Add these tests to an empty table and look up these items; returns 0 or a status."""
     cdef Py_ssize_t status = add_tests(&task.tests, test, stop_test, table)
-    cdef uint8_t *met = NULL
+    cdef uint8_t *marks = NULL
     if status == 0 and task.tests.found != NULL:
-        met = <uint8_t *>take(met_size(table))
-        if met == NULL:
+        marks = <uint8_t *>take(marks_size(table))
+        if marks == NULL:
             return NO_MEMORY
-        memset(met, 0, met_size(table))
+        memset(marks, 0, marks_size(table))
     if status == 0:
-        status = look_up(task, table, &task.items, item, stop_item, met, False)
-    if status == 0 and met != NULL:
-        met[0] = 0
-        status = look_up(task, table, &task.tests, test, stop_test, met, True)
-    give(met)
+        status = look_up(task, table, &task.items, item, stop_item, marks, False)
+    if status == 0 and marks != NULL:
+        marks[0] = 0
+        status = look_up(task, table, &task.tests, test, stop_test, marks, True)
+    give(marks)
     return status
 
 
@@ -436,24 +436,24 @@ cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, 
 
 
 cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_t *side,
-                        Py_ssize_t start, Py_ssize_t stop, uint8_t *met,
+                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks,
                         bint are_tests) noexcept nogil:
     """Look up these keys of a side; returns 0 or FLOODED. Items are found if they are there, and
-    mark what they meet; tests, if they were met."""
+    mark what they find; tests, if they were found."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
-    cdef uint64_t[FEW + 1] few
+    cdef uint64_t[MAX_COMPARED + 1] compared
     cdef uint8_t invert = task.invert
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_few = 0
-    if (met == NULL and side.parts.keys.is_word and table.length <= FEW
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_compared = 0
+    if (marks == NULL and side.parts.keys.is_word and table.length <= MAX_COMPARED
             and table.slot_bits < PREFETCHED_SLOT_BITS):
-        n_few = few_words(table, &side.parts.keys, few)
+        n_compared = words_of(table, &side.parts.keys, compared)
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        if n_few:
-            level.any_of(words, n, few, n_few, side.found + start)
+        if n_compared:
+            level.any_of(words, n, compared, n_compared, side.found + start)
             for j in range(n):
                 side.found[start + j] ^= invert
             start += n
@@ -464,30 +464,31 @@ cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_
             return FLOODED
         if are_tests:
             for j in range(n):
-                side.found[start + j] = met[slots[j]] ^ invert
+                side.found[start + j] = marks[slots[j]] ^ invert
         elif side.found != NULL:
             for j in range(n):
                 side.found[start + j] = (slots[j] != 0) ^ invert
-        if met != NULL and not are_tests:
+        if marks != NULL and not are_tests:
             for j in range(n):
-                fs_mark(met + slots[j])
+                fs_mark(marks + slots[j])
         start += n
     return 0
 
 
-cdef Py_ssize_t few_words(const table_t *table, const keys_t *keys, uint64_t *few) noexcept nogil:
-    """The words of a table of at most FEW; returns how many."""
+cdef Py_ssize_t words_of(const table_t *table, const keys_t *keys,
+                         uint64_t *compared) noexcept nogil:
+    """The words of a table of at most MAX_COMPARED; returns how many."""
     cdef Py_ssize_t slot, n = 0
     cdef uint64_t held
     if table.seed_number:
-        few[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
+        compared[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
     for slot in range(<Py_ssize_t>1 << table.slot_bits):
         if table.width == 4:
             held = (<const uint32_t *>table.slots)[slot]
-            few[n] = <uint32_t>(held ^ keys.seed)
+            compared[n] = <uint32_t>(held ^ keys.seed)
         else:
             held = (<const uint64_t *>table.slots)[slot]
-            few[n] = held ^ keys.seed
+            compared[n] = held ^ keys.seed
         n += held != 0
     return n
 
