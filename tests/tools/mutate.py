@@ -204,19 +204,19 @@ def compiled_lines(file):
     top = "levels.h" if file.endswith("_body.h") else file
     folders = [*sorted({str(path.parent) for path in SOURCES.values()})]
     folders += [sysconfig.get_path("include"), np.get_include()]
-    command = [os.environ.get("CC", "cc"), "-E", *(f"-I{folder}" for folder in folders)]
+    command = [os.environ.get("CC", "cc"), "-E", "-dD", *(f"-I{folder}" for folder in folders)]
     command += ["-include", "Python.h", "-fopenmp", str(SOURCES[top])]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^#define FS_LEVEL (\w+)", (ROOT / SOURCES["levels.h"]).read_text(), re.M)
-    runs = {name for name in names if runs_level(name)} if top == "levels.h" else set()
+    runs = {name for name in names if top == "levels.h" and runs_level(name)}
     found, here, row, level = {}, False, 0, ""
     for line in text.splitlines():
-        if marker := re.match(r'# (\d+) "(.*)"( 1)?', line):
+        if marker := re.match(r'# (\d+) "(.*)"', line):
             path, row = Path(marker[2]), int(marker[1]) - 1
             here = path.name == file
-            if path.name == "level_body.h" and marker[3]:
-                level = names.pop(0)
         else:
+            if marker := re.match(r"#define FS_LEVEL (\w+)", line):
+                level = marker[1]
             if here and line.strip():
                 where = level if file.endswith("_body.h") else ""
                 if not where or where in runs:
