@@ -124,7 +124,7 @@ class BuildKernels(build_ext):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
         level = "-O0" if TRACE else "-O1" if ONLY else "-O3"
-        # A function starts a cache line, or a change elsewhere would make its loops a fifth slower.
+        # A function starts a cache line, or a change elsewhere may make its loops slower.
         compile_args, link_args = [level, "-fno-strict-aliasing", "-falign-functions=64"], []
         if requested("FASTSEL_SANITIZE"):
             threads = os.environ["FASTSEL_SANITIZE"] == "thread"

@@ -11,7 +11,7 @@ from fastsel._core import scratch
 
 DEFAULT_MB = 64.0
 
-_default = _kept = DEFAULT_MB  # the former is the environment's
+_kept = DEFAULT_MB
 
 
 def set_keep_mb(mb: float | None) -> None:

@@ -97,8 +97,8 @@ def coordinates(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets
 
 
 def keep_first(uint64_t[::1] bits not None, Py_ssize_t[::1] offsets not None, Py_ssize_t count):
-    """Leave the first `count` of more set bits in the offsets: those of a chunk without any are not
-    read, the others of the last chunk are cleared."""
+    """Cut a bitmask after the first `count` of its set bits, of which there are more: in the chunk
+    where they end the others are cleared, and the offsets say that later chunks have none."""
     cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
     cdef uint64_t word, kept
     while offsets[k + 1] <= count:
