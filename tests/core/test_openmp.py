@@ -80,7 +80,12 @@ STEERED = {
     ),
     "bound": ({"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}, OWN, 1),
     "places": ({"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores"}, OWN, 1),
-    "dynamic": ({"OMP_NUM_THREADS": "64", "OMP_DYNAMIC": "true"}, "workers(); print(0)", 0),
+    # OpenMP starts fewer than it is asked for, and no fork waits for the rest to end.
+    "dynamic": (
+        {"OMP_NUM_THREADS": "64", "OMP_DYNAMIC": "true"},
+        "workers()\nos.fork() or os._exit(0)\nprint(0)",
+        0,
+    ),
 }
 
 
@@ -127,7 +132,7 @@ print(*{pool["user_api"] for pool in threadpoolctl.threadpool_info()})
 
 # A region that waits for a thread which has no CPU. No scheduler is asked: a signal's handler, C's
 # pause(), holds the thread until another signal comes. A call has one region.
-LATE = """
+HELD = """
 import ctypes, os, signal, threading, time
 import numpy as np
 import fastsel
@@ -139,9 +144,18 @@ c.signal.argtypes = ctypes.c_int, ctypes.c_void_p
 for number, function in ((signal.SIGUSR1, c.pause), (signal.SIGUSR2, c.getpid)):
     c.signal(number, ctypes.cast(function, ctypes.c_void_p))
 
+def start():
+    "A first call: the threads that it adds, which OpenMP keeps."
+    before = set(os.listdir("/proc/self/task"))
+    assert fastsel.count_nonzero(array) == expected
+    return set(os.listdir("/proc/self/task")) - before
+
 def kill(number):
     assert c.tgkill(os.getpid(), helper, number) == 0
-
+"""
+LATE = (
+    HELD
+    + """
 def let_go(ended, begun):
     "Let the call go on as it can, then the thread as well: one signal may be too early."
     begun.set()
@@ -173,9 +187,7 @@ def until(wanted, why):
 
 def test():
     global helper
-    before = set(os.listdir("/proc/self/task"))
-    assert fastsel.count_nonzero(array) == expected
-    helper, = map(int, set(os.listdir("/proc/self/task")) - before)
+    helper, = map(int, start())
     until([True, True], "a region waits for its thread, and after one late region, too")
     until([False], "calls are serial after late regions")
     until([True], "regions begin again")
@@ -186,6 +198,7 @@ done = []
 {run}
 assert done
 """
+)
 
 
 @HAS_OPENMP
@@ -197,6 +210,41 @@ def test_serial_for_a_while_after_late_regions(run, run_python):
     if not hasattr(ctypes.CDLL(None), "tgkill"):
         pytest.skip("no signal to one thread in this C library")
     run_python(LATE.format(run=run))
+
+
+FORK_BESIDE_A_REGION = (
+    HELD
+    + """
+def fork():
+    time.sleep(0.1)  # until the region waits for its thread; a fork that comes earlier proves less
+    child = os.fork()
+    if child == 0:
+        signal.alarm(300)  # what hangs is to end some time
+        fastsel.set_num_threads(2)
+        os._exit(len(start()))
+    added.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    while not ended.wait(0.01):
+        kill(signal.SIGUSR2)
+
+helper, = map(int, start())
+kill(signal.SIGUSR1)
+added, ended = [], threading.Event()
+forking = threading.Thread(target=fork)
+forking.start()
+assert fastsel.count_nonzero(array) == expected
+ended.set()
+forking.join()
+assert added == [1], added
+"""
+)
+
+
+@HAS_OPENMP
+@HAS_PROC
+def test_the_child_of_a_fork_beside_a_region_begins_regions(run_python):
+    if not hasattr(ctypes.CDLL(None), "tgkill"):
+        pytest.skip("no signal to one thread in this C library")
+    run_python(FORK_BESIDE_A_REGION)
 
 
 PARALLEL_REGION = """
