@@ -8,13 +8,14 @@ from grids import slow
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pages are closed by mprotect")
 
 GUARDED = """
-import ctypes, mmap, pkgutil
+import ctypes, mmap, pkgutil, sys
 import numpy as np
 import fastsel
 from arrays import grouped
 from comparison import assert_same
 from tuning import TUNING
 
+LONG = min(2**31 + 1, sys.maxsize // 16)
 libc = ctypes.CDLL(None)
 libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 mapped = []
@@ -34,7 +35,13 @@ def between_closed_pages(array, at_the_end):
     closed(address + (pages + 1) * mmap.PAGESIZE)
     return guarded
 
-def calls(array, mask, rows):
+def indices_of(size):
+    "Of one axis and of two, in each width, backwards."
+    rows = np.arange(size)[::-1, None]
+    pairs = np.hstack([rows, np.zeros_like(rows)])
+    return [a.astype(dtype) for a in (rows, pairs) for dtype in ("int32", "int64")]
+
+def calls(array, mask, *indices):
     everything = dict(return_index=True, return_inverse=True, return_counts=True)
     yield fastsel.nonzero(array)
     yield fastsel.argwhere(array)
@@ -45,7 +52,10 @@ def calls(array, mask, rows):
     yield fastsel.compress(array, mask)
     yield fastsel.extract(mask, array)
     yield fastsel.boolean_mask(array, mask)
-    yield fastsel.gather_nd(array, rows)
+    huge = np.broadcast_to(array[:1], (LONG, 1))  # a length that takes 64 bits
+    for rows in indices:
+        for data in (array.reshape(-1, 1), huge):
+            yield fastsel.gather_nd(data, rows)
     for in_order in (True, False):
         yield fastsel.unique(array, sorted=in_order)
         yield fastsel.unique(array, return_index=True, sorted=in_order)
@@ -53,12 +63,12 @@ def calls(array, mask, rows):
 
 def check(array):
     mask = np.arange(len(array)) % 3 == 0
-    rows = np.arange(len(array))[::-1, None].copy()
+    indices = indices_of(len(array))
     for threads in (1, 3):
         with fastsel.threads(threads):
-            expected = list(calls(array, mask, rows))
+            expected = list(calls(array, mask, *indices))
             for at_the_end in (True, False):
-                guarded = [between_closed_pages(a, at_the_end) for a in (array, mask, rows)]
+                guarded = [between_closed_pages(a, at_the_end) for a in (array, mask, *indices)]
                 for ours, theirs in zip(calls(*guarded), expected, strict=True):
                     assert_same(ours, theirs)
                 del guarded

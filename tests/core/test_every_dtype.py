@@ -22,9 +22,12 @@ from tuning import TUNING
 
 import fastsel
 
-pytestmark = pytest.mark.skipif(
-    np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
-)
+pytestmark = [
+    pytest.mark.usefixtures("signalling_nans_do_not_warn"),
+    pytest.mark.skipif(
+        np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
+    ),
+]
 
 
 def is_nan(item):

@@ -243,3 +243,12 @@ def test_item_that_is_an_array():
         fastsel.nonzero(array)
     with pytest.raises(ValueError, match="The truth value of an array"):
         fastsel.count_nonzero(array)
+
+
+@pytest.mark.parametrize("name", ML_DTYPES)
+def test_signalling_nan_of_ml_dtypes_is_no_cause_for_a_warning(name):
+    falsy, truthy = pools(ML_DTYPES[name])
+    everything = np.concatenate([falsy, truthy])
+    for in_order in (True, False):
+        fastsel.unique(everything, sorted=in_order)
+    assert fastsel.count_nonzero(everything[:, None], axis=0).tolist() == [len(truthy)]
