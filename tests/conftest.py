@@ -14,7 +14,6 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 # A run hashes as the last one did.
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from tuning import TUNING
@@ -130,13 +129,6 @@ def each_num_threads(forced_kernels):
 
     with contextlib.closing(numbers()) as steps:
         yield steps
-
-
-@pytest.fixture
-def signalling_nans_do_not_warn():
-    """NumPy warns when it compares one; so may the reference, and what goes to NumPy's function."""
-    with np.errstate(invalid="ignore"):
-        yield
 
 
 # Runs each code that it is sent in a fork of itself, which has imported NumPy and no more. It says

@@ -18,12 +18,13 @@ from comparison import assert_same, outcome
 from forcing import ALGORITHMS, force
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import SIGNALLING_NANS
 from tuning import TUNING
 
 import fastsel
 
 pytestmark = [
-    pytest.mark.usefixtures("signalling_nans_do_not_warn"),
+    SIGNALLING_NANS,
     pytest.mark.skipif(
         np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
     ),

@@ -8,6 +8,7 @@ import reference
 from arrays import DTYPES, WORD_DTYPES, make
 from comparison import assert_same, assert_same_outcome, outcome
 from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
 
 import fastsel
 
@@ -103,7 +104,8 @@ SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (
 
 
 @pytest.mark.parametrize("name", ["bool", "int16", "float32", "float64", "complex64", "S3"])
-def test_count_nonzero_of_any_axes(name, num_threads, signalling_nans_do_not_warn):
+@SIGNALLING_NANS
+def test_count_nonzero_of_any_axes(name, num_threads):
     for shape in SHAPES:
         array = make(name, shape)
         for layout in ("C", "F", "strided", "rows_strided", "negative", "broadcast"):
@@ -113,7 +115,8 @@ def test_count_nonzero_of_any_axes(name, num_threads, signalling_nans_do_not_war
                     assert_same(fastsel.count_nonzero(view, axes), np.count_nonzero(view, axes))
 
 
-def test_count_nonzero_of_chunks_that_share_counts(num_threads, signalling_nans_do_not_warn):
+@SIGNALLING_NANS
+def test_count_nonzero_of_chunks_that_share_counts(num_threads):
     for shape, axis in (((100_000, 3), 0), ((3, 100_000), 1), ((40_000, 2, 2), (0, 2))):
         array = make("float32", shape)
         assert_same(fastsel.count_nonzero(array, axis), np.count_nonzero(array, axis))

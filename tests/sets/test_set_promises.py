@@ -7,6 +7,7 @@ from arrays import grouped
 from collisions import SEEDS, colliding
 from comparison import assert_same
 from forcing import ALGORITHMS, force
+from marks import SIGNALLING_NANS
 from set_checks import check_all, two_arrays
 
 import fastsel
@@ -15,7 +16,7 @@ from fastsel._sets.membership import by_partitions, by_table
 from fastsel._unique import _keys
 from fastsel._unique.tables import Tables
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 

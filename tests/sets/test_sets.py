@@ -11,11 +11,12 @@ from grids import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
 from set_checks import SORTED, check_all, two_arrays
 
 import fastsel
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 # NumPy serves the others.
 SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}

@@ -18,10 +18,11 @@ from comparison import assert_same, value_bytes
 from forcing import ALGORITHMS, force
 from grids import covering, slow
 from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
 
 import fastsel
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 
 DTYPES = {**arrays.DTYPES, **{name: np.dtype(name) for name in ("S9", "S20", "V20")}}

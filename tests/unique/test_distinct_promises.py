@@ -17,10 +17,11 @@ from grids import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
 
 import fastsel
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 
 FOUR = ("unique_all", "unique_counts", "unique_inverse", "unique_values")

@@ -13,10 +13,11 @@ from comparison import assert_same, outcome
 from forcing import ALGORITHMS, force
 from grids import covering, slow
 from layouts import LAYOUTS, as_axes_rolled, has_layout
+from marks import SIGNALLING_NANS
 
 import fastsel
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 
 WIDTHS = (1, 2, 3, 8, 17, 100)

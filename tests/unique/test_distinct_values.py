@@ -13,12 +13,13 @@ import pytest
 import reference
 from comparison import assert_same, lists
 from grids import covering
+from marks import SIGNALLING_NANS
 
 import fastsel
 from fastsel._core import _dtypes
 from fastsel._unique.keys import canonical_keys
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 
 FLOATS = ("float16", "float32", "float64", "longdouble")

@@ -8,10 +8,11 @@ import reference
 from arrays import grouped
 from comparison import assert_same
 from forcing import ALGORITHMS, force
+from marks import SIGNALLING_NANS
 
 import fastsel
 
-pytestmark = pytest.mark.usefixtures("signalling_nans_do_not_warn")
+pytestmark = SIGNALLING_NANS
 
 
 WORD = 2**64
