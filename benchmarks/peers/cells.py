@@ -7,6 +7,7 @@ A cell names one input completely. ``PARTS`` says which parts of it an operator 
 import itertools
 from dataclasses import dataclass, fields
 
+import inputs
 import numpy as np
 
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
@@ -139,6 +140,7 @@ MODEST = (
     grid("unique_sorted unique_first", dtype=["int64", "float64"], groups=[1000, "n/10"]),
     grid("unique_sorted unique_first", dtype="int64", distribution=["zipf", "runs", "reversed"]),
     grid("unique_sorted unique_first unique_all", dtype="int64", distribution=["narrow", "sorted"]),
+    grid("unique_sorted", dtype=["int32", "int64"], groups=["n/10", "n"], distribution="gaps"),
     grid("unique_sorted unique_first", dtype=["int16", "float32"], groups=[2, "n/10"]),
     grid("unique_sorted unique_first", dtype="object", size=1e5, groups=[1000, "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
@@ -146,6 +148,7 @@ MODEST = (
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
     grid("isin", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
     grid("isin", dtype=["int32", "int64"], distribution="narrow", tests=[1000, 1e5]),
+    grid("isin", dtype=["int32", "int64"], size=1e6, distribution="gaps", tests=[1000, 1e6]),
     grid("isin", dtype=["uint8", "U8"], size=1e5, tests=100),
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
@@ -178,7 +181,9 @@ KEY = (
     grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
     grid("unique_rows", dtype="int64", size=1e5, width=8),
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
+    grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
     grid("isin", dtype="int64", distribution="narrow"),
+    grid("isin", dtype="int64", size=1e6, distribution="gaps", tests=1e6),
     grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
     grid("gather_nd", dtype="float32", batch_dims=1),
@@ -214,7 +219,7 @@ FULL = (
         dtype=["uint8", "int16", "int32", "int64", "float32", "float64", "U8", "S8", "object"],
         size=[1e3, 1e5, 1e7],
         groups=[2, 25, 1000, 1e5, "n/10", "n"],
-        distribution=["random", "zipf", "sorted", "reversed", "runs", "narrow"],
+        distribution=["random", "zipf", "sorted", "reversed", "runs", "narrow", "gaps"],
     ),
     grid(
         "unique_rows unique_rows_first",
@@ -228,7 +233,7 @@ FULL = (
         dtype=["uint8", "int32", "int64", "float64", "U8"],
         size=[1e4, 1e5, 1e6, 1e7],
         tests=[10, 1000, 1e5, 1e6, 1e7],
-        distribution=["random", "sorted", "narrow"],
+        distribution=["random", "sorted", "narrow", "gaps"],
     ),
     grid(
         "gather_nd",
@@ -295,14 +300,14 @@ def possible(cell):
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
     if cell.op in SETS:
-        return cell.distribution in ("random", "sorted", "narrow")
+        return cell.distribution in ("random", "sorted", "narrow", "gaps")
     if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")
     flat = cell.ndim == 1 and cell.width == 1
     if (flat and (cell.layout == "transposed" or cell.axis)) or (cell.ndim > 1 and cell.width > 1):
         return False
-    return cell.width <= cell.size and cell.distribution not in ("zipf", "narrow")
+    return cell.width <= cell.size and cell.distribution not in ("zipf", "narrow", "gaps")
 
 
 def capacity(cell):
@@ -310,4 +315,5 @@ def capacity(cell):
     dtype = np.dtype(cell.dtype)
     if dtype.kind == "b":
         return 0  # its groups would be no choice
-    return 256 ** (dtype.itemsize * cell.width) if dtype.kind in "iu" else cell.size
+    step = inputs.STEPS.get(cell.distribution, 1)
+    return 256 ** (dtype.itemsize * cell.width) // step if dtype.kind in "iu" else cell.size

@@ -40,7 +40,7 @@ PARTS = {
     "density": (float, "share of the items that is selected, 0 to 1"),
     "groups": (str, "number of distinct values: 1000, n/10, n"),
     "tests": (float, "number of items of the other set, for isin and its kin"),
-    "distribution": (str, "random, runs, sorted, reversed, zipf or narrow"),
+    "distribution": (str, "random, runs, sorted, reversed, zipf, narrow or gaps"),
     "layout": (str, "C, transposed, strided or reversed, for nonzero, masks and their kin"),
     "ndim": (int, "number of dimensions, for nonzero and its kin"),
     "width": (int, "items in a row, or in a slice of gather_nd"),

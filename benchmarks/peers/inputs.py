@@ -2,7 +2,8 @@
 
 Selection wants a density (the share of non-zero items), unique a number of groups, gather_nd index
 rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, ``zipf`` (few
-groups hold most items), or ``narrow`` (the groups are the integers from 0 on).
+groups hold most items), ``narrow`` (the groups are the integers from 0 on), or ``gaps`` (every
+tenth of them).
 """
 
 import functools
@@ -14,6 +15,7 @@ import numpy as np
 SEED = 20260101
 RUN_ITEMS = 1000
 WORD_LETTERS = 8
+STEPS = {"narrow": 1, "gaps": 10}  # from one group to the next
 
 
 def mask(n, density, distribution="random"):
@@ -54,8 +56,8 @@ def keys(dtype, n, groups, distribution="random"):
     """An array (n,) of about ``groups`` distinct values, spread over the range of the dtype."""
     if np.dtype(dtype) == object:  # one str object per item, as files are read
         return keys(f"U{WORD_LETTERS}", n, groups, distribution).astype(object)
-    if distribution == "narrow":
-        return group_numbers(n, groups).astype(dtype)
+    if distribution in STEPS:
+        return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
     distinct = labels(np.dtype(dtype), groups)
     if distribution in ("sorted", "reversed"):
         distinct = np.sort(distinct)
@@ -70,11 +72,11 @@ def rows(dtype, n, width, groups, distribution="random"):
 
 def two_sets(dtype, n, tests, distribution="random"):
     """Arrays (n,) and (tests,) of items, of which about half are in the other one; narrow: they are
-    the integers up to twice as many."""
+    the integers up to twice as many, gaps: every tenth up to twenty times as many."""
     generator = np.random.default_rng(SEED + 5)
     groups = 2 * tests
-    if distribution == "narrow":
-        pool = generator.permutation(groups).astype(dtype)
+    if distribution in STEPS:
+        pool = (generator.permutation(groups) * STEPS[distribution]).astype(dtype)
     else:
         pool = labels(np.dtype(dtype), groups)
     x, others = pool[generator.integers(groups, size=n)], pool[:tests].copy()

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
-from fastsel._sets.membership import by_partitions, by_table, in_range, of_small
+from fastsel._sets.range_lookup import in_range
+from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.tables import Tables
@@ -121,7 +122,7 @@ def _in_range(items, tests, invert):
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
-    if base is None or 1 << bits > _plan.max_entries(size, nbytes, False, False, threads):
+    if base is None or 1 << bits > _plan.max_entries(size, nbytes, threads, firsts=False):
         return None
     return in_range(items, tests, tests.order, (base, bits), has_nan, invert, threads)
 

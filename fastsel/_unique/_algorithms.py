@@ -8,8 +8,9 @@ import numpy as np
 from fastsel._core import _dtypes, _numpy, _threads, results
 from fastsel._positions import bitmask, indices, items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
-from fastsel._unique.dense import ascending_values, dense
+from fastsel._unique.dense import dense
 from fastsel._unique.keys import canonical_keys
+from fastsel._unique.presence import ascending_values
 from fastsel._unique.presorted import presorted, run_numbers
 from fastsel._unique.relabel import relabel
 from fastsel._unique.sample import sampled_span
@@ -45,7 +46,7 @@ def find(keys, rows, wanted, ascending):
         if groups is not None:
             return groups
     expected = _Estimate(keys)
-    algorithm, span = _choose(keys, wanted, ascending, expected, forced)
+    algorithm, span = _choose(keys, rows, wanted, ascending, expected, forced)
     while (groups := _ALGORITHMS[algorithm](keys, rows, wanted, ascending, span, expected)) is None:
         algorithm = _plan.GIVES_WAY_TO[algorithm]
     return groups
@@ -74,7 +75,7 @@ class _Estimate:
         return self.groups
 
 
-def _choose(keys, wanted, ascending, expected, forced):
+def _choose(keys, rows, wanted, ascending, expected, forced):
     """(algorithm, span): span is (base, bits) of a direct-address table, or None."""
     base, bits, entries = None, 64, 0
     if keys.is_word:
@@ -85,8 +86,10 @@ def _choose(keys, wanted, ascending, expected, forced):
     nbytes = keys.size * keys.width
     if span:
         entries = _plan.max_entries(
-            *(keys.size, nbytes, wanted.inverse or wanted.counts, wanted.counts),
-            _threads.for_bytes(nbytes),
+            *(keys.size, nbytes, _threads.for_bytes(nbytes)),
+            firsts=not _values_alone(rows, wanted, ascending),
+            numbered=wanted.inverse or wanted.counts,
+            counts=wanted.counts,
         )
     algorithm = _plan.plan(
         keys.size,
@@ -136,11 +139,12 @@ def _at_bits(rows, bits, offsets, with_index):
 
 def _dense(keys, rows, wanted, ascending, span, expected):
     """Words of a narrow range: a direct-address table."""
-    if span is None or span[1] > 23:  # forced
+    alone = _values_alone(rows, wanted, ascending)
+    if span is None or 1 << span[1] > _plan.CACHE_BYTES * (8 if alone else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), span
-    if ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative:
+    if alone:
         values = ascending_values(*arguments, threads)
         return values if values is None else Groups(values.view(rows.dtype), None, _nothing, 1)
     found = dense(*arguments, ascending, wanted.inverse, wanted.counts, threads)
@@ -151,6 +155,11 @@ def _dense(keys, rows, wanted, ascending, span, expected):
         return Groups(rows[first_occurrences], first_occurrences, finished(*extras), 1)
     offsets = bitmask.offsets_of(first_occurrences, keys.width, threads)
     return Groups(*_at_bits(rows, first_occurrences, offsets, wanted.index), finished(*extras))
+
+
+def _values_alone(rows, wanted, ascending):
+    """Are the values wanted in order, and no more, and are they what the words' numbers say?"""
+    return ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative
 
 
 def _nothing(order=None):

@@ -276,7 +276,12 @@ def _small(ar, wanted, equal_nan, sorted):
         return None
     entries = 0  # of a table, which serves no tiny array better
     if ar.size > _plan.TINY_ITEMS:
-        entries = _plan.max_entries(ar.size, ar.nbytes, any(wanted[1:]), wanted[2], 1)
+        entries = _plan.max_entries(
+            *(ar.size, ar.nbytes, 1),
+            firsts=not sorted or any(wanted) or ar.dtype.kind not in "iumM",
+            numbered=any(wanted[1:]),
+            counts=wanted[2],
+        )
     found = unique_small(ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE)
     if found is None or order is not None or not sorted:
         return found

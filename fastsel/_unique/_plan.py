@@ -72,15 +72,17 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
     return "tables" if expected <= most else "partitions"
 
 
-def max_entries(size, nbytes, numbered, counts, threads):
-    """How many entries a direct-address table may have; numbered: words get numbers, for the
-    inverse or the counts.
+def max_entries(size, nbytes, threads, *, firsts, numbered=False, counts=False):
+    """How many entries a direct-address table may have, of which each thread has one: a bit, or a
+    byte if first occurrences are to be found. numbered: words get numbers, for the inverse or the
+    counts.
 
-    It may take twice as many bytes as the keys or, while it fits the cache, as words of 8 bytes.
+    All may take twice as many bytes as the keys or, while they fit the cache, as words of 8 bytes.
     """
-    entry_bytes = threads * (9 if counts else 1) + (4 if numbered else 0)
+    table_bits = 8 if firsts else 1
+    entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if numbered else 0)
     budget = max(2 * nbytes, min(2 * 8 * size, CACHE_BYTES))
-    return min(CACHE_BYTES, budget // entry_bytes)
+    return 8 * min(CACHE_BYTES // table_bits, budget // entry_bits)
 
 
 def table_count(nbytes, groups, threads):

@@ -7,11 +7,10 @@ every key.
 A key that another thread changes between the passes may get another group's number, or 0.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._simd.blocks cimport fs_ctz, fs_level_t
-from fastsel._unique.keys cimport any_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.dense_passes cimport (
     clear_repeated, dense_task, describe_task, entry_of, fill_tables, write_inverse)
@@ -22,33 +21,6 @@ from fastsel._core.parallel cimport chunk_start, for_chunks, scan
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
-
-
-cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order,
-                                   tuple span, int threads):
-    """The distinct ones of `size` > 0 plain words, ascending; None if one has no entry.
-
-    span is (base, bits): the 2^bits numbers from base on have an entry each; order is how words
-    become numbers.
-    """
-    cdef dense_task task
-    cdef Scratch scratch = Scratch()
-    cdef bint found
-    cdef cnp.npy_intp length
-    describe_task(&task, scratch, data, size, rule, order, span, threads)
-    with nogil:
-        found = fill_tables(&task, threads)
-        if found:
-            for_chunks(count_span, &task, task.spans, threads)
-            scan(task.offsets, task.spans)
-    if not found:
-        return None
-    length = task.offsets[task.spans]
-    out = new_result(1, &length, cnp.PyArray_TYPE(data))
-    task.values = <char *>cnp.PyArray_DATA(out)
-    with nogil:
-        for_chunks(number_span, &task, task.spans, threads)
-    return out
 
 
 cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple span,
@@ -77,7 +49,7 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
         found = fill_tables(&task, threads)
         if found:
             if ascending or task.chunks > 1:
-                for_chunks(count_span, &task, task.spans, threads)
+                for_chunks(merge_span, &task, task.spans, threads)
                 for_chunks(clear_repeated, &task, task.cuts, threads)
             groups = number_words(&task, ascending, threads)
     if not found:
@@ -127,8 +99,8 @@ cdef Py_ssize_t number_words(dense_task *task, bint ascending, int threads) exce
 cdef void clear_numbers(void *context, Py_ssize_t k) noexcept nogil:
     """A key that another thread changes may be one without a number: 0 is one."""
     cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k) * 64
-    cdef Py_ssize_t stop = chunk_start(task.entries // 64, task.spans, k + 1) * 64
+    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k) * 64
+    cdef Py_ssize_t stop = chunk_start(task.narrow.blocks, task.spans, k + 1) * 64
     memset(task.numbers + start, 0, (stop - start) * sizeof(uint32_t))
 
 
@@ -143,12 +115,12 @@ cdef void clear_groups(void *context, Py_ssize_t k) noexcept nogil:
         memset(task.counts + start, 0, nbytes)
 
 
-cdef void count_span(void *context, Py_ssize_t k) noexcept nogil:
+cdef void merge_span(void *context, Py_ssize_t k) noexcept nogil:
     """What occurs in a chunk or in one before it, in its presence table; that of the last chunk as
     bits, too, and how many words a span has."""
     cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k)
-    cdef Py_ssize_t blocks = chunk_start(task.entries // 64, task.spans, k + 1) - start
+    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k)
+    cdef Py_ssize_t blocks = chunk_start(task.narrow.blocks, task.spans, k + 1) - start
     cdef Py_ssize_t _chunk, entry
     cdef uint8_t *present = task.present + start * 64
     cdef const uint8_t *before
@@ -162,39 +134,17 @@ cdef void count_span(void *context, Py_ssize_t k) noexcept nogil:
 
 
 cdef void number_span(void *context, Py_ssize_t k) noexcept nogil:
-    """The numbers, or the values, of the words of a span, ascending."""
+    """The numbers of the words of a span, ascending."""
     cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.entries // 64, task.spans, k)
-    cdef Py_ssize_t stop = chunk_start(task.entries // 64, task.spans, k + 1)
-    cdef Py_ssize_t number = task.offsets[k]
-    if task.numbers != NULL:
-        write_entries(task, start, stop, number, <uint8_t *>NULL)
-    elif task.keys.width == 1:
-        write_entries(task, start, stop, number, <uint8_t *>task.values)
-    elif task.keys.width == 2:
-        write_entries(task, start, stop, number, <uint16_t *>task.values)
-    elif task.keys.width == 4:
-        write_entries(task, start, stop, number, <uint32_t *>task.values)
-    else:
-        write_entries(task, start, stop, number, <uint64_t *>task.values)
-
-
-cdef inline void write_entries(const dense_task *task, Py_ssize_t block, Py_ssize_t stop,
-                               Py_ssize_t number, any_t *values) noexcept nogil:
-    """The number of each word that occurs, from `number` on, or, if there are values, its value."""
-    cdef Py_ssize_t entry
+    cdef Py_ssize_t block, number = task.offsets[k]
     cdef uint64_t word
-    while block < stop:
+    for block in range(chunk_start(task.narrow.blocks, task.spans, k),
+                       chunk_start(task.narrow.blocks, task.spans, k + 1)):
         word = task.occurring[block]
         while word:
-            entry = block * 64 + fs_ctz(word)
-            if values == NULL:
-                task.numbers[entry] = <uint32_t>number
-            else:
-                values[number] = <any_t>(task.base_word + entry)
+            task.numbers[block * 64 + fs_ctz(word)] = <uint32_t>number
             number += 1
             word &= word - 1
-        block += 1
 
 
 cdef void count_cut(void *context, Py_ssize_t k) noexcept nogil:
@@ -236,8 +186,8 @@ cdef void sum_counts(void *context, Py_ssize_t k) noexcept nogil:
     """The counts of a span of entries, over all chunks."""
     cdef dense_task *task = <dense_task *>context
     cdef Py_ssize_t entry, chunk, size
-    for entry in range(chunk_start(task.entries // 64, task.spans, k) * 64,
-                       chunk_start(task.entries // 64, task.spans, k + 1) * 64):
+    for entry in range(chunk_start(task.narrow.blocks, task.spans, k) * 64,
+                       chunk_start(task.narrow.blocks, task.spans, k + 1) * 64):
         size = 0
         for chunk in range(task.chunks):
             size += task.sizes[chunk * task.entries + entry]

@@ -4,16 +4,13 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._core.scratch cimport Scratch
 from fastsel._unique.keys cimport key_at, keys_t
+from fastsel._unique.narrow_range cimport narrow_t
 from fastsel._unique.ordered_numbers cimport number_of
 
 ctypedef struct dense_task:
     keys_t keys
-    uint64_t[3] order           # how words become numbers
-    uint64_t base               # the number with the first entry
-    uint64_t base_word          # its word
-    uint64_t mask               # entries - 1
-    bint plain                  # words are canonical, and ordered as integers
-    Py_ssize_t entries
+    narrow_t narrow
+    Py_ssize_t entries          # of a table: whole blocks
     Py_ssize_t blocks
     Py_ssize_t chunks           # each has a table of its own
     Py_ssize_t rounds
@@ -24,10 +21,9 @@ ctypedef struct dense_task:
     uint64_t *occurring         # the same of all chunks, as bits
     Py_ssize_t *sizes           # [chunk][entry]: counts, or NULL
     uint8_t *failed             # by chunk: a key has no entry
-    uint64_t *bits              # of first occurrences, or NULL
+    uint64_t *bits              # of first occurrences
     Py_ssize_t *offsets         # of the numbers of each cut, or of each span
     uint32_t *numbers           # by entry
-    char *values                # or NULL
     Py_ssize_t *index           # or NULL
     Py_ssize_t *inverse         # or NULL
     Py_ssize_t *counts          # or NULL
@@ -42,5 +38,5 @@ cdef void write_inverse(void *context, Py_ssize_t k) noexcept nogil
 
 cdef inline Py_ssize_t entry_of(const dense_task *task, Py_ssize_t i) noexcept nogil:
     """The entry of key i; some entry, if the key has changed to one that has none."""
-    cdef uint64_t number = number_of(task.order, key_at(&task.keys, i))
-    return <Py_ssize_t>((number - task.base) & task.mask)
+    cdef uint64_t number = number_of(task.narrow.order, key_at(&task.keys, i))
+    return <Py_ssize_t>((number - task.narrow.base) & task.narrow.mask)

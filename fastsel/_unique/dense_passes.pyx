@@ -9,9 +9,10 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t
-from fastsel._unique.keys cimport any_t, canonical, describe_keys, fs_load, is_plain
+from fastsel._unique.keys cimport any_t, canonical, describe_keys
+from fastsel._unique.narrow_range cimport describe_range, find_entries
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.ordered_numbers cimport number_of, word_of
+from fastsel._unique.ordered_numbers cimport number_of
 from fastsel._unique.dense_passes cimport dense_task, entry_of
 from fastsel._core.scratch cimport Scratch
 from fastsel._core.parallel cimport chunk_count, chunk_start, for_rounds, round_start
@@ -23,19 +24,15 @@ cdef const fs_level_t *level = fs_level()
 
 cdef void describe_task(dense_task *task, Scratch scratch, cnp.ndarray data, Py_ssize_t size,
                         tuple rule, tuple order, tuple span, int threads) except *:
-    cdef int bits = span[1]
     memset(task, 0, sizeof(dense_task))
     describe_keys(&task.keys, data, size, rule, None, (0, 1))
-    task.order = order
-    task.base, task.base_word = span[0], word_of(task.order, span[0])
-    task.plain = is_plain(&task.keys.rule) and task.order[1] == 0
-    task.entries = max(64, <Py_ssize_t>1 << bits)
-    task.mask = (<uint64_t>1 << bits) - 1
+    describe_range(&task.narrow, &task.keys.rule, order, span)
+    task.entries = task.narrow.blocks * 64
     task.blocks = blocks_of(size)
     task.chunks = min(task.blocks, max(1, threads))
     task.rounds = chunk_count(task.blocks // task.chunks, 1, 64 * task.keys.width)
     task.cuts = chunk_count(task.blocks, threads, 64 * (task.keys.width + sizeof(Py_ssize_t)))
-    task.spans = chunk_count(task.entries // 64, threads)
+    task.spans = chunk_count(task.narrow.blocks, threads)
     task.present = <uint8_t *>scratch.take(task.chunks * task.entries)
     task.occurring = <uint64_t *>scratch.take(task.entries // 8)
     task.failed = <uint8_t *>scratch.take(task.chunks)
@@ -97,25 +94,19 @@ cdef inline bint fill_blocks(const dense_task *task, Py_ssize_t chunk, Py_ssize_
             if sizes == NULL:           # a vector of bytes at a time
                 skipped = level.skip_seen(<const char *>items + block * 64,
                                           min(stop, task.keys.size >> 6) - block, bytes_seen)
-                if skipped > 0 and task.bits != NULL:
+                if skipped > 0:
                     memset(task.bits + block, 0, skipped * sizeof(uint64_t))
                 block += max(0, skipped)
                 if block >= stop:
                     break
         n = min(64, task.keys.size - block * 64)
-        if not find_entries(task, items + block * 64, n, at):
+        if not find_entries(&task.narrow, &task.keys.rule, items + block * 64, n, at):
             return False
         all_seen = 1
         for j in range(n):
             all_seen &= present[at[j]]
         if all_seen:
-            if task.bits != NULL:
-                task.bits[block] = 0
-        elif task.bits == NULL:
-            for j in range(n):
-                present[at[j]] = 1
-            if any_t is uint8_t:
-                presence_of_bytes(task, present, bytes_seen)
+            task.bits[block] = 0
         else:
             memset(is_new, 0, sizeof(is_new))
             for j in range(n):
@@ -136,29 +127,11 @@ cdef inline void presence_of_bytes(const dense_task *task, const uint8_t *presen
     """The presence of each byte, before it becomes canonical."""
     cdef int byte
     for byte in range(256):
-        seen[byte] = present[number_of(task.order, canonical(&task.keys.rule, byte)) & 0xff]
-
-
-cdef inline bint find_entries(const dense_task *task, const any_t *items, Py_ssize_t n,
-                              uint32_t *at) noexcept nogil:
-    """The entries of n <= 64 keys, which are loaded once; False if one has none."""
-    cdef any_t[64] words
-    cdef any_t entry, beyond = 0
-    cdef Py_ssize_t j
-    fs_load(words, items, n * sizeof(any_t))
-    if not task.plain:                  # all numbers of 1 or 2 bytes have an entry
-        for j in range(n):
-            at[j] = <any_t>number_of(task.order, canonical(&task.keys.rule, words[j]))
-        return True
-    for j in range(n):
-        entry = words[j] - <any_t>task.base_word
-        beyond |= entry
-        at[j] = <uint32_t>entry
-    return (<uint64_t>beyond & ~task.mask) == 0
+        seen[byte] = present[number_of(task.narrow.order, canonical(&task.keys.rule, byte)) & 0xff]
 
 
 cdef void clear_repeated(void *context, Py_ssize_t k) noexcept nogil:
-    """Clear the bits of keys that chunks before their own have seen, as `count_span` says."""
+    """Clear the bits of keys that chunks before their own have seen, as `merge_span` says."""
     cdef dense_task *task = <dense_task *>context
     cdef Py_ssize_t block, own = 0, entry
     cdef uint64_t word
@@ -199,8 +172,8 @@ cdef inline void write_numbers(const dense_task *task, Py_ssize_t block, Py_ssiz
     cdef Py_ssize_t *out
     while block < stop:
         n = min(64, task.keys.size - block * 64)
-        find_entries(task, items + block * 64, n, at)
+        find_entries(&task.narrow, &task.keys.rule, items + block * 64, n, at)
         out = task.inverse + block * 64
         for j in range(n):
-            out[j] = task.numbers[at[j] & <uint32_t>task.mask]
+            out[j] = task.numbers[at[j] & <uint32_t>task.narrow.mask]
         block += 1

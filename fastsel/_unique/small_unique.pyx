@@ -12,9 +12,10 @@ from fastsel._core.results cimport numpy_array
 from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.dense cimport ascending_values, dense
+from fastsel._unique.dense cimport dense
 from fastsel._unique.tables cimport fill, free_part, part_t, tables_task
 from fastsel._unique.keys cimport BATCH, describe_keys, is_plain, key_at
+from fastsel._unique.presence cimport ascending_values
 from fastsel._unique.presorted cimport presorted
 from fastsel._unique.sample cimport span_of, span_t
 from fastsel._unique.small_sorting cimport (

@@ -12,7 +12,7 @@ from set_checks import check_all, two_arrays
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.membership import by_partitions, by_table
+from fastsel._sets.table_lookup import by_partitions, by_table
 from fastsel._unique import _keys
 from fastsel._unique.tables import Tables
 

@@ -9,7 +9,8 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _keys
-from fastsel._unique.dense import ascending_values, dense
+from fastsel._unique.dense import dense
+from fastsel._unique.presence import ascending_values
 from fastsel._unique.sample import sampled_span
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
@@ -195,6 +196,23 @@ def test_a_permutation(few_threads):
         assert_same(fastsel.unique(array), np.arange(300_000, dtype=dtype))
         index = fastsel.unique(array, return_index=True, sorted=False)[1]
         assert np.array_equal(index, np.arange(300_000))
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@covering(dtype=WIDE, start=["lowest", "around zero", "highest"], bits=[1, 5, 6, 7, 20, 25])
+def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
+    """The first and the last entry occur, few or most of the others, and whole words of none."""
+    limits, entries = np.iinfo(dtype), 1 << bits
+    lowest = {"lowest": limits.min, "highest": limits.max - entries + 1}
+    lowest = lowest.get(start, max(limits.min, -(entries // 2)))
+    for share in (0.01, 0.9):
+        steps = np.random.default_rng(bits).integers(
+            0, entries, int(min(entries * share, 3000)) + 2
+        )
+        steps[-2:] = entries - 1, 0
+        array = np.array([lowest + step for step in steps.tolist()], dtype)
+        span = lowest - limits.min, bits
+        assert_same(values_found(array, span, threads), np.unique(array))
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">i8", ">M8[s]", ">m8[ns]"])

@@ -72,12 +72,15 @@ def test_each_algorithm_gives_way_to_another_and_in_the_end_comparison_serves():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("counts", [True, False])
 def test_tables_of_all_threads_keep_the_memory_rule(counts, threads):
-    """Twice the keys' bytes, or 8 MB."""
+    """Twice the keys' bytes, or 8 MB; of bits, with more entries."""
     for size in (1000, 100_000, 10_000_000):
         for width in (1, 2, 4, 8):
-            entries = _plan.max_entries(size, size * width, counts, counts, threads)
+            limits = size, size * width, threads
+            entries = _plan.max_entries(*limits, firsts=True, numbered=counts, counts=counts)
             nbytes = entries * (threads * (9 if counts else 1) + 4 * counts)
-            assert nbytes <= max(2 * size * width, 1 << 23)
+            assert 0 < nbytes <= max(2 * size * width, 1 << 23)
+            of_bits = _plan.max_entries(*limits, firsts=False)
+            assert entries < of_bits <= 8 * max(2 * size * width, 1 << 23) // threads
 
 
 def test_as_many_tables_as_there_are_keys_for():

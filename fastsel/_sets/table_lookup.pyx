@@ -1,7 +1,6 @@
 """Which keys of two arrays, items and tests, are among those of the other one.
 
-Words of a narrow range are looked up in the presence table of dense_passes.pyx, as bits. Otherwise
-the tests are in hash tables: in a single one, that of tables.pyx, while it fits the cache; else
+The tests are in hash tables: in a single one, that of tables.pyx, while it fits the cache; else
 both arrays are scattered by their hash as in partitions.pyx, and each part has a table. Items are
 looked up, a batch at a time. A test is among the items if one of them has marked its slot.
 
@@ -16,14 +15,10 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport Scratch, give, take
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, fs_prefetch
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.dense cimport count_span
-from fastsel._unique.dense_passes cimport dense_task, describe_task, fill_tables
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, table_bytes, table_clear, table_free, table_start,
     table_t)
-from fastsel._unique.keys cimport (
-    BATCH, any_t, canonical, describe_keys, fs_load, keys_t, load_words, wide_t)
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words, wide_t
 from fastsel._unique.partitions cimport (
     PARTITION_BITS, PARTITIONS, choose_chunk, partitions_task, scan_starts, scatter_chunk)
 from fastsel._unique.tables cimport Tables
@@ -45,88 +40,6 @@ cdef extern from *:
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
-
-
-# ---- words of a narrow range -----------------------------------------------------------
-
-ctypedef struct range_task:
-    keys_t items
-    dense_task tests
-    bint invert
-    Py_ssize_t chunks
-    Py_ssize_t blocks
-    uint8_t *out
-
-
-def in_range(items not None, tests not None, tuple order not None,
-             tuple span not None, bint has_nan, bint invert, int threads):
-    """Which items are among the tests, as bool; None if a test has no entry.
-
-    Items and tests are Keys, words of one rule, and at least one each. span and order are as for
-    `dense`. has_nan: the word nan, which the rule has as one value, is among nothing.
-    """
-    cdef range_task task
-    cdef Scratch scratch = Scratch()
-    cdef cnp.npy_intp size
-    cdef uint64_t entry
-    cdef bint found
-    data, size, _, rule, unequal = items[:5]
-    describe_keys(&task.items, data, size, rule, unequal, (0, 1))
-    describe_task(&task.tests, scratch, tests[0], tests[1], rule, order, span, threads)
-    task.invert = invert
-    task.blocks = blocks_of(size)
-    task.chunks = chunk_count(task.blocks, threads, 64 * (task.items.width + 1))
-    out = new_result(1, &size, cnp.NPY_BOOL)
-    task.out = <uint8_t *>cnp.PyArray_DATA(out)
-    with nogil:
-        found = fill_tables(&task.tests, threads)
-        if found:
-            for_chunks(count_span, &task.tests, task.tests.spans, threads)
-            entry = number_of(task.tests.order, task.items.rule.nan) - task.tests.base
-            if has_nan and entry <= task.tests.mask:
-                task.tests.occurring[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
-            for_chunks(range_chunk, &task, task.chunks, threads)
-    return out if found else None
-
-
-cdef void range_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef const range_task *task = <const range_task *>context
-    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
-    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.items.size)
-    if task.items.width == 1:
-        look_up_bits(task, <const uint8_t *>task.items.data, start, stop)
-    elif task.items.width == 2:
-        look_up_bits(task, <const uint16_t *>task.items.data, start, stop)
-    elif task.items.width == 4:
-        look_up_bits(task, <const uint32_t *>task.items.data, start, stop)
-    else:
-        look_up_bits(task, <const uint64_t *>task.items.data, start, stop)
-
-
-cdef inline void look_up_bits(const range_task *task, const any_t *items, Py_ssize_t start,
-                              Py_ssize_t stop) noexcept nogil:
-    """The bit of each item's entry; items beyond the range have none."""
-    cdef any_t[64] words
-    cdef const uint64_t *bits = task.tests.occurring
-    cdef uint64_t mask = task.tests.mask
-    cdef any_t base = <any_t>task.tests.base_word, entry
-    cdef uint8_t invert = task.invert
-    cdef Py_ssize_t j, n
-    while start < stop:
-        n = min(stop - start, 64)
-        fs_load(words, items + start, n * sizeof(any_t))
-        if not task.tests.plain:    # of 1 or 2 bytes: each number has an entry
-            for j in range(n):
-                words[j] = <any_t>number_of(task.tests.order,
-                                            canonical(&task.items.rule, words[j]))
-        for j in range(n):
-            entry = words[j] - base if task.tests.plain else words[j]
-            task.out[start + j] = <uint8_t>(
-                (bits[(entry & mask) >> 6] >> (entry & 63)) & (entry <= mask)) ^ invert
-        start += n
-
-
-# ---- hash tables -----------------------------------------------------------------------
 
 cdef enum:
     PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
