@@ -4,7 +4,7 @@ FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same resu
                       compiler without OpenMP
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
-FASTSEL_TRACE=1       builds kernels whose lines coverage.py sees
+FASTSEL_COVERAGE=1    builds kernels whose lines gcov counts (tests/tools/uncovered.py)
 FASTSEL_WARNINGS=1    takes warnings of gcc or clang for errors
 FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead of for speed
 """
@@ -46,11 +46,9 @@ def requested(variable):
 
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
-TRACE = requested("FASTSEL_TRACE")
+COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
-HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE"]
-if not TRACE:  # it wants an optimizer
-    HARDENED.append("-D_FORTIFY_SOURCE=2")
+HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
     HARDENED.append("-fcf-protection")
 # Neither debug information nor a path says where the build was.
@@ -113,7 +111,7 @@ class BuildKernels(build_ext):
         """The C sources, one after the other: Cython in several threads writes wrong ones."""
         written = cythonize(
             self.extensions,
-            compiler_directives=DIRECTIVES | {"linetrace": TRACE},
+            compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=CYTHON_CODE,
             force=self.force,
             quiet=not self.verbose,
@@ -123,9 +121,12 @@ class BuildKernels(build_ext):
     def flags(self):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
-        level = "-O0" if TRACE else "-O1" if ONLY else "-O3"
+        level = "-O1" if ONLY or COVERAGE else "-O3"
         # A function starts a cache line, or a change elsewhere may make its loops slower.
         compile_args, link_args = [level, "-fno-strict-aliasing", "-falign-functions=64"], []
+        if COVERAGE:
+            compile_args += ["--coverage", "-fprofile-update=atomic"]
+            link_args += ["--coverage"]
         if requested("FASTSEL_SANITIZE"):
             threads = os.environ["FASTSEL_SANITIZE"] == "thread"
             chosen = "-fsanitize=thread" if threads else "-fsanitize=address,undefined"
@@ -204,7 +205,6 @@ def extension(name, sources):
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
-            *([("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1")] if TRACE else []),
         ],
     )
 

@@ -147,28 +147,30 @@ cdef void write_values(void *context, Py_ssize_t k) noexcept nogil:
     cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k)
     cdef Py_ssize_t blocks = chunk_start(task.narrow.blocks, task.spans, k + 1) - start
     cdef Py_ssize_t first = task.offsets[k], found = task.offsets[k + 1] - first
+    cdef const uint64_t *bits = task.bits + start
+    cdef uint64_t base = task.narrow.base_word + start * 64
     if task.keys.width == 1:
-        values_of(task, start, blocks, <uint8_t *>task.values + first)
+        values_of(bits, blocks, base, <uint8_t *>task.values + first, found)
     elif task.keys.width == 2:
-        values_of(task, start, blocks, <uint16_t *>task.values + first)
+        values_of(bits, blocks, base, <uint16_t *>task.values + first, found)
     elif task.keys.width == 4:
-        values_of(task, start, blocks, <uint32_t *>task.values + first)
-    elif sizeof(intptr_t) == 8:         # as positions from that of the first word on
-        level.write(task.bits + start, blocks, <intptr_t>task.narrow.base_word + start * 64,
-                    is_sparse(found, blocks), <intptr_t *>task.values + first, found)
+        values_of(bits, blocks, base, <uint32_t *>task.values + first, found)
     else:
-        values_of(task, start, blocks, <uint64_t *>task.values + first)
+        values_of(bits, blocks, base, <uint64_t *>task.values + first, found)
 
 
-cdef inline void values_of(const presence_t *task, Py_ssize_t block, Py_ssize_t blocks,
-                           any_t *values) noexcept nogil:
-    """The value of each word that occurs."""
-    cdef Py_ssize_t stop = block + blocks
+cdef inline void values_of(const uint64_t *bits, Py_ssize_t blocks, uint64_t base, any_t *values,
+                           Py_ssize_t found) noexcept nogil:
+    """The words whose bits are set, of which the first bit stands for base."""
+    cdef Py_ssize_t block
     cdef uint64_t word
-    while block < stop:
-        word = task.bits[block]
+    if any_t is uint64_t and sizeof(intptr_t) == 8:     # as the positions of the bits
+        level.write(bits, blocks, <intptr_t>base, is_sparse(found, blocks), <intptr_t *>values,
+                    found)
+        return
+    for block in range(blocks):
+        word = bits[block]
         while word:
-            values[0] = <any_t>(task.narrow.base_word + block * 64 + fs_ctz(word))
+            values[0] = <any_t>(base + block * 64 + fs_ctz(word))
             values += 1
             word &= word - 1
-        block += 1

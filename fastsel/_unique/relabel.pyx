@@ -11,8 +11,6 @@ ctypedef struct relabel_task:
 def relabel(const Py_ssize_t[::1] order not None, Py_ssize_t[::1] inverse not None, int threads):
     """Each number of a group, of which order has as many, becomes order[number]; in place."""
     cdef relabel_task task
-    if inverse.shape[0] == 0:
-        return
     task.order, task.inverse, task.size = &order[0], &inverse[0], inverse.shape[0]
     task.chunks = chunk_count(task.size, threads, 3 * sizeof(Py_ssize_t))
     with nogil:

@@ -159,8 +159,10 @@ KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
 HAS_READELF = pytest.mark.skipif(
     not sys.platform.startswith("linux")
     or not shutil.which("readelf")
-    or any(name in KERNELS[0].read_bytes() for name in (b"__asan_init", b"__tsan_init")),
-    reason="no readelf, or a sanitized build, which has flags of its own",
+    or any(
+        name in KERNELS[0].read_bytes() for name in (b"__asan_init", b"__tsan_init", b"__gcov_init")
+    ),
+    reason="no readelf, or a build with sanitizers or gcov, which has flags of its own",
 )
 
 

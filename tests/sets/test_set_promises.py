@@ -12,7 +12,7 @@ from set_checks import check_all, two_arrays
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.table_lookup import by_partitions, by_table
+from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _keys
 from fastsel._unique.tables import Tables
 
@@ -72,6 +72,15 @@ RULE = (2**64 - 1, 2**64 - 1, 0, False)
 
 def as_keys(array):
     return _keys.Keys(array, array.size, array.itemsize, RULE, None, None)
+
+
+def test_strings_whose_hashes_are_equal_are_told_apart():
+    """With a factor of 0 all are: in a table of few keys, each is compared with all the others."""
+    texts = np.array([f"{k} letters" for k in range(60)])
+    first, second = texts[:40], texts[20:]
+    for one, other in ((first, second), (first, second[:25])):
+        found = of_small(one, other, RULE, (2, 0), True, True, False)
+        assert_same(found, (np.isin(one, other), np.isin(other, one)))
 
 
 def test_lookups_give_up_on_collisions():

@@ -176,6 +176,17 @@ def edges(dtype):
         return np.array(numbers).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
+def test_contiguous_items_at_odd_addresses(dtype):
+    """As in a buffer of records; small arrays, and larger ones."""
+    for size in (30, 20_000):
+        array = (np.arange(size) % 999).astype(dtype)
+        odd = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
+        assert odd.flags.c_contiguous
+        for first, second in ((odd, array[::2].copy()), (array[::2].copy(), odd), (odd, odd)):
+            check_all(first, second)
+
+
 @pytest.mark.parametrize("one", MIXED)
 @pytest.mark.parametrize("other", MIXED)
 def test_two_dtypes(one, other):

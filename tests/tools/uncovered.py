@@ -1,26 +1,26 @@
-"""Which lines of the kernels did a run under coverage.py not reach?
+"""Which lines of the kernels do the tests not reach?
 
-    python tests/tools/uncovered.py .coverage      of kernels built with FASTSEL_TRACE=1
+    FASTSEL_COVERAGE=1 python setup.py build_ext --inplace --force
+    PYTHONPATH=. python -m pytest tests
+    python tests/tools/uncovered.py
 
 Lines of which uncovered.txt says why are left out. The exit status is 1 if there are others,
-or if that file lists a line that has been reached, or is no more.
+or if that file lists a line that is no more.
 
-coverage.py's own report asks Cython's plugin, which reads one C file for each source: it does not
-find the files that several kernels include, unless it happens to read those kernels first.
+gcov counts lines of C. Before those of a statement, Cython writes a comment that quotes it.
 """
 
+import json
 import re
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-from coverage import CoverageData
-
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r' */\* "(fastsel/\w+/\w+\.p[yx][xd])":(\d+)$')
-TRACED = re.compile(r" *__Pyx_TraceLine\((\d+),")
-# Traced where a module that includes the function is set up, if at all.
-HEAD_OF_INLINE = re.compile(r"cdef inline .*[(,:]$")
+# What is no statement's: the end of a function, and the call of one from Python.
+OTHER = re.compile(r" */\* (function exit code|Python wrapper) \*/")
 
 
 def kernels():
@@ -28,26 +28,36 @@ def kernels():
     return {path.name: path for path in ROOT.glob("fastsel/*/*.p[yx][xd]")}
 
 
-def traced_lines(sources):
-    """file: numbers of the lines that tell a tracer when they run."""
-    found = defaultdict(set)
+def statements(source):
+    return [line.strip() for line in source.read_text(encoding="utf-8").splitlines()]
+
+
+def counts_of_statements():
+    """file: {line of a statement: how many times one of its lines of C was run}, of all kernels."""
+    found = defaultdict(lambda: defaultdict(int))
+    sources = kernels()
     for source in sorted(ROOT.glob("fastsel/*/*.c")):
-        file = None
-        for line in source.read_text(encoding="utf-8").splitlines():
-            place, traced = PLACE.match(line), TRACED.match(line)
-            if place:
-                file, number = Path(place[1]).name, int(place[2])
-                if file not in sources:  # Cython's own, which kernels share
-                    file = None
-            elif traced and file and int(traced[1]) == number:
-                found[file].add(number)
+        counts, place = counts_of_c(source), None
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+            if (match := PLACE.match(line)) or OTHER.match(line):
+                place = match and (Path(match[1]).name, int(match[2]))
+            elif place and number in counts and place[0] in sources:  # else Cython's own
+                file, row = place
+                found[file][row] += counts[number]
     return found
 
 
-def reached_lines(path):
-    data = CoverageData(path)
-    data.read()
-    return {Path(file).name: set(data.lines(file)) for file in data.measured_files()}
+def counts_of_c(source):
+    """{line: how many times it was run} of a kernel's C file, of lines that were compiled."""
+    (notes,) = ROOT.glob(f"build/temp*/{source.relative_to(ROOT).with_suffix('.gcno')}")
+    command = ["gcov", "--json-format", "--stdout", notes]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    counts = defaultdict(int)
+    for file in json.loads(told)["files"]:
+        if Path(file["file"]).name == source.name:
+            for line in file["lines"]:
+                counts[line["line_number"]] += line["count"]
+    return counts
 
 
 def explained():
@@ -60,26 +70,25 @@ def explained():
     return found
 
 
-def main(path):
-    sources = kernels()
-    traced, reached, known = traced_lines(sources), reached_lines(path), explained()
+def main():
+    sources, known = kernels(), explained()
     missed, seen, total = set(), 0, 0
-    for file in sorted(traced):
-        lines = sources[file].read_text(encoding="utf-8").splitlines()
-        code = {number for number in traced[file] if not HEAD_OF_INLINE.match(lines[number - 1])}
-        missing = sorted(code - reached.get(file, set()))
-        print(f"{len(code) - len(missing):4} of {len(code):4} lines of {file}")
-        for number in missing:
-            line = (file, lines[number - 1].strip())
+    gone = {(file, text) for file, text in known if text not in statements(sources[file])}
+    for file, counts in sorted(counts_of_statements().items()):
+        lines = statements(sources[file])
+        missing = sorted(row for row, count in counts.items() if not count)
+        print(f"{len(counts) - len(missing):4} of {len(counts):4} lines of {file}")
+        for row in missing:
+            line = (file, lines[row - 1])
             missed.add(line)
             if line not in known:
-                print(f"     {number}: {line[1]}")
-        seen, total = seen + len(code) - len(missing), total + len(code)
+                print(f"     {row}: {line[1]}")
+        seen, total = seen + len(counts) - len(missing), total + len(counts)
     print(f"{seen} of {total} lines, {total - seen} not, {len(missed - known)} without a reason")
-    for file, text in sorted(known - missed):
-        print(f"reached, or no more: {file}: {text}")
-    return 1 if missed != known else 0
+    for file, text in sorted(gone):
+        print(f"no more: {file}: {text}")
+    return 1 if gone or missed - known else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

@@ -179,6 +179,17 @@ def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
         assert values_found(array, span, threads) is None
 
 
+@pytest.mark.parametrize("threads", THREADS)
+def test_nothing_is_read_after_a_word_beyond_the_range(threads):
+    """Keys of several rounds, of which the first ends the attempt of its chunk."""
+    array = np.arange(1_000_000) % 77
+    span = order_of("i8")[0], 7
+    assert values_found(array, span, threads).tolist() == [*range(77)]
+    array[0] = 999
+    assert first_found(array, span, threads) is None
+    assert values_found(array, span, threads) is None
+
+
 @pytest.mark.parametrize("sorted_too", [True, False])
 def test_words_that_the_sample_did_not_show(sorted_too, few_threads):
     array = np.arange(200_000) % 1000
