@@ -4,8 +4,9 @@
     python tests/tools/mutate.py --sample 10 --kernel gather
 
 The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
-as a line of source before and after. Those of which tests/tools/survivors.txt says why no test can
-notice them are counted apart; the exit status is 1 if more than one of ten others lives.
+as a line of source before and after, for a reader to find out whether a test is missing: many only
+make a kernel slower. Those of which tests/tools/survivors.txt says why no test can notice them are
+counted apart.
 """
 
 import argparse
@@ -56,7 +57,7 @@ TESTS = {
     "small_positions.pyx": ["small", "truth"],
     "small_selection.pyx": ["small", "truth", "compress"],
     "small_gather.pyx": ["small", *GATHER],
-    "plain.pxd": ["small", *GATHER, "truth"],
+    "plain.pxd": ["small", "compress", *GATHER, "truth"],
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "changes.pxd": ["sorting", "small_unique", "distinct_firsts"],
@@ -179,7 +180,6 @@ def main():
     killed, alive = results.count("killed"), results.count("alive")
     known, not_built = results.count("explained"), results.count("no build")
     print(f"{killed} killed, {alive} alive, {known} explained, {not_built} not built")
-    return 1 if alive * 10 > killed + alive else 0
 
 
 def mutants_of(file):
@@ -383,4 +383,4 @@ def stop(group):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
