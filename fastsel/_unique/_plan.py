@@ -14,6 +14,10 @@ GROUP_BYTES = 64
 # more than half of them.
 SORTED_SHARE = 8
 
+# A table of bits with more than eight entries for each key costs more than a hash of few groups: it
+# pays if more than one key in so many is distinct.
+WIDE_SHARE = 64
+
 # With so many items that no single call serves, such as those of another byte order, or so many
 # strings of which only the values are wanted, NumPy is done before a kernel has started.
 TINY_ITEMS = 1000
@@ -59,9 +63,12 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
     -------
     {"dense", "sorting", "tables", "partitions"}
     """
-    if 1 << span_bits <= entries:
+    fits = 1 << span_bits <= entries
+    if fits and (extras or not ascending or 1 << span_bits <= 8 * size):
         return "dense"
     expected = groups()
+    if fits and expected * WIDE_SHARE > size:
+        return "dense"
     if ascending and expected * SORTED_SHARE > size:
         keeps_bits = width == 4 or not extras or span_bits + size.bit_length() <= 64
         if keeps_bits or 2 * expected > size:

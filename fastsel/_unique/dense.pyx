@@ -30,6 +30,7 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
 
     ascending: groups are numbered by their words, and first_occurrences is their index; otherwise
     they are in order of first occurrence, and first_occurrences is the bitmask of these.
+    span and order are as for `describe_range`.
     """
     cdef dense_task task
     cdef Scratch scratch = Scratch()

@@ -1,4 +1,4 @@
-"""The task of partitions.pyx, and the passes that scatter keys, which membership.pyx calls, too."""
+"""The task of partitions.pyx, and the passes that scatter keys, also for table_lookup.pyx."""
 from libc.stdint cimport uint8_t, uint32_t
 
 from fastsel._unique.bit_ranks cimport ranks_t

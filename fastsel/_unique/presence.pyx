@@ -47,14 +47,17 @@ cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule
 cdef bint find_presence(presence_t *task, Scratch scratch, cnp.ndarray data, Py_ssize_t size,
                         tuple rule, tuple order, tuple span, int threads) except -1:
     """The words that occur among `size` > 0; False if one has no entry."""
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, table_bytes
     describe_keys(&task.keys, data, size, rule, None, (0, 1))
     describe_range(&task.narrow, &task.keys.rule, order, span)
     task.blocks = blocks_of(size)
-    task.chunks = min(task.blocks, max(1, threads))
+    # A table of a thread's own pays if that has keys of half as many bytes.
+    table_bytes = task.narrow.blocks * sizeof(uint64_t)
+    task.chunks = max(1, min(min(task.blocks, threads), 2 * size * task.keys.width // table_bytes))
     task.rounds = chunk_count(task.blocks // task.chunks, 1, 64 * task.keys.width)
-    task.spans = chunk_count(task.narrow.blocks, threads, sizeof(uint64_t) * task.chunks)
-    task.bits = <uint64_t *>scratch.take(task.chunks * task.narrow.blocks * sizeof(uint64_t))
+    task.spans = chunk_count(
+        task.narrow.blocks, threads, sizeof(uint64_t) * task.chunks + 64 * task.keys.width)
+    task.bits = <uint64_t *>scratch.take(task.chunks * table_bytes)
     task.failed = <uint8_t *>scratch.take(task.chunks)
     task.offsets = <Py_ssize_t *>scratch.take((task.spans + 1) * sizeof(Py_ssize_t))
     memset(task.failed, False, task.chunks)

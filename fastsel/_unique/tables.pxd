@@ -1,5 +1,5 @@
 """The table of a chunk, as far as small_unique.pyx fills one of its own; and the merged one, in
-which membership.pyx looks up other keys."""
+which table_lookup.pyx looks up other keys."""
 from libc.stdint cimport uint64_t
 
 from fastsel._unique.keys cimport keys_t

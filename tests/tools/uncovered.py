@@ -73,7 +73,11 @@ def explained():
 def main():
     sources, known = kernels(), explained()
     missed, seen, total = set(), 0, 0
-    gone = {(file, text) for file, text in known if text not in statements(sources[file])}
+    gone = {
+        (file, text)
+        for file, text in known
+        if file not in sources or text not in statements(sources[file])
+    }
     for file, counts in sorted(counts_of_statements().items()):
         lines = statements(sources[file])
         missing = sorted(row for row, count in counts.items() if not count)
@@ -87,7 +91,7 @@ def main():
     print(f"{seen} of {total} lines, {total - seen} not, {len(missed - known)} without a reason")
     for file, text in sorted(gone):
         print(f"no more: {file}: {text}")
-    return 1 if gone or missed - known else 0
+    return 1 if gone or missed - known or not total else 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ FACTS = {
 # What differs from FACTS, the groups that are expected (None: nobody asks), and the algorithm.
 CASES = {
     "narrow range": ({"span_bits": 17}, None, "dense"),
+    "wide range, many groups": ({"span_bits": 24, "entries": 1 << 24}, 100_000, "dense"),
+    "wide range, few groups": ({"span_bits": 24, "entries": 1 << 24}, 1000, "tables"),
     "range too wide for the table": ({"span_bits": 18}, 1000, "tables"),
     "no words": ({"entries": 0}, 1000, "tables"),
     "very many keys of few groups": ({"size": 1 << 32}, 25, "tables"),
