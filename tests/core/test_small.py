@@ -228,3 +228,11 @@ def test_compress_of_what_is_not_small_after_all():
         with pytest.raises(np.exceptions.AxisError):
             fastsel.compress(mask, array, axis)
     assert_same(fastsel.compress(mask, array, 1), np.compress(mask, array, 1))
+
+
+@pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8"])
+def test_negative_zero_in_foreign_byte_order(dtype):
+    array = np.array([-0.0, 0.0, 1.0, -0.0, 2.0], dtype)
+    assert fastsel.nonzero(array)[0].tolist() == [2, 4]
+    assert fastsel.flatnonzero(array).tolist() == [2, 4]
+    assert fastsel.extract(array, array).tolist() == [1, 2]
