@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r' */\* "(fastsel/\w+/\w+\.p[yx][xd])":(\d+)$')
+DEFINITION = re.compile(r" *(?:def|cdef|cpdef) [^=(]*?(\w+)\(")
 # What is no statement's: the end of a function, and the call of one from Python.
 OTHER = re.compile(r" */\* (function exit code|Python wrapper) \*/")
 
@@ -29,7 +30,15 @@ def kernels():
 
 
 def statements(source):
-    return [line.strip() for line in source.read_text(encoding="utf-8").splitlines()]
+    """Each line, as "function: statement"."""
+    found, function = [], "module"
+    for line in source.read_text(encoding="utf-8").splitlines():
+        if match := DEFINITION.match(line):
+            function = match[1]
+        elif line[:1].strip():
+            function = "module"
+        found.append(f"{function}: {line.strip()}")
+    return found
 
 
 def counts_of_statements():
@@ -61,7 +70,7 @@ def counts_of_c(source):
 
 
 def explained():
-    """(file, text of the line) of all that tests/tools/uncovered.txt lists."""
+    """(file, "function: statement") of all that tests/tools/uncovered.txt lists."""
     found = set()
     for line in Path(__file__).with_name("uncovered.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
