@@ -112,6 +112,7 @@ LONG_CALLS = {
     "gather_nd": lambda words, rows, times: fastsel.gather_nd(words, repeated(rows, times)),
     "unique_places": lambda words, rows, times: repeatedly_unique(words % 5000, times),
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
+    "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
     "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
