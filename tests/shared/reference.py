@@ -284,7 +284,7 @@ def unique_inverse(x, /):
 
 
 def unique_values(x, /):
-    return unique(x, equal_nan=False)
+    return unique(x, equal_nan=False, sorted=False)
 
 
 # sets: a Python set of keys, and unique.

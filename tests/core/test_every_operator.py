@@ -1,0 +1,84 @@
+"""Every operator on every dtype, in every layout, on 1, 2, 3 and 7 threads: as its slow twin."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, make, objects
+from comparison import assert_same
+from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
+
+import fastsel
+
+pytestmark = SIGNALLING_NANS
+
+
+def third(*shape):
+    """A mask of that shape, of which one item of three is True."""
+    return np.arange(np.prod(shape)).reshape(shape) % 3 == 1
+
+
+def two_orders(module, a):
+    return [module.unique(a, True, True, True, sorted=flag) for flag in (True, False)]
+
+
+def along_an_axis(module, a):
+    return [module.unique(a, True, True, True, axis=0, sorted=flag) for flag in (True, False)]
+
+
+# As functions of fastsel, or of its twin, and of an array.
+OPERATORS = {
+    "nonzero": lambda module, a: module.nonzero(a),
+    "flatnonzero": lambda module, a: module.flatnonzero(a),
+    "argwhere": lambda module, a: module.argwhere(a),
+    "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "nonzero_coordinates": lambda module, a: tuple(module.nonzero_coordinates(a)),
+    "compress": lambda module, a: module.compress(third(len(a)), a, 0),
+    "extract": lambda module, a: module.extract(third(*a.shape), a),
+    "boolean_mask": lambda module, a: module.boolean_mask(a, third(*a.shape[:-1])),
+    "unique": two_orders,
+    "unique_all": lambda module, a: tuple(module.unique_all(a)),
+    "unique_counts": lambda module, a: tuple(module.unique_counts(a)),
+    "unique_inverse": lambda module, a: tuple(module.unique_inverse(a)),
+    "unique_values": lambda module, a: module.unique_values(a),
+    "gather_nd": lambda module, a: module.gather_nd(a, [[0, 2], [-1, -2], [1, 1]]),
+}
+# NumPy refuses items of other kinds, or is called for them.
+OF_PLAIN_ITEMS = {
+    "count_nonzero along an axis": lambda module, a: module.count_nonzero(a, 0),
+    "unique along an axis": along_an_axis,
+    "isin": lambda module, a: module.isin(a, a[1:3]),
+    "intersect1d": lambda module, a: module.intersect1d(a, a[:2], return_indices=True),
+    "union1d": lambda module, a: module.union1d(a, a[::-1]),
+    "setdiff1d": lambda module, a: module.setdiff1d(a, a[1:3]),
+    "setxor1d": lambda module, a: module.setxor1d(a[2:], a[:-1]),
+}
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_layout_and_number_of_threads(name, each_num_threads):
+    operators, dtype = OPERATORS, DTYPES[name]
+    if name in BYTES_DTYPES and name not in STRUCT_DTYPES:
+        operators = OPERATORS | OF_PLAIN_ITEMS
+    items = objects(*[0, 3, 1, 2, 0] * 18) if name == "object" else make(name, 90)
+    arrays = {
+        layout: lay(items.reshape(15, 6))
+        for layout, lay in LAYOUTS.items()
+        if has_layout(dtype, layout)
+    }
+    expected = {
+        (layout, operator): call(reference, array)
+        for layout, array in arrays.items()
+        for operator, call in operators.items()
+    }
+    for _ in each_num_threads:
+        for (layout, operator), result in expected.items():
+            assert_alike(operators[operator](fastsel, arrays[layout]), result)
+
+
+def assert_alike(found, expected):
+    if isinstance(expected, list):
+        for ours, theirs in zip(found, expected, strict=True):
+            assert_same(ours, theirs)
+    else:
+        assert_same(found, expected)
