@@ -124,7 +124,8 @@ def _in_range(items, tests, invert):
     threads = _threads.for_bytes(nbytes)
     if base is None or 1 << bits > _plan.max_entries(size, nbytes, threads, firsts=False):
         return None
-    if 1 << bits > 8 * size and tests.size * _plan.WIDE_SHARE <= size:
+    is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
+    if is_wide and tests.size * _plan.WIDE_SHARE <= size:
         return None
     return in_range(items, tests, tests.order, (base, bits), has_nan, invert, threads)
 

@@ -45,10 +45,13 @@ def find(keys, rows, wanted, ascending):
         groups = _presorted(keys, rows, wanted)
         if groups is not None:
             return groups
-    expected = _Estimate(keys)
-    algorithm, span = _choose(keys, rows, wanted, ascending, expected, forced)
+    expected, span = _Estimate(keys), _span(keys)
+    algorithm = forced or _choose(keys, rows, wanted, ascending, span, expected)
     while (groups := _ALGORITHMS[algorithm](keys, rows, wanted, ascending, span, expected)) is None:
-        algorithm = _plan.GIVES_WAY_TO[algorithm]
+        if algorithm == "dense":  # the sample did not show the whole range
+            algorithm = _choose(keys, rows, wanted, ascending, (None, 64), expected)
+        else:
+            algorithm = _plan.GIVES_WAY_TO[algorithm]
     return groups
 
 
@@ -75,23 +78,26 @@ class _Estimate:
         return self.groups
 
 
-def _choose(keys, rows, wanted, ascending, expected, forced):
-    """(algorithm, span): span is (base, bits) of a direct-address table, or None."""
-    base, bits, entries = None, 64, 0
-    if keys.is_word:
-        base, bits = sampled_span(keys.data, keys.size, keys.rule, keys.order or (0, 0, 0))
-    span = None if base is None else (base, bits)
-    if forced:
-        return forced, span
+def _span(keys):
+    """(base, bits): where a direct-address table that holds a sample of the keys begins, or None,
+    and log2 of their range."""
+    if not keys.is_word:
+        return None, 64
+    return sampled_span(keys.data, keys.size, keys.rule, keys.order or (0, 0, 0))
+
+
+def _choose(keys, rows, wanted, ascending, span, expected):
+    base, bits = span
     nbytes = keys.size * keys.width
-    if span:
+    entries = 0
+    if base is not None:
         entries = _plan.max_entries(
             *(keys.size, nbytes, _threads.for_bytes(nbytes)),
             firsts=not _values_alone(rows, wanted, ascending),
             numbered=wanted.inverse or wanted.counts,
             counts=wanted.counts,
         )
-    algorithm = _plan.plan(
+    return _plan.plan(
         keys.size,
         keys.width,
         ascending=ascending and keys.width in (4, 8),
@@ -101,7 +107,6 @@ def _choose(keys, rows, wanted, ascending, expected, forced):
         threads=_threads.for_bytes(nbytes, COST),
         groups=expected,
     )
-    return algorithm, span
 
 
 def _presorted(keys, rows, wanted):
@@ -140,7 +145,8 @@ def _at_bits(rows, bits, offsets, with_index):
 def _dense(keys, rows, wanted, ascending, span, expected):
     """Words of a narrow range: a direct-address table."""
     alone = _values_alone(rows, wanted, ascending)
-    if span is None or 1 << span[1] > _plan.CACHE_BYTES * (8 if alone else 1):  # forced
+    base, bits = span
+    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if alone else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), span

@@ -14,8 +14,9 @@ GROUP_BYTES = 64
 # more than half of them.
 SORTED_SHARE = 8
 
-# A table of bits with more than eight entries for each key costs more than a hash of few groups: it
-# pays if more than one key in so many is distinct.
+# A table of bits with more than so many entries for each key costs more than a hash of few groups:
+# then it pays if more than one key in WIDE_SHARE is distinct.
+CLOSE_ENTRIES = 8
 WIDE_SHARE = 64
 
 # With so many items that no single call serves, such as those of another byte order, or so many
@@ -29,10 +30,9 @@ SMALL_ITEMS = 1 << 14
 # Tests choose the algorithm by this.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
 
-# A table that cannot hold a key, or exceeds its budget of groups or probes, and a sort that finds
-# too many keys alike, give way to the next algorithm; comparison serves all keys.
+# A hash table that exceeds its budget of groups or probes, and a sort that finds too many keys
+# alike, give way to the next algorithm; comparison serves all keys.
 GIVES_WAY_TO = {
-    "dense": "partitions",
     "tables": "partitions",
     "sorting": "partitions",
     "partitions": "comparison",
@@ -64,7 +64,7 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
     {"dense", "sorting", "tables", "partitions"}
     """
     fits = 1 << span_bits <= entries
-    if fits and (extras or not ascending or 1 << span_bits <= 8 * size):
+    if fits and (extras or not ascending or 1 << span_bits <= CLOSE_ENTRIES * size):
         return "dense"
     expected = groups()
     if fits and expected * WIDE_SHARE > size:

@@ -8,7 +8,7 @@ from comparison import assert_same, value_bytes
 from grids import covering
 
 import fastsel
-from fastsel._unique import _keys
+from fastsel._unique import _algorithms, _keys
 from fastsel._unique.dense import dense
 from fastsel._unique.presence import ascending_values
 from fastsel._unique.sample import sampled_span
@@ -180,9 +180,9 @@ def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_nothing_is_read_after_a_word_beyond_the_range(threads):
-    """Keys of several rounds, of which the first ends the attempt of its chunk."""
-    array = np.arange(1_000_000) % 77
+def test_later_rounds_do_not_revive_an_attempt(threads):
+    """Of several rounds of keys, the first alone has a word beyond the range."""
+    array = np.arange(4_000_000) % 77
     span = order_of("i8")[0], 7
     assert values_found(array, span, threads).tolist() == [*range(77)]
     array[0] = 999
@@ -191,12 +191,30 @@ def test_nothing_is_read_after_a_word_beyond_the_range(threads):
 
 
 @pytest.mark.parametrize("sorted_too", [True, False])
-def test_words_that_the_sample_did_not_show(sorted_too, few_threads):
-    array = np.arange(200_000) % 1000
+@pytest.mark.parametrize("groups", [1000, 15_000])
+def test_words_that_the_sample_did_not_show(groups, sorted_too, few_threads):
+    array = np.random.default_rng(4).permutation(20_000) % groups
     array[1::1000] = -(10**12)
     expected = reference.unique_outputs(array, sorted=sorted_too)
     assert_same(fastsel.unique(array, sorted=sorted_too), expected[0])
     assert_same(fastsel.unique(array, True, True, True, sorted=sorted_too), expected)
+
+
+@pytest.mark.parametrize(("groups", "algorithm"), [(100, "_tables"), (150_000, "_sorting")])
+def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
+    groups, algorithm, monkeypatch
+):
+    array = np.insert(np.random.default_rng(4).permutation(200_000) % groups, 1, -(10**12))
+    called = []
+    for name in ("dense", "sorting", "tables", "partitions"):
+
+        def noted(*arguments, function=_algorithms._ALGORITHMS[name]):
+            called.append(function.__name__)
+            return function(*arguments)
+
+        monkeypatch.setitem(_algorithms._ALGORITHMS, name, noted)
+    assert_same(fastsel.unique(array), np.append(-(10**12), np.arange(groups)))
+    assert called == ["_dense", algorithm]
 
 
 def test_a_permutation(few_threads):
@@ -210,12 +228,15 @@ def test_a_permutation(few_threads):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@covering(dtype=WIDE, start=["lowest", "around zero", "highest"], bits=[1, 5, 6, 7, 20, 25])
+@covering(dtype=WIDE, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
 def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
-    """The first and the last entry occur, few or most of the others, and whole words of none."""
+    """The first and the last entry occur; of the others few or, of a small table, most."""
     limits, entries = np.iinfo(dtype), 1 << bits
-    lowest = {"lowest": limits.min, "highest": limits.max - entries + 1}
-    lowest = lowest.get(start, max(limits.min, -(entries // 2)))
+    lowest = {
+        "lowest": limits.min,
+        "middle": (limits.min + limits.max + 1) // 2 - entries // 2,
+        "highest": limits.max - entries + 1,
+    }[start]
     for share in (0.01, 0.9):
         steps = np.random.default_rng(bits).integers(
             0, entries, int(min(entries * share, 3000)) + 2
@@ -224,6 +245,17 @@ def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
         array = np.array([lowest + step for step in steps.tolist()], dtype)
         span = lowest - limits.min, bits
         assert_same(values_found(array, span, threads), np.unique(array))
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
+def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
+    """The word after the largest is the smallest integer, which is NaT."""
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
+    steps = np.random.default_rng(3).integers(0, 5000, 100_000)
+    array = (np.iinfo("i8").max - steps).view(dtype)
+    array[::9] = "NaT"
+    assert_same(fastsel.unique(array), np.unique(array))
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">i8", ">M8[s]", ">m8[ns]"])

@@ -63,7 +63,7 @@ def test_plan(name):
 
 
 def test_each_algorithm_gives_way_to_another_and_in_the_end_comparison_serves():
-    for algorithm in _algorithms._ALGORITHMS:
+    for algorithm in set(_algorithms._ALGORITHMS) - {"dense"}:  # which has the plan choose again
         seen = [algorithm]
         while seen[-1] in _plan.GIVES_WAY_TO:
             seen.append(_plan.GIVES_WAY_TO[seen[-1]])
