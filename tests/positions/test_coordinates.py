@@ -338,5 +338,6 @@ def test_long_rows_of_every_density(inner, each_num_threads):
             array = make("uint8", (2, 37, inner), density)
             assert_same(fastsel.nonzero(array), np.nonzero(array))
             assert_same(fastsel.argwhere(array), np.argwhere(array))
-            count, rows = fastsel.nonzero_coordinates(array)
-            assert_same(rows[: int(count)], np.argwhere(array).astype(np.uint32))
+            for dtype in (np.uint32, np.int64):
+                count, rows = fastsel.nonzero_coordinates(array, dtype=dtype)
+                assert_same(rows[: int(count)], np.argwhere(array).astype(dtype))
