@@ -56,7 +56,7 @@ OF_PLAIN_ITEMS = {
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_layout_and_number_of_threads(name, each_num_threads):
+def test_as_the_slow_twin_says(name, each_num_threads):
     operators, dtype = OPERATORS, DTYPES[name]
     if name in BYTES_DTYPES and name not in STRUCT_DTYPES:
         operators = OPERATORS | OF_PLAIN_ITEMS
