@@ -66,6 +66,10 @@ def test_as_the_slow_twin_says(name, each_num_threads):
         for layout, lay in LAYOUTS.items()
         if has_layout(dtype, layout)
     }
+    arrays["rows_backwards"] = arrays["C"][::-1]
+    arrays["columns_backwards"] = arrays["readonly"][:, ::-1]
+    if "swapped" in arrays:
+        arrays["swapped_backwards"] = arrays["swapped"][::-1]
     expected = {
         (layout, operator): call(reference, array)
         for layout, array in arrays.items()
