@@ -130,7 +130,7 @@ class BuildKernels(build_ext):
         if requested("FASTSEL_SANITIZE"):
             threads = os.environ["FASTSEL_SANITIZE"] == "thread"
             chosen = "-fsanitize=thread" if threads else "-fsanitize=address,undefined"
-            compile_args += [chosen, "-fno-omit-frame-pointer", "-g", "-O1"]
+            compile_args += [chosen, "-fno-omit-frame-pointer", "-g1", "-O1"]
             link_args += [chosen]
         else:
             compile_args += HARDENED + REPRODUCIBLE
