@@ -74,7 +74,9 @@ assert not events, events
 
 
 def test_nothing_is_opened_started_or_unpickled(run_python):
-    run_python(AUDIT + CALLS + NO_MORE)
+    # Nor compiled files that Python itself keeps elsewhere, or writes.
+    settings = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": None}
+    run_python(AUDIT + CALLS + NO_MORE, **settings)
 
 
 WATCHED = """
