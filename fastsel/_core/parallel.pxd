@@ -22,6 +22,20 @@ cdef int for_rounds(
     chunk_body body, void *task, Py_ssize_t rounds, Py_ssize_t chunks, int threads) except -1 nogil
 
 
+cdef class Job:
+    """One pass of a kernel: a subclass has typed views of what it reads and writes, and handles one
+    chunk of it at a time.
+
+    Chunks run in any order, several at once: what one writes, no other chunk of the same pass reads
+    or writes.
+    """
+    cdef Py_ssize_t chunks    # of a round; one round, unless rounds are asked for
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil
+    # These raise what a signal handler raised, as for_chunks does.
+    cdef int run(self, int threads) except -1 nogil
+    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1 nogil
+
+
 cdef inline Py_ssize_t chunk_count(
         Py_ssize_t units, int threads, Py_ssize_t unit_bytes=UNIT_BYTES) noexcept nogil:
     """How many chunks to cut `units` into: enough for all threads, and for signals to be handled

@@ -115,6 +115,28 @@ cdef int for_rounds(
     return 0
 
 
+cdef class Job:
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        """Handle chunk k; in rounds, chunk k % chunks of round k // chunks."""
+        pass
+
+    cdef int run(self, int threads) except -1 nogil:
+        """Handle all chunks, on at most `threads` threads."""
+        if self.chunks == 1:
+            self.chunk(0)
+        else:
+            for_rounds(run_chunk, <void *>self, 1, self.chunks, threads)
+        return 0
+
+    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1 nogil:
+        """Handle `rounds` times as many, each round when the one before has ended."""
+        return for_rounds(run_chunk, <void *>self, rounds, self.chunks, threads)
+
+
+cdef void run_chunk(void *job, Py_ssize_t k) noexcept nogil:
+    (<Job>job).chunk(k)
+
+
 cdef int run(chunk_body body, void *task, Py_ssize_t start, Py_ssize_t stop, int threads,
              bint is_main) except -1 nogil:
     """The chunks from start to stop, in regions where threads may be used, else on this thread: if

@@ -11,6 +11,7 @@ at a fork. Bytes are counted before their block is in a slot, and until it has l
 put a block into a slot then looks at the limit, which may have become less meanwhile.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cdef extern from "memory.h" nogil:
@@ -28,6 +29,7 @@ cdef enum:
     MIN_BITS = 12             # log2 of the least size of a small block; sizes are rounded up
     MAX_BITS = 22
     SMALL_BLOCKS = 4          # of a size
+    MIN_EXACT = 1 << 20       # from here on a Block is no larger than it has to be
     LARGE_BLOCKS = 32         # with eight, mixed calls find as little as without
     HUGE = 1 << 22            # from here on huge pages pay
 
@@ -254,3 +256,48 @@ cdef class Scratch:
     def __dealloc__(self):
         for k in range(self.length):
             give(self.blocks[k])
+
+
+cdef class Block:
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        buffer.buf, buffer.obj, buffer.readonly, buffer.internal = self.data, self, False, NULL
+        buffer.format, buffer.itemsize = <char *>self.format, self.itemsize
+        buffer.ndim, buffer.shape, buffer.len = 1, self.shape, self.shape[0] * self.itemsize
+        buffer.strides, buffer.suboffsets = self.strides, NULL
+
+    def __dealloc__(self):
+        if self.is_large:
+            give_large(self.data)
+        else:
+            give(self.data)
+
+
+cdef Block new_block(Py_ssize_t n, Py_ssize_t itemsize, const char *format):
+    """Small blocks have up to twice the bytes that are asked for."""
+    cdef Block block = Block()
+    block.is_large = n * itemsize >= MIN_EXACT
+    block.data = take_large(n * itemsize) if block.is_large else take(n * itemsize)
+    if block.data == NULL:
+        raise MemoryError()
+    block.format, block.itemsize, block.shape[0], block.strides[0] = format, itemsize, n, itemsize
+    return block
+
+
+cdef uint8_t[::1] new_u8(Py_ssize_t n):
+    return new_block(n, sizeof(uint8_t), b"B")
+
+
+cdef uint16_t[::1] new_u16(Py_ssize_t n):
+    return new_block(n, sizeof(uint16_t), b"H")
+
+
+cdef uint32_t[::1] new_u32(Py_ssize_t n):
+    return new_block(n, sizeof(uint32_t), b"I")
+
+
+cdef uint64_t[::1] new_u64(Py_ssize_t n):
+    return new_block(n, sizeof(uint64_t), b"Q")
+
+
+cdef Py_ssize_t[::1] new_intp(Py_ssize_t n):
+    return new_block(n, sizeof(Py_ssize_t), b"q")

@@ -10,17 +10,18 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memset
 
-from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport Scratch, give, take
+from fastsel._core.scratch cimport give, new_intp, new_u8, take
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, fs_prefetch
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, table_bytes, table_clear, table_free, table_start,
     table_t)
 from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words, wide_t
-from fastsel._unique.partitions cimport (
-    PARTITION_BITS, PARTITIONS, choose_chunk, partitions_task, scan_starts, scatter_chunk)
+from fastsel._unique.partitions cimport ScatterByHash, part_share
+from fastsel._unique.scatter cimport (
+    MAX_PART_BITS, MAX_PARTS, Scatter, read_back_flags, scatter_keys)
 from fastsel._unique.tables cimport Tables
 
 cdef extern from *:
@@ -46,18 +47,11 @@ cdef enum:
     MAX_COMPARED = 16           # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
-    partitions_task parts         # its keys and, in the case of partitions, these scattered
+    keys_t keys
+    const void *words             # scattered, of 4 or 8 bytes; NULL: keys as they lie
+    bint narrow                   # scattered words have 4 bytes
+    const uint32_t *positions     # of scattered words; NULL: words are enough
     uint8_t *found                # by key, or as scattered; NULL if not wanted
-    uint8_t *out                  # by key
-
-ctypedef struct hash_task:
-    side_t items
-    side_t tests
-    const table_t *table          # of all tests, or NULL
-    uint8_t *marks                # by slot plus one: has an item been found there? or NULL
-    Py_ssize_t expected           # tests of each part
-    bint invert
-    Py_ssize_t *status            # by chunk
 
 
 def by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
@@ -68,61 +62,49 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
     The tests are the keys of `tables`, whose groups have been found, the items are Keys of the same
     rule. Keys that equal no other are among nothing.
     """
-    cdef hash_task task
-    cdef Scratch scratch = Scratch()
-    cdef Py_ssize_t status = 0
-    memset(&task, 0, sizeof(task))
-    describe_side(&task.items, items, seeds, threads)
-    task.tests.parts.keys = tables.task.keys
-    task.tests.parts.blocks = tables.task.blocks
-    task.tests.parts.chunks = chunk_count(
-        tables.task.blocks, threads, 64 * max(8, tables.task.keys.width))
-    results = new_masks(&task, of_items, of_tests)
-    task.items.found, task.tests.found = task.items.out, task.tests.out
-    task.table, task.invert = &tables.task.parts[0].table, invert
-    task.status = <Py_ssize_t *>scratch.take(
-        (task.items.parts.chunks + task.tests.parts.chunks) * sizeof(Py_ssize_t))
+    cdef LookUp look_up_items, look_up_tests
+    cdef side_t side
+    cdef uint8_t[::1] marks = None
+    describe_side(&side, items, seeds)
+    items_out = new_mask(side.keys.size) if of_items else None
+    look_up_items = LookUp(tables, items_out, invert, threads)
+    look_up_items.describe(&side, threads)
     if of_tests:
-        task.marks = <uint8_t *>scratch.take(marks_size(task.table))
-        memset(task.marks, 0, marks_size(task.table))
-    with nogil:
-        for_chunks(items_chunk, &task, task.items.parts.chunks, threads)
-        status = worst(task.status, task.items.parts.chunks)
-        if of_tests and status == 0:
-            task.marks[0] = 0
-            for_chunks(tests_chunk, &task, task.tests.parts.chunks, threads)
-            status = worst(task.status, task.tests.parts.chunks)
-    return None if status else results
+        marks = new_u8(marks_size(look_up_items.table))
+        marks[:] = 0
+        look_up_items.marks = marks
+    look_up_items.run(threads)
+    if look_up_items.failed():
+        return None
+    if not of_tests:
+        return items_out, None
+    marks[0] = 0
+    side.keys = tables.task.keys
+    tests_out = new_mask(side.keys.size)
+    look_up_tests = LookUp(tables, tests_out, invert, threads)
+    look_up_tests.describe(&side, threads)
+    look_up_tests.marks, look_up_tests.are_tests = marks, True
+    look_up_tests.run(threads)
+    return None if look_up_tests.failed() else (items_out, tests_out)
 
 
 def by_partitions(tests not None, items not None, tuple seeds not None,
                   Py_ssize_t expected, bint of_items, bint of_tests, bint invert, int threads):
     """The same of tests that are too many for one table, about `expected` different ones; both
     arrays have less than 2^32 keys."""
-    cdef hash_task task
-    cdef Scratch scratch = Scratch()
-    cdef Py_ssize_t status = 0, cuts
-    memset(&task, 0, sizeof(task))
-    describe_side(&task.items, items, seeds, threads)
-    describe_side(&task.tests, tests, seeds, threads)
-    results = new_masks(&task, of_items, of_tests)
-    task.invert, task.expected = invert, min(expected, task.tests.parts.keys.size) >> PARTITION_BITS
-    scatter_side(&task.items, scratch, of_items, threads)
-    scatter_side(&task.tests, scratch, of_tests, threads)
-    cuts = chunk_count(PARTITIONS, threads, 16 * max(
-        task.items.parts.keys.size, task.tests.parts.keys.size) >> PARTITION_BITS)
-    task.items.parts.cuts, task.tests.parts.cuts = cuts, cuts
-    task.status = <Py_ssize_t *>scratch.take(cuts * sizeof(Py_ssize_t))
-    with nogil:
-        for_chunks(parts_chunk, &task, cuts, table_threads(&task, threads))
-        status = worst(task.status, cuts)
-        if status == 0 and of_items:
-            for_chunks(gather_chunk, &task.items, task.items.parts.chunks, threads)
-        if status == 0 and of_tests:
-            for_chunks(gather_chunk, &task.tests, task.tests.parts.chunks, threads)
+    cdef CompareParts job
+    cdef Py_ssize_t k, status = 0
+    job = CompareParts(scattered(items, seeds, threads), scattered(tests, seeds, threads), expected,
+                       of_items, of_tests, invert, threads)
+    job.run(job.table_threads(threads))
+    for k in range(job.chunks):
+        status = min(status, job.status[k])
     if status == NO_MEMORY:
         raise MemoryError()
-    return None if status else results
+    if status:
+        return None
+    return (in_order(job.items, job.items_found, threads),
+            in_order(job.tests, job.tests_found, threads))
 
 
 def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
@@ -133,54 +115,48 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
     Both have items, which are words or longer than 8 bytes, of that rule.
     """
     cdef bint turned = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
-    cdef hash_task task
+    cdef side_t items, tests
     cdef table_t table
-    cdef keys_t *keys = &task.tests.parts.keys
     cdef Py_ssize_t status
-    memset(&task, 0, sizeof(task))
+    memset(&items, 0, sizeof(items))
+    memset(&tests, 0, sizeof(tests))
     if not cnp.PyArray_ISCARRAY_RO(first):
         first = cnp.PyArray_NewCopy(first, cnp.NPY_CORDER)
     if not cnp.PyArray_ISCARRAY_RO(second):
         second = cnp.PyArray_NewCopy(second, cnp.NPY_CORDER)
-    tests, items = (first, second) if turned else (second, first)
-    describe_keys(keys, tests, cnp.PyArray_SIZE(tests), rule, None, seeds)
-    describe_keys(&task.items.parts.keys, items, cnp.PyArray_SIZE(items), rule, None, seeds)
-    masks = new_masks(&task, of_second if turned else of_first, of_first if turned else of_second)
-    task.items.found, task.tests.found = task.items.out, task.tests.out
-    task.invert = invert
-    status = table_start(&table, keys, not keys.is_word, keys.size, 0, keys.size)
+    describe_keys(&items.keys, second if turned else first,
+                  cnp.PyArray_SIZE(second if turned else first), rule, None, seeds)
+    describe_keys(&tests.keys, first if turned else second,
+                  cnp.PyArray_SIZE(first if turned else second), rule, None, seeds)
+    of_items, of_tests = (of_second, of_first) if turned else (of_first, of_second)
+    items_out = new_mask(items.keys.size) if of_items else None
+    tests_out = new_mask(tests.keys.size) if of_tests else None
+    items.found, tests.found = data_of(items_out), data_of(tests_out)
+    status = table_start(
+        &table, &tests.keys, not tests.keys.is_word, tests.keys.size, 0, tests.keys.size)
     if status == 0:
-        status = compare_ranges(&task, &table, 0, keys.size, 0, task.items.parts.keys.size)
+        status = compare_ranges(
+            &items, &tests, &table, 0, tests.keys.size, 0, items.keys.size, invert)
     table_free(&table)
     if status == NO_MEMORY:
         raise MemoryError()
     if status:
         return None
-    return (masks[1], masks[0]) if turned else masks
+    return (tests_out, items_out) if turned else (items_out, tests_out)
 
 
-cdef int describe_side(side_t *side, keys, tuple seeds, int threads) except -1:
+cdef int describe_side(side_t *side, keys, tuple seeds) except -1:
     data, size, _, rule, unequal = keys[:5]
-    describe_keys(&side.parts.keys, data, size, rule, unequal, seeds)
-    side.parts.blocks = blocks_of(size)
-    side.parts.chunks = chunk_count(
-        side.parts.blocks, threads, 64 * max(8, side.parts.keys.width))
-    side.parts.narrow = side.parts.keys.width <= 4
-    return 0
+    memset(side, 0, sizeof(side_t))
+    return describe_keys(&side.keys, data, size, rule, unequal, seeds)
 
 
-cdef tuple new_masks(hash_task *task, bint of_items, bint of_tests):
-    cdef cnp.ndarray items = None, tests = None
-    cdef cnp.npy_intp size
-    if of_items:
-        size = task.items.parts.keys.size
-        items = new_result(1, &size, cnp.NPY_BOOL)
-        task.items.out = <uint8_t *>cnp.PyArray_DATA(items)
-    if of_tests:
-        size = task.tests.parts.keys.size
-        tests = new_result(1, &size, cnp.NPY_BOOL)
-        task.tests.out = <uint8_t *>cnp.PyArray_DATA(tests)
-    return items, tests
+cdef cnp.ndarray new_mask(cnp.npy_intp size):
+    return new_result(1, &size, cnp.NPY_BOOL)
+
+
+cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
+    return NULL if mask is None else <uint8_t *>cnp.PyArray_DATA(mask)
 
 
 cdef inline Py_ssize_t marks_size(const table_t *table) noexcept nogil:
@@ -188,128 +164,154 @@ cdef inline Py_ssize_t marks_size(const table_t *table) noexcept nogil:
     return (<Py_ssize_t>1 << table.slot_bits) + 2
 
 
-cdef Py_ssize_t worst(const Py_ssize_t *status, Py_ssize_t chunks) noexcept nogil:
-    cdef Py_ssize_t k, found = 0
-    for k in range(chunks):
-        found = min(found, status[k])
-    return found
-
-
 # ---- all keys in one table -------------------------------------------------------------
 
 
-cdef void items_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef hash_task *task = <hash_task *>context
-    task.status[k] = look_up(task, task.table, &task.items, start_of(&task.items, k),
-                             start_of(&task.items, k + 1), task.marks, False)
+cdef class LookUp(Job):
+    """Keys of one side in the table of all tests."""
+    cdef object owned
+    cdef const table_t *table
+    cdef const keys_t *table_keys
+    cdef side_t side
+    cdef bint are_tests
+    cdef bint invert
+    cdef uint8_t[::1] marks       # by slot plus one: has an item been found there? or None
+    cdef Py_ssize_t[::1] status   # of each chunk
 
+    def __init__(self, Tables tables, out, bint invert, int threads):
+        self.owned, self.invert, self.marks = (tables, out), invert, None
+        self.table, self.table_keys = &tables.task.parts[0].table, &tables.task.keys
 
-cdef void tests_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef hash_task *task = <hash_task *>context
-    task.status[k] = look_up(task, task.table, &task.tests, start_of(&task.tests, k),
-                             start_of(&task.tests, k + 1), task.marks, True)
+    cdef int describe(self, const side_t *side, int threads) except -1:
+        self.side = side[0]
+        self.side.found = data_of(self.owned[1])
+        self.chunks = chunk_count(
+            blocks_of(side.keys.size), threads, 64 * max(8, side.keys.width))
+        self.status = new_intp(self.chunks)
+        return 0
 
+    cdef bint failed(self) noexcept:
+        cdef Py_ssize_t k
+        for k in range(self.chunks):
+            if self.status[k]:
+                return True
+        return False
 
-cdef inline Py_ssize_t start_of(const side_t *side, Py_ssize_t k) noexcept nogil:
-    return min(chunk_start(side.parts.blocks, side.parts.chunks, k) * 64, side.parts.keys.size)
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t blocks = blocks_of(self.side.keys.size)
+        cdef uint8_t *marks = &self.marks[0] if self.marks is not None else NULL
+        self.status[k] = look_up(
+            self.table, self.table_keys, &self.side, chunk_start(blocks, self.chunks, k) * 64,
+            min(chunk_start(blocks, self.chunks, k + 1) * 64, self.side.keys.size), marks,
+            self.are_tests, self.invert)
 
 
 # ---- partitions ------------------------------------------------------------------------
 
 
-cdef int scatter_side(side_t *side, Scratch scratch, bint wanted, int threads) except -1:
-    """The words of all keys, each to its part; and their positions, where words are not enough."""
-    cdef partitions_task *parts = &side.parts
-    cdef Py_ssize_t size = parts.keys.size
-    parts.parts = <uint8_t *>scratch.take(size)
-    parts.words = <char *>scratch.take(
-        size * (sizeof(uint32_t) if parts.narrow else sizeof(uint64_t)))
-    parts.starts = <Py_ssize_t *>scratch.take((PARTITIONS * parts.chunks + 1) * sizeof(Py_ssize_t))
-    if not parts.keys.is_word or parts.keys.unequal != NULL:
-        parts.positions = <uint32_t *>scratch.take(size * sizeof(uint32_t))
-    if wanted:
-        side.found = <uint8_t *>scratch.take(size)
-    with nogil:
-        for_chunks(choose_chunk, parts, parts.chunks, threads)
-        scan_starts(parts)
-        for_chunks(scatter_chunk, parts, parts.chunks, threads)
-    return 0
+cdef ScatterByHash scattered(keys, tuple seeds, int threads):
+    """All keys, each in its part; with their positions, where words are not enough."""
+    data, size, width, rule, unequal = keys[:5]
+    positions = width not in (1, 2, 4, 8) or unequal is not None
+    scatter = ScatterByHash(data, size, rule, unequal, seeds, None, positions, threads)
+    scatter_keys(scatter, threads)
+    return scatter
 
 
-cdef int table_threads(const hash_task *task, int threads) noexcept nogil:
-    """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a
-    byte per key if that is more."""
-    cdef const keys_t *keys = &task.tests.parts.keys
-    cdef Py_ssize_t nbytes = table_bytes(keys, not keys.is_word, task.expected + BATCH)
-    cdef Py_ssize_t room = room_beside(&task.items) + room_beside(&task.tests)
-    nbytes += nbytes // 4         # or less, for the marks of items
-    return <int>max(1, min(threads, room // nbytes))
+cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
+    """What was found of each key, given that of each entry; None of None."""
+    if found is None:
+        return None
+    out = new_mask(scatter.keys.size)
+    read_back_flags(scatter, found, out.view("u1"), threads)
+    return out
 
 
-cdef Py_ssize_t room_beside(const side_t *side) noexcept nogil:
+cdef class CompareParts(Job):
+    """One table after the other for the parts of a chunk, in the same memory."""
+    cdef ScatterByHash items
+    cdef ScatterByHash tests
+    cdef uint8_t[::1] items_found     # by entry, or None
+    cdef uint8_t[::1] tests_found
+    cdef Py_ssize_t expected          # tests of each part
+    cdef bint invert
+    cdef Py_ssize_t[::1] status       # of each chunk
+
+    def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint of_items,
+                 bint of_tests, bint invert, int threads):
+        self.items, self.tests, self.invert = items, tests, invert
+        self.expected = part_share(min(expected, tests.keys.size))
+        self.items_found = new_u8(items.keys.size) if of_items else None
+        self.tests_found = new_u8(tests.keys.size) if of_tests else None
+        self.chunks = chunk_count(
+            MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
+        self.status = new_intp(self.chunks)
+
+    cdef int table_threads(self, int threads) noexcept:
+        """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a
+        byte per key if that is more."""
+        cdef const keys_t *keys = &self.tests.keys
+        cdef Py_ssize_t nbytes = table_bytes(keys, not keys.is_word, self.expected + BATCH)
+        cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
+        nbytes += nbytes // 4         # or less, for the marks of items
+        return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t part = chunk_start(MAX_PARTS, self.chunks, k)
+        cdef Py_ssize_t stop = chunk_start(MAX_PARTS, self.chunks, k + 1)
+        cdef const keys_t *keys = &self.tests.keys
+        cdef side_t items = side_of(self.items), tests = side_of(self.tests)
+        cdef table_t table
+        cdef Py_ssize_t status = table_start(
+            &table, keys, not keys.is_word, <Py_ssize_t>1 << 31, MAX_PART_BITS,
+            self.expected + BATCH)
+        items.found = &self.items_found[0] if self.items_found is not None else NULL
+        tests.found = &self.tests_found[0] if self.tests_found is not None else NULL
+        while part < stop and status == 0:
+            table_clear(&table)
+            status = compare_ranges(
+                &items, &tests, &table, self.tests.start_of(part), self.tests.start_of(part + 1),
+                self.items.start_of(part), self.items.start_of(part + 1), self.invert)
+            part += 1
+        table_free(&table)
+        self.status[k] = status
+
+
+cdef side_t side_of(Scatter scatter) noexcept nogil:
+    cdef side_t side
+    side.keys, side.words, side.narrow = scatter.keys, scatter.words, scatter.narrow
+    side.positions = &scatter.positions[0] if scatter.positions is not None else NULL
+    side.found = NULL
+    return side
+
+
+cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
     """What the scattered keys leave of the bytes of one side."""
-    cdef Py_ssize_t used = 2 + (4 if side.parts.narrow else 8)
-    if side.parts.positions != NULL:
+    cdef Py_ssize_t used = 2 + (4 if scatter.narrow else 8)
+    if scatter.positions is not None:
         used += sizeof(uint32_t)
-    return side.parts.keys.size * max(1, 5 * side.parts.keys.width // 2 - used)
-
-
-cdef void parts_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    """One table after the other for the parts of cut k, in the same memory."""
-    cdef hash_task *task = <hash_task *>context
-    cdef Py_ssize_t part = chunk_start(PARTITIONS, task.tests.parts.cuts, k)
-    cdef Py_ssize_t stop = chunk_start(PARTITIONS, task.tests.parts.cuts, k + 1)
-    cdef const keys_t *keys = &task.tests.parts.keys
-    cdef table_t table
-    cdef Py_ssize_t status = table_start(
-        &table, keys, not keys.is_word, <Py_ssize_t>1 << 31, PARTITION_BITS,
-        task.expected + BATCH)
-    while part < stop and status == 0:
-        table_clear(&table)
-        status = compare_ranges(
-            task, &table, part_start(&task.tests, part), part_start(&task.tests, part + 1),
-            part_start(&task.items, part), part_start(&task.items, part + 1))
-        part += 1
-    table_free(&table)
-    task.status[k] = status
-
-
-cdef inline Py_ssize_t part_start(const side_t *side, Py_ssize_t part) noexcept nogil:
-    return side.parts.starts[part * side.parts.chunks]
-
-
-cdef void gather_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    """What was found of the keys of chunk k, each the next one of its part."""
-    cdef const side_t *side = <const side_t *>context
-    cdef Py_ssize_t[PARTITIONS] next_entry
-    cdef Py_ssize_t i, p
-    for p in range(PARTITIONS):
-        next_entry[p] = side.parts.starts[p * side.parts.chunks + k]
-    for i in range(start_of(side, k), start_of(side, k + 1)):
-        p = side.parts.parts[i]
-        side.out[i] = side.found[next_entry[p]]
-        next_entry[p] += 1
+    return scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)
 
 
 # ---- lookup ----------------------------------------------------------------------------
 
 
-cdef Py_ssize_t compare_ranges(const hash_task *task, table_t *table, Py_ssize_t test,
-                               Py_ssize_t stop_test, Py_ssize_t item,
-                               Py_ssize_t stop_item) noexcept nogil:
+cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t *table,
+                               Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
+                               Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add these tests to an empty table and look up these items; returns 0 or a status."""
-    cdef Py_ssize_t status = add_tests(&task.tests, test, stop_test, table)
+    cdef Py_ssize_t status = add_tests(tests, test, stop_test, table)
     cdef uint8_t *marks = NULL
-    if status == 0 and task.tests.found != NULL:
+    if status == 0 and tests.found != NULL:
         marks = <uint8_t *>take(marks_size(table))
         if marks == NULL:
             return NO_MEMORY
         memset(marks, 0, marks_size(table))
     if status == 0:
-        status = look_up(task, table, &task.items, item, stop_item, marks, False)
+        status = look_up(table, &tests.keys, items, item, stop_item, marks, False, invert)
     if status == 0 and marks != NULL:
         marks[0] = 0
-        status = look_up(task, table, &task.tests, test, stop_test, marks, True)
+        status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
     give(marks)
     return status
 
@@ -323,7 +325,7 @@ cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
     while start < stop and status == 0:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        status = add_keys(table, &side.parts.keys, words, n, 0, positions,
+        status = add_keys(table, &side.keys, words, n, 0, positions,
                           numbers if table.numbers != NULL else NULL)
         start += n
     return status
@@ -334,34 +336,33 @@ cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, 
     """Words and positions of n keys, as they lie or as scattered; where words are enough, their
     positions there."""
     cdef Py_ssize_t j
-    if side.parts.words == NULL:
-        load_words(&side.parts.keys, start, n, words)
-    elif side.parts.narrow:
+    if side.words == NULL:
+        load_words(&side.keys, start, n, words)
+    elif side.narrow:
         for j in range(n):
-            words[j] = (<const uint32_t *>side.parts.words)[start + j]
+            words[j] = (<const uint32_t *>side.words)[start + j]
     else:
         for j in range(n):
-            words[j] = (<const uint64_t *>side.parts.words)[start + j]
+            words[j] = (<const uint64_t *>side.words)[start + j]
     for j in range(n):
         positions[j] = start + j
-        if side.parts.positions != NULL:
-            positions[j] = side.parts.positions[start + j]
+        if side.positions != NULL:
+            positions[j] = side.positions[start + j]
 
 
-cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_t *side,
-                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks,
-                        bint are_tests) noexcept nogil:
+cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const side_t *side,
+                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
+                        uint8_t invert) noexcept nogil:
     """Look up these keys of a side; returns 0 or FLOODED. Items are found if they are there, and
     mark what they find; tests, if they were found."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
     cdef uint64_t[MAX_COMPARED + 1] compared
-    cdef uint8_t invert = task.invert
     cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_compared = 0
-    if (marks == NULL and side.parts.keys.is_word and table.length <= MAX_COMPARED
+    if (marks == NULL and side.keys.is_word and table.length <= MAX_COMPARED
             and table.slot_bits < PREFETCHED_SLOT_BITS):
-        n_compared = words_of(table, &side.parts.keys, compared)
+        n_compared = words_of(table, &side.keys, compared)
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
@@ -371,8 +372,7 @@ cdef Py_ssize_t look_up(const hash_task *task, const table_t *table, const side_
                 side.found[start + j] ^= invert
             start += n
             continue
-        left -= find_keys(table, &task.tests.parts.keys, &side.parts.keys, words, n, positions,
-                          slots)
+        left -= find_keys(table, table_keys, &side.keys, words, n, positions, slots)
         if left < 0:
             return FLOODED
         if are_tests:

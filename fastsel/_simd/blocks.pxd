@@ -5,11 +5,13 @@ The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is t
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "level.h" nogil:
-    ctypedef struct fs_packing_t:
-        uint64_t base
-        uint64_t top
-        int drop
-        int index_bits
+    ctypedef struct fs_cells_t:
+        uint64_t low
+        uint64_t last
+        uint64_t gap_low
+        uint64_t gap_high
+        uint64_t gap
+        int shift
 
     ctypedef struct fs_level_t:
         const char *name
@@ -57,13 +59,12 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*turns[2])(
             const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
             const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
-        Py_ssize_t (*within[2])(
+        void (*ordered[4])(
             const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
-            uint64_t low, uint64_t span, char *out) noexcept nogil
-        Py_ssize_t (*packed[2])(
-            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
-            uint64_t low, uint64_t span, const fs_packing_t *packing, uint64_t first,
-            char *out) noexcept nogil
+            uint64_t *out) noexcept nogil
+        void (*cells_of)(
+            const uint64_t *keys, Py_ssize_t n, const fs_cells_t *cells,
+            uint32_t *out) noexcept nogil
 
 cdef extern from "bits.h" nogil:
     int fs_ctz(uint64_t word) noexcept

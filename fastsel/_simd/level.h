@@ -5,14 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a number and its position share a word. What comes out as 0 or as top may stand for other
-   numbers, too, and so may all, if bits are dropped: the key has to be looked at again. */
+/* Cells of 2^shift keys each, from low on. Keys below low are in cell 0, all keys above in the last
+   one. Keys from gap_low on count as gap_low, but those from gap_high on are less by gap. */
 typedef struct {
-    uint64_t base;  /* numbers below count as this one */
-    uint64_t top;   /* and those more than this above base as if they were that */
-    int drop;       /* lowest bits that are lost */
-    int index_bits; /* of the position */
-} fs_packing_t;
+    uint64_t low;
+    uint64_t last;
+    uint64_t gap_low;
+    uint64_t gap_high;
+    uint64_t gap;
+    int shift;
+} fs_cells_t;
 
 typedef struct {
     const char *name;
@@ -74,12 +76,11 @@ typedef struct {
     /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
     ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t significant, uint64_t limit,
                           const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);
-    /* within[width is 8]: the numbers of one range; packed: with their positions. See slots_body.h. */
-    ptrdiff_t (*within[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
-                           const uint64_t *order, uint64_t low, uint64_t span, char *out);
-    ptrdiff_t (*packed[2])(const char *items, ptrdiff_t n, const uint64_t *rule,
-                           const uint64_t *order, uint64_t low, uint64_t span,
-                           const fs_packing_t *packing, uint64_t first, char *out);
+    /* ordered[log2 width]: n words -> integers of the same order. See slots_body.h. */
+    void (*ordered[4])(const char *items, ptrdiff_t n, const uint64_t *rule, const uint64_t *order,
+                       uint64_t *out);
+    /* The cells of n keys. */
+    void (*cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out);
 } fs_level_t;
 
 #endif

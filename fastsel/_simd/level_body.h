@@ -47,8 +47,8 @@ static const fs_level_t AT(fs_level) = {
     {AT(other_u32), AT(other_u64)},
     AT(skip_seen),
     {AT(turns_u32), AT(turns_u64)},
-    {AT(within_u32), AT(within_u64)},
-    {AT(packed_u32), AT(packed_u64)},
+    {AT(ordered_u8), AT(ordered_u16), AT(ordered_u32), AT(ordered_u64)},
+    AT(cells_of),
 };
 
 #undef FS_TEXT

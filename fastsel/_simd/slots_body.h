@@ -298,79 +298,44 @@ FS_TURNS(32)
 FS_TURNS(64)
 #undef FS_TURNS
 
-/* n <= 64 words become canonical (rule is significant, limit and nan), then numbers of the same
-   order, as
-   above. Returns those from low to low + span, as bits. */
-#define FS_NUMBERS(width) \
-    static FS_INLINE uint64_t AT(numbers_u##width)(const char *items, ptrdiff_t n, \
-                                                   const uint64_t *rule, const uint64_t *order, \
-                                                   uint64_t low_, uint64_t span_, \
-                                                   uint##width##_t *numbers) \
+/* The ordered keys of n words: first canonical (rule is significant, limit and nan), then integers of
+   the same order, as above. Each word is loaded once. */
+#define FS_ORDERED(width) \
+    static void AT(ordered_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
+                                     const uint64_t *order, uint64_t *out) \
     { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
         uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
         uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order[0]; \
         uint##width##_t negative = (uint##width##_t)order[1], less = (uint##width##_t)order[2]; \
-        uint##width##_t low = (uint##width##_t)low_, span = (uint##width##_t)span_; \
-        uint##width##_t copy[64] = {0}, beyond[64]; \
-        const uint##width##_t *v = (const uint##width##_t *)items; \
-        if (n < 64) { \
-            memcpy(copy, items, (size_t)n * (width / 8)); \
-            v = copy; \
+        if ((uint##width##_t)~(significant & limit) == 0 && negative == 0) { /* integers */ \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = (uint##width##_t)((v[j] ^ sign) - less); \
+            return; \
         } \
-        for (int j = 0; j < 64; j++) { \
+        for (ptrdiff_t j = 0; j < n; j++) { \
             uint##width##_t word = v[j], magnitude = word & significant; \
             word = magnitude ? word : 0; \
             word = magnitude > limit ? nan : word; \
             word ^= sign ^ (negative & (uint##width##_t)(0 - (word >> (width - 1)))); \
-            numbers[j] = word - less; \
-            beyond[j] = (uint##width##_t)(numbers[j] - low) > span; \
+            out[j] = (uint##width##_t)(word - less); \
         } \
-        return ~AT(word_u##width)((const char *)beyond, 1) & \
-               (~UINT64_C(0) >> (n < 64 ? 64 - n : 0)); \
     }
-FS_NUMBERS(32)
-FS_NUMBERS(64)
-#undef FS_NUMBERS
+FS_ORDERED(8)
+FS_ORDERED(16)
+FS_ORDERED(32)
+FS_ORDERED(64)
+#undef FS_ORDERED
 
-/* The numbers of n words that are in a range go to out, which has room for 64 more than come there.
-   With a position, each becomes a word of 8 bytes: what it is above base, at most top, without its
-   lowest `drop` bits, and then `index_bits` bits that say where it was, counted from first on.
-   Returns how many they are. */
-#define FS_WITHIN(width) \
-    static ptrdiff_t AT(within_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
-                                         const uint64_t *order, uint64_t low, uint64_t span, \
-                                         char *out) \
-    { \
-        const char *start = out; \
-        for (; n > 0; n -= 64, items += 64 * (width / 8)) { \
-            uint##width##_t numbers[64]; \
-            uint64_t w = AT(numbers_u##width)(items, n, rule, order, low, span, numbers); \
-            AT(keep_u##width##_block)(w, (const char *)numbers, out); \
-            out += FS_POPCOUNT(w) * (width / 8); \
-        } \
-        return (out - start) / (width / 8); \
-    } \
-    static ptrdiff_t AT(packed_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
-                                         const uint64_t *order, uint64_t low, uint64_t span, \
-                                         const fs_packing_t *packing, uint64_t first, char *out) \
-    { \
-        uint64_t base = packing->base, top = packing->top; \
-        int drop = packing->drop, index_bits = packing->index_bits; \
-        const char *start = out; \
-        for (; n > 0; n -= 64, items += 64 * (width / 8), first += 64) { \
-            uint##width##_t numbers[64]; \
-            uint64_t words[64]; \
-            uint64_t w = AT(numbers_u##width)(items, n, rule, order, low, span, numbers); \
-            for (int j = 0; j < 64; j++) { \
-                uint64_t number = numbers[j] > base ? numbers[j] - base : 0; \
-                number = number < top ? number : top; \
-                words[j] = number >> drop << index_bits | (first + (uint64_t)j); \
-            } \
-            AT(keep_u64_block)(w, (const char *)words, out); \
-            out += FS_POPCOUNT(w) * 8; \
-        } \
-        return (out - start) / 8; \
+static void AT(cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out)
+{
+    uint64_t low = cells->low, last = cells->last - 1, gap = cells->gap;
+    uint64_t gap_low = cells->gap_low, gap_high = cells->gap_high;
+    int shift = cells->shift;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        uint64_t key = keys[j] < gap_low ? keys[j] : gap_low;
+        key = keys[j] >= gap_high ? keys[j] - gap : key;
+        uint64_t cell = (key - low) >> shift;
+        cell = (cell < last ? cell : last) + 1;
+        out[j] = (uint32_t)(key >= low ? cell : 0);
     }
-FS_WITHIN(32)
-FS_WITHIN(64)
-#undef FS_WITHIN
+}

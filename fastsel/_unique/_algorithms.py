@@ -14,7 +14,7 @@ from fastsel._unique.presence import ascending_values
 from fastsel._unique.presorted import presorted, run_numbers
 from fastsel._unique.relabel import relabel
 from fastsel._unique.sample import sampled_span
-from fastsel._unique.sorting import Sorting, max_keys
+from fastsel._unique.sorting import sorted_groups
 
 # To hash or sort a key takes so many times as long as to copy it.
 COST = 8
@@ -174,15 +174,15 @@ def _nothing(order=None):
 
 def _sorting(keys, rows, wanted, ascending, span, expected):
     """Numbers of many groups: all are sorted."""
+    if not ascending or keys.width not in (4, 8):
+        return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
-    if not ascending or keys.width not in (4, 8) or keys.size > max_keys(threads):
+    found = sorted_groups(
+        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS, *wanted, True, threads)
+    )
+    if found is None:
         return None
-    job = Sorting(keys.data, keys.size, keys.rule, keys.order, any(wanted), True, threads)
-    if not job.sort():
-        return None
-    if not any(wanted):
-        return Groups(_ascending.items_of(job.distinct(), rows, None), None, _nothing, 1)
-    words, index, *extras = job.groups(*wanted)
+    words, index, *extras = found
     return Groups(_ascending.items_of(words, rows, index), index, finished(*extras), 1)
 
 

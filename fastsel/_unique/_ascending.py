@@ -4,9 +4,12 @@ kernel that sorts ranges, all else by NumPy as it is."""
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
-from fastsel._unique import _plan, strings
+from fastsel._unique import _keys, _plan, strings
 from fastsel._unique.keys import ordered_numbers
-from fastsel._unique.sorting import Sorting, max_keys
+from fastsel._unique.sorting import sorted_groups
+
+# To sort a key takes so many times as long as to copy it.
+COST = 8
 
 
 def items_of(words, flat, index):
@@ -23,9 +26,8 @@ def sort(values):
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
     native = _native(values)
-    words = _sorted_numbers(native) if _by_kernel(native) else None
-    if words is not None:
-        result = words.view(native.dtype)
+    if _by_kernel(native):
+        result = _sorted_numbers(native).view(native.dtype)
         bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
     else:
         # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
@@ -76,32 +78,23 @@ def _by_kernel(values):
 
 
 def _sorted_numbers(values):
-    """The words of numbers of 4 or 8 bytes that are distinct, or NaN; None if NumPy has to sort."""
-    job = _sorted(values, False)
-    return None if job is None else job.distinct()
+    """The words of numbers of 4 or 8 bytes that are distinct, or NaN."""
+    return _sorted(values, (False, False, False))[0]
 
 
 def _order_of_numbers(values, with_ranks):
     """(order, ranks) of numbers of 4 or 8 bytes, stably; ranks may be None."""
-    job = _sorted(values, True)
-    if job is None:
-        return _numpy_order(values), None
-    return job.groups(True, with_ranks, False)[1:3]
+    found = _sorted(values, (True, with_ranks, False))
+    return (_numpy_order(values), None) if found is None else found[1:3]
 
 
-def _sorted(values, packed):
-    threads = _threads.for_bytes(values.nbytes)
-    if len(values) > max_keys(threads):
-        return None
-    job = Sorting(*_words(values), packed, not packed, threads)
-    return job if job.sort() else None
-
-
-def _words(values):
-    """What the kernels are told of numbers; each NaN is one by itself."""
+def _sorted(values, wanted):
+    """What `sorted_groups` says of numbers, each of which is a group."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
-    return np.require(values, requirements="CA"), len(values), rule, order
+    threads = _threads.for_bytes(values.nbytes, COST)
+    data = np.require(values, requirements="CA")
+    return sorted_groups(data, len(values), rule, order, _keys.SEEDS, *wanted, False, threads)
 
 
 def _put_first_bits(values, flat, index):

@@ -8,11 +8,9 @@ import contextvars
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
-# For an ascending answer all keys are sorted where more than one in so many is distinct: to sort
-# those alone takes so much less, while a hash of each key takes a few passes over memory. Where a
-# sort loses bits of the keys, it compares equal ones again, each at the cost of a cache miss: then
-# more than half of them.
-SORTED_SHARE = 8
+# For an ascending answer, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
+# them, and sort only the distinct values.
+SORTED_SHARE = 16
 
 # A table of bits with more than so many entries for each key costs more than a hash of few groups:
 # then it pays if more than one key in WIDE_SHARE is distinct.
@@ -70,9 +68,7 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
     if fits and expected * WIDE_SHARE > size:
         return "dense"
     if ascending and expected * SORTED_SHARE > size:
-        keeps_bits = width == 4 or not extras or span_bits + size.bit_length() <= 64
-        if keeps_bits or 2 * expected > size:
-            return "sorting"
+        return "sorting"
     # As many groups as fit the cache, and less where some threads have no table, as all of them
     # work on partitions.
     most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads

@@ -48,14 +48,14 @@ cdef inline span_t span_of(const keys_t *keys, const uint64_t *order) noexcept n
 
 
 cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
-                            char *out) noexcept nogil:
+                            Py_ssize_t first, char *out) noexcept nogil:
     """`drawn` of `size` > 0 keys go to out: at multiples of the golden ratio, of which no period
-    hides any. Returns how many differ from the key that follows."""
+    hides any, from multiple `first` on. Returns how many differ from the key that follows."""
     cdef Py_ssize_t turns = 0, at, j
     cdef const char *key
     for j in range(drawn):
-        fs_prefetch(keys + position_of(j + AHEAD, size) * width)
-        at = position_of(j, size)
+        fs_prefetch(keys + position_of(first + j + AHEAD, size) * width)
+        at = position_of(first + j, size)
         key = keys + at * width
         if width == 8:
             memcpy(out + j * 8, key, 8)

@@ -20,15 +20,15 @@ def sampled_span(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None
     return span.base if span.addresses else None, span.bits
 
 
-def sample_of(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t drawn):
+def sample_of(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t drawn, Py_ssize_t first=0):
     """(keys, turns): `drawn` of `size` > 0 keys, C-contiguous, not canonical, and how many of
-    them differ from the key that follows."""
+    them differ from the key that follows. Another `first` draws other keys."""
     cdef cnp.npy_intp[2] shape
     cdef cnp.ndarray out
     cdef Py_ssize_t turns
     shape[0], shape[1] = drawn, cnp.PyArray_NBYTES(data) // size
     out = cnp.PyArray_EMPTY(2, shape, cnp.NPY_UINT8, 0)
     with nogil:
-        turns = draw(<const char *>cnp.PyArray_DATA(data), size, shape[1], drawn,
+        turns = draw(<const char *>cnp.PyArray_DATA(data), size, shape[1], drawn, first,
                      <char *>cnp.PyArray_DATA(out))
     return out, turns

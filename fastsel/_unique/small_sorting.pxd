@@ -9,12 +9,11 @@ ctypedef struct small_t:
     keys_t keys
     uint64_t[3] order
     Py_ssize_t size
-    uint64_t *words             # of the keys
 
 cdef tuple by_sorting(
     small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse, bint counts)
 cdef int sort_positions(
-    const small_t *task, const uint64_t *words, cnp.npy_intp size, Py_ssize_t *positions,
+    const small_t *task, uint64_t *words, Py_ssize_t size, Py_ssize_t *positions,
     Scratch scratch) except -1
 cdef cnp.ndarray values_at(
     const small_t *task, cnp.ndarray a, const Py_ssize_t *positions, cnp.npy_intp groups)

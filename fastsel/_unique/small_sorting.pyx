@@ -1,14 +1,16 @@
-"""Small arrays, sorted: the values alone, or all outputs, by the keys beside their positions."""
+"""Small arrays by the sort of one part (pieces.pyx): all their keys, or the distinct ones."""
 cimport numpy as cnp
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.results cimport numpy_array
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._core.scratch cimport Scratch
+from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.changes cimport mark_changes
-from fastsel._unique.keys cimport canonical, fs_load, load_words, wide_t
-from fastsel._unique.ordered_numbers cimport bit_length, number_of, to_numbers, to_words
+from fastsel._unique.keys cimport canonical, fs_load
+from fastsel._unique.ordered_numbers cimport number_of, to_numbers, to_words
+from fastsel._unique.pieces cimport mark_runs, sort_keys, sorter_free, sorter_start, sorter_t
+from fastsel._unique.scatter cimport word_t
 
 cnp.import_array()
 
@@ -17,57 +19,94 @@ cdef const fs_level_t *level = fs_level()
 
 cdef tuple by_sorting(small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse,
                       bint counts):
-    cdef Py_ssize_t blocks = blocks_of(task.size)
-    cdef uint64_t *bits
-    cdef void *numbers
-    if index or inverse or counts or task.keys.width < 4:
-        load(task, scratch)
-        return sorted_with_positions(task, a, scratch, index, inverse, counts)
-    bits = <uint64_t *>scratch.take(blocks * sizeof(uint64_t))
-    numbers = scratch.take((blocks + 1) * 64 * task.keys.width)
-    if task.keys.width == 8:
-        return sorted_values(task, a, <uint64_t *>numbers, bits), None, None, None
-    return sorted_values(task, a, <uint32_t *>numbers, bits), None, None, None
-
-
-# ---- only values ------------------------------------------------------------------------
-
-
-cdef cnp.ndarray sorted_values(const small_t *task, cnp.ndarray a, wide_t *numbers,
-                               uint64_t *bits):
-    """The distinct values of 4 or 8 bytes, ascending. There is room for whole blocks, and one."""
-    cdef cnp.npy_intp size = task.size, groups
+    """All outputs in ascending order, None for what is not wanted."""
+    cdef Py_ssize_t size = task.size
     cdef uint64_t[3] rule
-    cdef Py_ssize_t blocks = blocks_of(size), j
-    cdef wide_t nan = <wide_t>number_of(task.order, task.keys.rule.nan)
-    cdef wide_t *out
+    cdef uint64_t *keys = <uint64_t *>scratch.take(size * sizeof(uint64_t))
     rule[0], rule[1], rule[2] = task.keys.rule.significant, task.keys.rule.limit, task.keys.rule.nan
-    level.within[sizeof(wide_t) == 8](
-        task.keys.data, size, rule, task.order, 0, <uint64_t>-1, <char *>numbers)
-    view = cnp.PyArray_SimpleNewFromData(
-        1, &size, cnp.NPY_UINT32 if sizeof(wide_t) == 4 else cnp.NPY_UINT64, numbers)
-    cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
-    mark_changes(level, numbers, size, <uint64_t>-1, bits)
-    j = size - 1
-    while task.keys.rule.nan_unequal and j >= 0 and numbers[j] == nan:
-        bits[j >> 6] |= <uint64_t>1 << (j & 63)
-        j -= 1
-    groups = level.count(bits, blocks)
+    level.ordered[log2_width(task.keys.width)](task.keys.data, size, rule, task.order, keys)
+    if task.keys.width == 8:
+        return sorted_outputs(task, a, scratch, keys, index, inverse, counts)
+    return sorted_outputs(task, a, scratch, narrowed(keys, size), index, inverse, counts)
+
+
+cdef uint32_t *narrowed(uint64_t *keys, Py_ssize_t n) noexcept:
+    """Keys of at most 4 bytes, as such, in the same place."""
+    cdef uint32_t *out = <uint32_t *>keys
+    cdef Py_ssize_t j
+    for j in range(n):
+        out[j] = <uint32_t>keys[j]
+    return out
+
+
+cdef tuple sorted_outputs(small_t *task, cnp.ndarray a, Scratch scratch, word_t *keys, bint index,
+                          bint inverse, bint counts):
+    cdef cnp.npy_intp size = task.size, groups
+    cdef Py_ssize_t blocks = blocks_of(size), j, group = -1
+    cdef bint with_entries = index or inverse or task.keys.width < 4
+    cdef uint64_t *bits = <uint64_t *>scratch.take(blocks * sizeof(uint64_t))
+    cdef uint64_t nan = number_of(task.order, task.keys.rule.nan)
+    cdef uint32_t *entries = NULL
+    cdef Py_ssize_t *first_positions = NULL
+    cdef Py_ssize_t *out
+    cdef cnp.ndarray inverse_out = None, counts_out = None
+    cdef sorter_t sorter
+    if with_entries:
+        entries = <uint32_t *>scratch.take(size * sizeof(uint32_t))
+        for j in range(size):
+            entries[j] = <uint32_t>j
+    try:
+        if sorter_start(&sorter, sizeof(word_t), size, with_entries) != 0:
+            raise MemoryError()
+        sort_keys(&sorter, keys, size, entries)
+        groups = mark_runs(<word_t *>sorter.keys, size, nan, task.keys.rule.nan_unequal, bits)
+        if not with_entries:
+            values = values_of(task, a, <word_t *>sorter.keys, bits, groups)
+    finally:
+        sorter_free(&sorter)
+    if with_entries:
+        first_positions = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
+        for j in range(size):
+            if (bits[j >> 6] >> (j & 63)) & 1:
+                group += 1
+                first_positions[group] = entries[j]
+        values = values_at(task, a, first_positions, groups)
+    index_out = array_of(first_positions, groups) if index else None
+    if inverse:
+        inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
+        group = -1
+        for j in range(size):
+            group += (bits[j >> 6] >> (j & 63)) & 1
+            out[entries[j]] = group
+    if counts:
+        counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(counts_out)
+        level.write(bits, blocks, 0, is_sparse(groups, blocks), <intptr_t *>out, groups)
+        for group in range(groups - 1):
+            out[group] = out[group + 1] - out[group]
+        out[groups - 1] = size - out[groups - 1]
+    return values, index_out, inverse_out, counts_out
+
+
+cdef cnp.ndarray values_of(const small_t *task, cnp.ndarray a, const word_t *keys,
+                           const uint64_t *bits, cnp.npy_intp groups):
+    """The items of 4 or 8 bytes that the marked ones of the sorted keys stand for."""
     values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
-    out = <wide_t *>cnp.PyArray_DATA(values)
-    level.keep[2 + (sizeof(wide_t) == 8)](
-        bits, blocks, <const char *>numbers, <char *>out, groups)
+    cdef word_t *out = <word_t *>cnp.PyArray_DATA(values)
+    level.keep[2 + (sizeof(word_t) == 8)](
+        bits, blocks_of(task.size), <const char *>keys, <char *>out, groups)
     to_words(task.order, out, groups)
     if cnp.PyArray_ISFLOAT(a):
-        restore_bits(task, <const wide_t *>cnp.PyArray_DATA(a), groups, out)
+        restore_bits(task, <const word_t *>cnp.PyArray_DATA(a), groups, out)
     return values
 
 
-cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t groups,
-                       wide_t *values) noexcept:
+cdef void restore_bits(const small_t *task, const word_t *items, Py_ssize_t groups,
+                       word_t *values) noexcept:
     """Zero and NaN get the bits of their first occurrence; several NaN come in their order."""
     cdef Py_ssize_t i = 0, zero = 0, nans = 0, stop = groups, middle
-    cdef wide_t nan = <wide_t>task.keys.rule.nan, item
+    cdef word_t nan = <word_t>task.keys.rule.nan, item
     while zero < stop:
         middle = (zero + stop) >> 1
         if number_of(task.order, values[middle]) < number_of(task.order, 0):
@@ -93,41 +132,31 @@ cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t grou
         i += 1
 
 
-# ---- with positions ---------------------------------------------------------------------
+cdef int sort_positions(const small_t *task, uint64_t *words, Py_ssize_t size,
+                        Py_ssize_t *positions, Scratch scratch) except -1:
+    """The positions of canonical words in ascending order. Words are distinct, and used up."""
+    to_numbers(&task.keys.rule, task.order, 8 * task.keys.width, words, size)
+    if task.keys.width == 8:
+        return sort_entries(words, size, positions, scratch)
+    return sort_entries(narrowed(words, size), size, positions, scratch)
 
 
-cdef tuple sorted_with_positions(const small_t *task, cnp.ndarray a, Scratch scratch, bint index,
-                                 bint inverse, bint counts):
-    cdef cnp.npy_intp size = task.size, groups = 0
-    cdef Py_ssize_t *positions = <Py_ssize_t *>scratch.take(size * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *starts = <Py_ssize_t *>scratch.take((size + 1) * sizeof(Py_ssize_t))
-    cdef Py_ssize_t j, group
-    cdef uint64_t word, last = 0
-    cdef Py_ssize_t *numbers
-    sort_positions(task, task.words, size, positions, scratch)
+cdef int sort_entries(word_t *keys, Py_ssize_t size, Py_ssize_t *positions,
+                      Scratch scratch) except -1:
+    cdef uint32_t *entries = <uint32_t *>scratch.take(size * sizeof(uint32_t))
+    cdef sorter_t sorter
+    cdef Py_ssize_t j
     for j in range(size):
-        word = task.words[positions[j]]
-        if j == 0 or word != last or (task.keys.rule.nan_unequal and word == task.keys.rule.nan):
-            starts[groups] = j
-            groups += 1
-        last = word
-    starts[groups] = size
-    labels = None
-    if inverse:
-        labels = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-        numbers = <Py_ssize_t *>cnp.PyArray_DATA(labels)
-        for group in range(groups):
-            for j in range(starts[group], starts[group + 1]):
-                numbers[positions[j]] = group
-    sizes = None
-    if counts:
-        sizes = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
-        for group in range(groups):
-            (<Py_ssize_t *>cnp.PyArray_DATA(sizes))[group] = starts[group + 1] - starts[group]
-    for group in range(groups):
-        starts[group] = positions[starts[group]]
-    return (values_at(task, a, starts, groups), array_of(starts, groups) if index else None,
-            labels, sizes)
+        entries[j] = <uint32_t>j
+    try:
+        if sorter_start(&sorter, sizeof(word_t), size, True) != 0:
+            raise MemoryError()
+        sort_keys(&sorter, keys, size, entries)
+    finally:
+        sorter_free(&sorter)
+    for j in range(size):
+        positions[j] = entries[j]
+    return 0
 
 
 cdef cnp.ndarray values_at(const small_t *task, cnp.ndarray a, const Py_ssize_t *positions,
@@ -153,70 +182,3 @@ cdef cnp.ndarray array_of(const Py_ssize_t *numbers, cnp.npy_intp length):
     out = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INTP, 0)
     memcpy(cnp.PyArray_DATA(out), numbers, length * sizeof(Py_ssize_t))
     return out
-
-
-cdef int sort_positions(const small_t *task, const uint64_t *words, cnp.npy_intp size,
-                        Py_ssize_t *positions, Scratch scratch) except -1:
-    """The positions of words in ascending order, of equal ones in their own.
-
-    A word is sorted as a number whose low bits are its position; it may lose bits for that.
-    """
-    cdef uint64_t *pairs = <uint64_t *>scratch.take(size * sizeof(uint64_t))
-    cdef uint64_t low = <uint64_t>-1, high = 0
-    cdef int index_bits = bit_length(size - 1), lost
-    cdef Py_ssize_t j
-    memcpy(pairs, words, size * sizeof(uint64_t))
-    to_numbers(&task.keys.rule, task.order, 8 * task.keys.width, pairs, size)
-    for j in range(size):
-        low, high = min(low, pairs[j]), max(high, pairs[j])
-    lost = bit_length(high - low) + index_bits - 64
-    if lost <= -32:
-        sort_pairs(pairs, size, low, 0, index_bits, positions, <uint32_t *>pairs, cnp.NPY_UINT32)
-        return 0
-    sort_pairs(pairs, size, low, max(lost, 0), index_bits, positions, pairs, cnp.NPY_UINT64)
-    if lost > 0 and not sort_ties(task, words, size, lost, low, positions):
-        for j in range(size):
-            pairs[j] = number_of(task.order, words[j])
-        view = cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_UINT64, pairs)
-        order = cnp.PyArray_ArgSort(view, 0, cnp.NPY_MERGESORT)
-        memcpy(positions, cnp.PyArray_DATA(order), size * sizeof(Py_ssize_t))
-    return 0
-
-
-cdef int sort_pairs(const uint64_t *numbers, cnp.npy_intp size, uint64_t low, int lost,
-                    int index_bits, Py_ssize_t *positions, wide_t *pairs, int typenum) except -1:
-    """Numbers beside their positions; pairs may be where the numbers are."""
-    cdef wide_t mask = (<wide_t>1 << index_bits) - 1
-    cdef Py_ssize_t j
-    for j in range(size):
-        pairs[j] = <wide_t>((numbers[j] - low) >> lost << index_bits) | <wide_t>j
-    view = cnp.PyArray_SimpleNewFromData(1, &size, typenum, pairs)
-    cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
-    for j in range(size):
-        positions[j] = <Py_ssize_t>(pairs[j] & mask)
-    return 0
-
-
-cdef bint sort_ties(const small_t *task, const uint64_t *words, Py_ssize_t size, int lost,
-                    uint64_t low, Py_ssize_t *positions) noexcept:
-    """Sort words that differ only in lost bits; False if these are many."""
-    cdef Py_ssize_t j, at, moving, moves = size * bit_length(size)
-    cdef uint64_t number
-    for j in range(1, size):
-        moving, at = positions[j], j
-        number = number_of(task.order, words[moving])
-        while at and number_of(task.order, words[positions[at - 1]]) > number:
-            positions[at] = positions[at - 1]
-            at -= 1
-        positions[at] = moving
-        moves -= j - at
-        if moves < 0:
-            return False
-    return True
-
-
-cdef int load(small_t *task, Scratch scratch) except -1:
-    """The words of all keys, each loaded once."""
-    task.words = <uint64_t *>scratch.take(task.size * sizeof(uint64_t))
-    load_words(&task.keys, 0, task.size, task.words)
-    return 0

@@ -1,17 +1,48 @@
-/* What an array's own sort calls for numbers that lie side by side, as NumPy's C API has it: a worker
-   thread cannot take the interpreter lock where there is no memory for its thread state. */
+/* NumPy's sort of unsigned integers that lie side by side, as its C API has it: a worker thread
+   cannot take the GIL where there is no memory for its thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 
+#include <stdint.h>
+#include <stdlib.h>
+
 #include <numpy/arrayobject.h>
 
-typedef int (*fs_sort_t)(void *numbers, npy_intp length, void *array);
+typedef int (*fs_sort_t)(void *keys, npy_intp length, void *array);
 
-/* The sort of an array's dtype, which takes the array as its last argument; NULL if a later NumPy
-   has none. */
+static int fs_compare_u32(const void *a, const void *b)
+{
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    return (one > other) - (one < other);
+}
+
+static int fs_compare_u64(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* For a later NumPy that has no sort in this place. */
+static int fs_sort_u32(void *keys, npy_intp length, void *array)
+{
+    (void)array;
+    qsort(keys, (size_t)length, sizeof(uint32_t), fs_compare_u32);
+    return 0;
+}
+
+static int fs_sort_u64(void *keys, npy_intp length, void *array)
+{
+    (void)array;
+    qsort(keys, (size_t)length, sizeof(uint64_t), fs_compare_u64);
+    return 0;
+}
+
+/* The sort of an array of uint32 or uint64, which it takes as its last argument. */
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
-    return (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
+    fs_sort_t found = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
+    if (found != NULL) return found;
+    return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_sort_u32 : fs_sort_u64;
 }
 
 #endif

@@ -1,4 +1,4 @@
-"""Ranges of numbers, each sorted by NumPy: distinct words, and where they are."""
+"""Keys scattered by value, each part sorted: distinct words, and where they are."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,14 @@ from grids import covering
 import fastsel
 from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
-from fastsel._unique.sorting import Sorting, max_keys
+from fastsel._unique.sorting import sorted_groups
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
 THREADS = (1, 2, 3, 7, 20)
+# The index, the inverse and the counts.
+WANTED = ((), (1,), (2,), (0, 2), (0, 1, 2))
+WANTED = [tuple(k in wanted for k in range(3)) for wanted in WANTED]
 
 
 def random_items(dtype, size, rng):
@@ -53,11 +56,11 @@ SPREADS = {
 }
 
 
-def ranges_of(items, equal_nan, placed, threads, merged=True):
-    """The sorted job, or None if it gives up."""
+def groups_of(items, equal_nan, wanted, threads, merged=True):
+    """(values, index, inverse, counts); None if the keys are not for this kernel."""
     keys = _keys.keys_of(items, equal_nan)
-    job = Sorting(keys.data, keys.size, keys.rule, keys.order, placed, merged, threads)
-    return job if job.sort() else None
+    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
+    return sorted_groups(*arguments, *wanted, merged, threads)
 
 
 def canonical(items):
@@ -76,68 +79,81 @@ def expected_of(items, equal_nan):
 
 @covering(dtype=DTYPES, spread=SPREADS)
 def test_every_answer(dtype, spread):
-    answers = 0
     for size in SIZES:
         rng = np.random.default_rng(size)
         items = SPREADS[spread](random_items(dtype, size, rng), rng)
         for equal_nan in (True, False):
-            values, index, inverse, counts = expected_of(items, equal_nan)
+            values, *extras = expected_of(items, equal_nan)
             for threads in THREADS:
-                job = ranges_of(items, equal_nan, False, threads)
-                if job is not None:
-                    assert job.distinct().tobytes() == values.tobytes()
-                job = ranges_of(items, equal_nan, True, threads)
-                if job is None:
-                    continue
-                answers += 1
-                found = job.groups(True, True, True)
-                assert found[0].tobytes() == values.tobytes()
-                for ours, theirs in zip(found[1:], (index, inverse, counts), strict=True):
-                    assert np.array_equal(ours, theirs)
-                job = ranges_of(items, equal_nan, True, threads, merged=False)
-                order, places = job.groups(True, True, False)[1:3]
-                expected = np.argsort(canonical(items), kind="stable")
-                assert np.array_equal(order, expected)
-                assert np.array_equal(places[order], np.arange(size))
-    assert answers >= 2 * len(SIZES)  # on one thread, where the sizes are small
+                for wanted in WANTED:
+                    found = groups_of(items, equal_nan, wanted, threads)
+                    assert found[0].tobytes() == values.tobytes()
+                    for flag, ours, theirs in zip(wanted, found[1:], extras, strict=True):
+                        assert (ours is not None) == flag
+                        assert not flag or np.array_equal(ours, theirs)
+                order, ranks = groups_of(items, equal_nan, (True, True, False), threads, False)[1:3]
+                assert np.array_equal(order, np.argsort(canonical(items), kind="stable"))
+                assert np.array_equal(ranks[order], np.arange(size))
 
 
-def test_only_what_is_wanted():
-    job = ranges_of(np.array([5, 3, 5]), True, True, 1)
-    assert job.groups(False, False, False)[1:] == (None, None, None)
-    assert job.groups(False, False, True)[3].tolist() == [1, 2]
-    assert job.groups(True, False, False)[1].tolist() == [1, 0]
+def clusters(size, rng):
+    """Two of them, and a few keys far away on both sides."""
+    items = rng.integers(0, 1000, size) + rng.choice([0, 2**40], size)
+    items[rng.integers(0, size, 5)] = -(2**62), 2**62, -(2**63), 2**63 - 1, 2**41
+    return items
 
 
-SAMPLED = 1024  # keys per range, as sorting.pyx has it
+def unforeseen(size, rng):
+    """The quantiles that the kernel samples are all among few keys."""
+    items = rng.integers(2**40, 2**40 + 2**30, size)
+    places = sample_of(np.arange(size), size, 16 * 256, _keys.SEEDS[1] >> 33)[0]
+    items[places.view(np.int64).ravel()] = np.arange(16 * 256)
+    return items
 
 
-def sampled_places(size, drawn):
-    return sample_of(np.arange(size), size, drawn)[0].view(np.int64).ravel()
+def organ_pipe(size, rng):
+    rising = np.arange(size // 2)
+    return np.concatenate((rising, rising[::-1], [0] * (size % 2)))
 
 
-def test_ranges_of_uneven_size():
-    """Most keys are the same one: the sample says so, and its range has room for all of them."""
-    same = np.where(np.arange(200_000) % 8 == 0, np.arange(200_000), 77)
-    for threads in (1, 2, 7, 20):
-        assert np.array_equal(ranges_of(same, True, False, threads).distinct(), np.unique(same))
+# Keys that are spread so that parts, or pieces of them, are of very different size.
+CRAFTED = {
+    "powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)),
+    "near_powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)) + r.integers(0, 9, n),
+    "clusters": clusters,
+    "unforeseen": unforeseen,
+    "all_equal_but_one": lambda n, r: np.where(np.arange(n) == n // 3, 5, 77),
+    "organ_pipe": organ_pipe,
+    "sorted_blocks": lambda n, r: np.sort(r.integers(0, 2**60, (n // 500, 500)), axis=1).ravel(),
+    "denormal_and_huge": lambda n, r: np.where(
+        r.random(n) < 0.5, r.integers(0, n, n).view(np.float64), 1e300 * r.standard_normal(n)
+    ),
+    "zipf": lambda n, r: r.zipf(1.2, n),
+    "nearly_sorted": lambda n, r: np.arange(n) + r.integers(0, 50, n),
+    "two_of_three_equal": lambda n, r: np.where(r.random(n) < 0.67, 2**62, r.integers(0, 2**62, n)),
+    "one_bit_apart": lambda n, r: r.integers(0, 2, n) << 63,
+    "every_bit": lambda n, r: r.integers(-(2**63), 2**63 - 1, n) & -r.integers(0, 2**63 - 1, n),
+}
 
 
-def test_gives_up_where_a_range_has_no_room():
-    """The sample saw other keys than there are."""
-    array = np.arange(10**9, 10**9 + 200_000)
-    array[sampled_places(len(array), 2 * SAMPLED)] -= 10**9
-    assert ranges_of(array, True, False, 2) is None
-    assert ranges_of(array, True, False, 1) is not None
+@pytest.mark.parametrize("kind", CRAFTED)
+def test_crafted_keys(kind):
+    for size in (2000, 1_100_000):
+        items = CRAFTED[kind](size, np.random.default_rng(size))
+        values, *extras = expected_of(items, True)
+        for threads in (1, 3):
+            for wanted in ((True, True, True), (False, False, True)):
+                found = groups_of(items, True, wanted, threads)
+                assert np.array_equal(canonical(found[0].view(items.dtype)), values)
+                for flag, ours, theirs in zip(wanted, found[1:], extras, strict=True):
+                    assert not flag or np.array_equal(ours, theirs)
 
 
-def test_gives_up_where_lost_bits_tell_many_keys_apart():
-    """Two of the sample are far apart, so that the others share their upper bits."""
-    numbers = np.arange(31 * SAMPLED, dtype=np.uint64) + np.uint64(2**40)
-    numbers[sampled_places(len(numbers), SAMPLED)[:2]] = 0, 2**64 - 1
-    assert ranges_of(numbers, True, True, 1) is None
-    values = ranges_of(numbers, True, False, 1).distinct()
-    assert np.array_equal(values, np.unique(numbers))
+def test_the_sample_is_another_one_in_another_process():
+    """So that nobody can make keys whose quantiles it misses."""
+    size = 100_003
+    places = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
+    assert len(set(places)) == 3
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -167,8 +183,3 @@ def assert_bits(ours, expected):
     for found, array in zip(ours, expected, strict=True):
         assert found.dtype == array.dtype
         assert found.tobytes() == array.tobytes()
-
-
-def test_more_threads_sort_no_fewer_keys():
-    assert max_keys(1) == 2**27
-    assert all(max_keys(threads) > 2**26 for threads in range(1, 30))

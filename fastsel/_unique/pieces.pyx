@@ -1,0 +1,222 @@
+"""The sort of one part: its keys, in the cache, are counted and scattered once more, by their
+leading bits, to pieces of about PIECE_KEYS, which NumPy's sort handles at its fastest.
+
+With entries, which move along with the keys, a key becomes one word with its position within its
+piece: of the key, only the bits below those that chose the piece are left. NumPy sorts these words,
+so that equal keys keep their order. A piece that does not fit such words, or is long, because many
+keys are close to each other, is sorted as a part of its own, by its own least and greatest key.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from fastsel._core.scratch cimport give, take
+from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
+from fastsel._simd.levels cimport fs_level
+from fastsel._unique.ordered_numbers cimport bit_length
+
+cdef extern from "sorts.h" nogil:
+    ctypedef int (*fs_sort_t)(void *keys, cnp.npy_intp length, void *array) noexcept nogil
+    fs_sort_t fs_sort_of(cnp.ndarray array)
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+ctypedef fused packed_t:
+    uint32_t
+    uint64_t
+
+cdef enum:
+    PIECE_KEYS = 64         # a sort of so many is NumPy's fastest, with and without vectors
+    LONG_PIECE = 1024       # a longer piece is worth a scatter of its own
+    MIN_PIECE_BITS = 5
+    MAX_PIECE_BITS = 12     # log2 of the most pieces, whose ends a scatter writes to at once
+    MAX_DEPTH = 16          # of parts within parts: each removes MIN_PIECE_BITS or more
+
+cdef cnp.npy_intp no_length = 0
+cdef cnp.ndarray view_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
+cdef cnp.ndarray view_u64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT64, 0)
+cdef fs_sort_t numpy_sort_u32 = fs_sort_of(view_u32)
+cdef fs_sort_t numpy_sort_u64 = fs_sort_of(view_u64)
+cdef void *array_u32 = <void *>view_u32
+cdef void *array_u64 = <void *>view_u64
+
+
+cdef inline void numpy_sort(word_t *keys, Py_ssize_t n) noexcept nogil:
+    if word_t is uint32_t:
+        numpy_sort_u32(keys, n, array_u32)
+    else:
+        numpy_sort_u64(keys, n, array_u64)
+
+
+# ---- memory -----------------------------------------------------------------------------
+
+
+cdef inline size_t starts_bytes(Py_ssize_t room) noexcept nogil:
+    """Each depth has as many pieces as its keys ask for, and a few."""
+    return sizeof(uint32_t) * MAX_DEPTH * ((<Py_ssize_t>1 << piece_bits(room)) + 1)
+
+
+cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil:
+    """What a sorter takes."""
+    return room * (width + (sizeof(uint32_t) if with_entries else 0)) + starts_bytes(room)
+
+
+cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
+                      bint with_entries) noexcept nogil:
+    """For parts of at most `room` keys, fewer than 2^32; 0, or -1 if there is no memory. Free it in
+    both cases."""
+    sorter.entries = NULL
+    sorter.keys, sorter.starts = take(room * width), <uint32_t *>take(starts_bytes(room))
+    if with_entries:
+        sorter.entries = <uint32_t *>take(room * sizeof(uint32_t))
+        if sorter.entries == NULL:
+            return -1
+    return -1 if sorter.keys == NULL or sorter.starts == NULL else 0
+
+
+cdef void sorter_free(sorter_t *sorter) noexcept nogil:
+    give(sorter.keys)
+    give(sorter.entries)
+    give(sorter.starts)
+
+
+# ---- the sort ---------------------------------------------------------------------------
+
+
+cdef void sort_keys(sorter_t *sorter, word_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
+    """Put n > 0 keys into ascending order in sorter.keys, and the entries, if the sorter has some,
+    along with them, stably and in place. `keys` are used up."""
+    sort_range(sorter, keys, entries, 0, n, sorter.starts, False)
+
+
+cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
+    """log2 of the number of pieces for n keys."""
+    cdef int bits = 0
+    while bits < MAX_PIECE_BITS and n >> bits > PIECE_KEYS:
+        bits += 1
+    return max(bits, MIN_PIECE_BITS)
+
+
+cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
+                     Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
+    """The same of keys start to stop - 1, by a scatter to pieces."""
+    cdef word_t *out = <word_t *>sorter.keys
+    cdef uint32_t *out_entries = sorter.entries
+    cdef word_t low = keys[start], high = low
+    cdef Py_ssize_t pieces, i, piece, at, end
+    cdef uint32_t count
+    cdef int range_bits, shift
+    for i in range(start + 1, stop):
+        low, high = min(low, keys[i]), max(high, keys[i])
+    if low == high:                         # the entries are in order
+        memcpy(out + start, keys + start, (stop - start) * sizeof(word_t))
+        return
+    range_bits = bit_length(high - low)
+    if stop - start <= 2 * PIECE_KEYS and range_bits + bit_length(stop - start - 1) <= 64:
+        memcpy(out + start, keys + start, (stop - start) * sizeof(word_t))
+        if entries != NULL:
+            memcpy(out_entries + start, entries + start, (stop - start) * sizeof(uint32_t))
+        sort_piece(sorter, keys, entries, start, stop, low, range_bits, starts, True)
+        return
+    shift = max(0, range_bits - piece_bits(stop - start))
+    pieces = <Py_ssize_t>((high - low) >> shift) + 1
+    memset(starts, 0, pieces * sizeof(uint32_t))
+    for i in range(start, stop):
+        starts[(keys[i] - low) >> shift] += 1
+    at = start
+    for piece in range(pieces):
+        count = starts[piece]
+        starts[piece] = <uint32_t>at
+        at += count
+    for i in range(start, stop):
+        piece = <Py_ssize_t>((keys[i] - low) >> shift)
+        at = starts[piece]
+        starts[piece] = <uint32_t>(at + 1)
+        out[at] = keys[i]
+        if entries != NULL:
+            out_entries[at] = entries[i]
+    at = start                              # starts has the ends of pieces now
+    for piece in range(pieces):
+        end = starts[piece]
+        if end - at > 1 and shift:
+            sort_piece(sorter, keys, entries, at, end, <word_t>(low + (<word_t>piece << shift)),
+                       shift, starts + pieces, is_piece)
+        elif entries != NULL:
+            memcpy(entries + at, out_entries + at, (end - at) * sizeof(uint32_t))
+        at = end
+
+
+cdef inline void sort_piece(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
+                            Py_ssize_t stop, word_t low, int shift, uint32_t *starts,
+                            bint is_piece) noexcept nogil:
+    """A piece in sorter.keys, whose keys are less than 2^shift above low."""
+    cdef word_t *piece = <word_t *>sorter.keys + start
+    cdef uint64_t[LONG_PIECE] packed
+    cdef Py_ssize_t n = stop - start
+    cdef int position_bits = bit_length(n - 1)
+    cdef bint fits = entries == NULL or shift + position_bits <= 64
+    if n > LONG_PIECE and (entries != NULL or not is_piece) or not fits:
+        memcpy(keys + start, piece, n * sizeof(word_t))
+        if entries != NULL:
+            memcpy(entries + start, sorter.entries + start, n * sizeof(uint32_t))
+        sort_range(sorter, keys, entries, start, stop, starts, True)
+    elif entries == NULL:
+        numpy_sort(piece, n)
+    elif shift + position_bits <= 32:
+        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
+                    <uint32_t *>packed)
+    else:
+        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits, packed)
+
+
+cdef inline void sort_packed(word_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
+                             word_t low, int position_bits, packed_t *packed) noexcept nogil:
+    """n keys, in place, and their entries to out: each key, less `low`, in a word with its
+    position. There is room for n packed words."""
+    cdef packed_t mask = (<packed_t>1 << position_bits) - 1
+    cdef Py_ssize_t i
+    for i in range(n):
+        packed[i] = (<packed_t>(keys[i] - low) << position_bits) | <packed_t>i
+    numpy_sort(packed, n)
+    for i in range(n):
+        keys[i] = <word_t>(packed[i] >> position_bits) + low
+        out[i] = entries[packed[i] & mask]
+
+
+# ---- runs -------------------------------------------------------------------------------
+
+
+cdef Py_ssize_t mark_runs(const word_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
+                          uint64_t *run_starts) noexcept nogil:
+    """Set the bit of each of n > 0 sorted keys that differs from the one before, and of each `nan`
+    if these equal nothing; clear the others, to the end of the last block. Returns how many are
+    set."""
+    cdef Py_ssize_t blocks = blocks_of(n), block, j
+    cdef word_t[64] copy
+    for block in range(n >> 6):
+        run_starts[block] = changes_in(keys + block * 64, keys[max(block * 64 - 1, 0)])
+    if n & 63:
+        memcpy(copy, keys + (n & ~63), (n & 63) * sizeof(word_t))
+        for j in range(n & 63, 64):
+            copy[j] = copy[j - 1]
+        run_starts[blocks - 1] = changes_in(copy, keys[max((n & ~63) - 1, 0)])
+    run_starts[0] |= 1
+    j = n - 1
+    while nan_unequal and j >= 0 and keys[j] == <word_t>nan:
+        run_starts[j >> 6] |= <uint64_t>1 << (j & 63)
+        j -= 1
+    return level.count(run_starts, blocks)
+
+
+cdef inline uint64_t changes_in(const word_t *keys, word_t last) noexcept nogil:
+    """Which of 64 keys differ from the one before; last comes before the first."""
+    cdef word_t[64] changes
+    cdef uint64_t bits
+    cdef Py_ssize_t j
+    changes[0] = keys[0] ^ last
+    for j in range(1, 64):
+        changes[j] = keys[j] ^ keys[j - 1]
+    level.pack[log2_width(sizeof(word_t))](<const char *>changes, <uint64_t>-1, &bits, 1)
+    return bits
