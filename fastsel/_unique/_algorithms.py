@@ -11,7 +11,7 @@ from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tab
 from fastsel._unique.dense import dense
 from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presence import ascending_values
-from fastsel._unique.presorted import presorted, run_numbers
+from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.relabel import relabel
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.sorting import sorted_groups
@@ -121,7 +121,7 @@ def _presorted(keys, rows, wanted):
     def finish(order=None):
         inverse = counts = None
         if wanted.inverse:
-            inverse = run_numbers(bits, offsets, keys.size, order, threads)
+            inverse = group_runs(bits, offsets, keys.size, order, threads)
         if wanted.counts:
             counts = np.diff(indices.flat(bits, offsets, threads), append=keys.size)
         return inverse, counts

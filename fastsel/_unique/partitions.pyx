@@ -200,7 +200,7 @@ cdef class FillTables(OverParts):
             n = min(stop - at, BATCH)
             for j in range(n):
                 batch[j], batch_positions[j] = words[at + j], positions[at + j]
-            status = add_keys(table, &self.scatter.keys, batch, n, 0, batch_positions,
+            status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
                               numbers if self.numbered else NULL)
             if status:
                 return status
