@@ -24,11 +24,11 @@ def groups_of(flat, inverse, equal_nan, sorted):
     if groups is None:
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
-        return groups_by_hash(flat, inverse, equal_nan)
+        return groups_by_hash(flat, equal_nan)
     return groups if items is flat else groups._replace(values=flat[groups.index])
 
 
-def groups_by_hash(flat, inverse, equal_nan):
+def groups_by_hash(flat, equal_nan):
     """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
     each its own, and so is what stands for missing strings, unless it equals itself."""
     items = flat.tolist()
@@ -36,10 +36,11 @@ def groups_by_hash(flat, inverse, equal_nan):
     keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        _, index, numbers, counts = first_objects(keys, _keys.SEEDS, inverse)
+        first_positions, inverse = first_objects(keys)
     except TypeError:
         return None
-    return Groups(flat[index], index, finished(numbers, counts))
+    index = np.array(first_positions, np.intp)
+    return Groups(flat[index], index, finished(inverse, np.bincount(inverse)))
 
 
 def is_nan(item, doubtful=False):
