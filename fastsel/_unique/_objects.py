@@ -4,8 +4,7 @@ import numpy as np
 
 from fastsel._core import _gate, _threads
 from fastsel._unique import _algorithms, _keys, _plan, strings
-from fastsel._unique._algorithms import Groups, finished
-from fastsel._unique._outputs import Wanted
+from fastsel._unique._groups import Groups, Wanted
 from fastsel._unique.objects import first_objects, taken
 from fastsel._unique.small_unique import unique_small
 
@@ -25,7 +24,9 @@ def groups_of(flat, inverse, equal_nan, sorted):
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
         return groups_by_hash(flat, equal_nan)
-    return groups if items is flat else groups._replace(values=flat[groups.index])
+    if items is not flat:
+        groups.values = flat[groups.index]
+    return groups
 
 
 def groups_by_hash(flat, equal_nan):
@@ -40,7 +41,7 @@ def groups_by_hash(flat, equal_nan):
     except TypeError:
         return None
     index = np.array(first_positions, np.intp)
-    return Groups(flat[index], index, finished(inverse, np.bincount(inverse)))
+    return Groups(flat[index], index, inverse, np.bincount(inverse))
 
 
 def is_nan(item, doubtful=False):
@@ -59,8 +60,8 @@ def _in_order(items, inverse):
         return None
     starts, direction = runs
     counts = np.diff(starts, append=len(items))
-    numbers = np.repeat(np.arange(len(starts)), counts) if inverse else None
-    return Groups(items[starts], starts, finished(numbers, counts), direction)
+    inverse = np.repeat(np.arange(len(starts)), counts) if inverse else None
+    return Groups(items[starts], starts, inverse, counts, direction)
 
 
 def _strings(items):
@@ -78,7 +79,7 @@ def _strings(items):
     values = taken(items, index)
     if not strings.are_values(items, values, inverse, threads):
         return None
-    return Groups(values, index, finished(inverse, counts))
+    return Groups(values, index, inverse, counts)
 
 
 def _of_hashes(hashes):
@@ -92,5 +93,5 @@ def _of_hashes(hashes):
         )
         if found is not None:
             return found[1:]
-    groups = _algorithms.find(keys, hashes, Wanted(True, True, True), False)
-    return groups.index, *groups.finish()
+    groups = _algorithms.find_groups(keys, hashes, Wanted(True, True, True), False)
+    return groups.index, *groups.inverse_and_counts()

@@ -124,12 +124,12 @@ cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *own
     as for `find_keys`; `unknown` gets the keys that further slots may have, and returns how many
     these are."""
     cdef Py_ssize_t n_unknown, j
-    level.slots(
+    level.hash_to_slots(
         words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
     if table.slot_bits >= PREFETCHED_SLOT_BITS:
         for j in range(n):
             fs_prefetch(table.slots + first_slots[j] * table.width)
-    n_unknown = level.find[table.width == 8](
+    n_unknown = level.probe_first_slots[table.width == 8](
         words, n, keys.seed, table.slots, first_slots, slots, unknown)
     if not keys.is_word:
         n_unknown = confirm(table, own, keys, n, positions, slots, unknown, n_unknown)

@@ -48,7 +48,7 @@ cdef class ScatterByHash(Scatter):
         cdef uint64_t[BATCH] words, found
         cdef Py_ssize_t j
         self.load(start, n, words)
-        level.slots(
+        level.hash_to_slots(
             words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, found)
         for j in range(n):
             parts[j] = <uint8_t>found[j]

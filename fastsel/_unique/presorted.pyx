@@ -78,7 +78,7 @@ cdef class MarkRuns(Job):
         while block < stop and seen != RISES | FALLS:
             done = 0
             if block < whole and not self.keys.rule.nan_unequal:
-                done = level.turns[width == 8](
+                done = level.mark_changes[width == 8](
                     self.keys.data + block * 64 * width, min(whole - block, BLOCKS),
                     self.keys.rule.significant, self.keys.rule.limit, self.order, &last,
                     &self.bits[block], &seen)
@@ -101,7 +101,7 @@ cdef class MarkRuns(Job):
             words[j] = words[n - 1]
         for j in range(64):
             narrow[j] = <uint32_t>words[j]
-        level.turns[self.keys.width == 8](
+        level.mark_changes[self.keys.width == 8](
             <const char *>words if self.keys.width == 8 else <const char *>narrow, 1, all_bits,
             all_bits, self.order, last, &self.bits[block], seen)
         for j in range(n):
