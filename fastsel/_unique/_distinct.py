@@ -255,7 +255,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         if rows.ndim > 1:
             return None
         rows = np.require(rows, requirements="CA")  # with an axis it may have come in any strides
-        groups = _objects.groups_of(rows, wanted.inverse, equal_nan, sorted)
+        groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
     keys = _keys.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
     if keys is None:

@@ -9,7 +9,7 @@ from fastsel._unique.objects import first_objects, taken
 from fastsel._unique.small_unique import unique_small
 
 
-def groups_of(flat, inverse, equal_nan, sorted):
+def groups_of(flat, wanted, equal_nan, sorted):
     """The Groups of a 1-d array of objects or StringDType; None where NumPy's comparisons decide.
 
     These order objects that are not all str or all bytes, and strings of which some are missing
@@ -19,17 +19,17 @@ def groups_of(flat, inverse, equal_nan, sorted):
     if not _gate.HAS_LOCK and flat.dtype.kind == "O":
         flat = flat.copy()
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _in_order(items, inverse) or _strings(items)
+    groups = _in_order(items, wanted.inverse) or _strings(items)
     if groups is None:
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
-        return groups_by_hash(flat, equal_nan)
+        return groups_by_hash(flat, wanted, equal_nan)
     if items is not flat:
         groups.values = flat[groups.index]
     return groups
 
 
-def groups_by_hash(flat, equal_nan):
+def groups_by_hash(flat, wanted, equal_nan):
     """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
     each its own, and so is what stands for missing strings, unless it equals itself."""
     items = flat.tolist()
@@ -37,11 +37,12 @@ def groups_by_hash(flat, equal_nan):
     keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        first_positions, inverse = first_objects(keys)
+        first_positions, inverse = first_objects(keys, wanted.inverse or wanted.counts)
     except TypeError:
         return None
     index = np.array(first_positions, np.intp)
-    return Groups(flat[index], index, inverse, np.bincount(inverse))
+    counts = np.bincount(inverse) if wanted.counts else None
+    return Groups(flat[index], index, inverse, counts)
 
 
 def is_nan(item, doubtful=False):

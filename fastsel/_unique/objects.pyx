@@ -21,24 +21,27 @@ cdef enum:
     ROUND = 64            # objects between two checks for signals
 
 
-def first_objects(cnp.ndarray items not None):
+def first_objects(cnp.ndarray items not None, bint numbered):
     """(first_positions, inverse) of a 1-d, contiguous array of objects, in order of first
-    occurrence; first_positions is a list."""
+    occurrence; first_positions is a list, the inverse is None unless numbered."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
-    cdef cnp.ndarray inverse_out = new_result(1, &size, cnp.NPY_INTP)
-    cdef Py_ssize_t *inverse = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
+    cdef Py_ssize_t[::1] inverse = None
+    cdef object inverse_out = None
     cdef dict groups = {}
     cdef list first_positions = []
     cdef object new_group = 0, group
     cdef Py_ssize_t i
     assert cnp.PyArray_ISCARRAY_RO(items)
+    if numbered:
+        inverse = inverse_out = new_result(1, &size, cnp.NPY_INTP)
     for i in range(size):
         group = groups.setdefault(<object>objects[i] if objects[i] != NULL else None, new_group)
         if group is new_group:
             first_positions.append(i)
             new_group = len(first_positions)
-        inverse[i] = group
+        if numbered:
+            inverse[i] = group
         if (i + 1) % ROUND == 0:
             PyErr_CheckSignals()
             with nogil:
