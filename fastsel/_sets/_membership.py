@@ -20,6 +20,13 @@ MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 # takes longer than to scatter all on several threads.
 FILLED_SHARE = 4
 
+# NumPy compares all objects with one test after the other: a hash of each takes as long as so many
+# comparisons.
+MIN_HASHED_OBJECTS = 8
+
+# Objects that are equal if, and only if, ``==`` is True, and have equal hashes then.
+_HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
+
 
 class WantedMasks(NamedTuple):
     """Which masks are wanted, and whether they say what is not among the other array's items."""
@@ -105,6 +112,20 @@ def _among_few(items, tests, invert):
         return None
     threads = _threads.for_bytes(items.nbytes * len(tests))
     return few_tests.among_few(items, tests, rule, invert, threads)
+
+
+def among_objects(items, tests, invert):
+    """Which Python objects are among the tests, by their hash; None where NumPy's ``==`` could say
+    something else, or takes less time."""
+    if tests.size < MIN_HASHED_OBJECTS:
+        return None
+    items, tests = items.tolist(), tests.tolist()
+    if not (
+        set(map(type, tests)) <= _HASHED_BY_VALUE and set(map(type, items)) <= _HASHED_BY_VALUE
+    ):
+        return None
+    known = {test for test in tests if test == test}
+    return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
 
 
 def _has_keys(dtype):

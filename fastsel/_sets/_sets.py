@@ -334,6 +334,8 @@ def _serves(kind, element, test_elements):
 
 def _among(items, tests, invert):
     """Which items are among the tests, or are not; None if NumPy has to say it."""
+    if items.dtype.kind == "O" and tests.dtype.kind == "O":
+        return _membership.among_objects(items, tests, invert)
     tests = _membership.as_dtype_of(items, tests)
     if tests is None:
         return None

@@ -51,7 +51,7 @@ def argsort(values, with_ranks):
     if _by_kernel(values):
         order, found = _order_of_numbers(values, with_ranks)
         return order, found if found is not None or not with_ranks else ranks(order)
-    order = _order_by_leading(values) if values.size > _plan.TINY_ITEMS else None
+    order = _order_by_columns(values) if values.size > _plan.TINY_ITEMS else None
     if order is None:
         order = _numpy_order(values)
     return order, ranks(order) if with_ranks else None
@@ -88,13 +88,13 @@ def _order_of_numbers(values, with_ranks):
     return (_numpy_order(values), None) if found is None else found[1:3]
 
 
-def _sorted(values, wanted):
-    """What `sorted_groups` says of numbers, each of which is a group."""
+def _sorted(values, wanted, merged=False):
+    """What `sorted_groups` says of numbers; each of them is a group unless merged."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
     threads = _threads.for_bytes(values.nbytes, COST)
     data = np.require(values, requirements="CA")
-    return sorted_groups(data, len(values), rule, order, _keys.SEEDS, *wanted, False, threads)
+    return sorted_groups(data, len(values), rule, order, _keys.SEEDS, *wanted, merged, threads)
 
 
 def _put_first_bits(values, flat, index):
@@ -116,66 +116,78 @@ def _put_first_bits(values, flat, index):
         values[first : first + len(nans)] = nans
 
 
-def _order_by_leading(values):
-    """The order of rows or strings, by a word of their leading items first; None for what has no
+def _order_by_columns(values):
+    """The order of rows, strings, bytes or complex numbers: by a word of as many leading items as
+    fit; what has the same word, by a word of the items that follow, and so on. None for what has no
     words."""
-    words = _leading_word(values)
-    if words is None:
+    columns = _columns(values)
+    if columns is None:
         return None
-    return _order_by_words(words, lambda some: _numpy_order(values[some]))
-
-
-def _order_by_words(words, order_of):
-    """The order of what has these words; order_of says in which order some stand that have the same
-    word."""
-    order = argsort(words, False)[0]
-    same = np.zeros(len(order) + 1, bool)
-    in_order = words[order]
-    same[1:-1] = in_order[1:] == in_order[:-1]
-    alike = _numpy.flatnonzero(same[1:] | same[:-1])
-    if len(alike):
-        some = order[alike]
-        order[alike] = some[order_of(some)]
+    order, tied = np.arange(len(columns)), slice(None)
+    groups, column = None, 0
+    while column < columns.shape[1]:
+        rows = order[tied]
+        words, column = _packed(columns, rows, groups, column)
+        found = argsort(words, False)[0]
+        order[tied], words = rows[found], words[found]
+        is_first = np.ones(len(words) + 1, bool)
+        is_first[1:-1] = words[1:] != words[:-1]
+        is_tied = ~(is_first[1:] & is_first[:-1])
+        if not is_tied.any():
+            break
+        groups = np.cumsum(is_first[:-1], dtype=np.uint64)[is_tied]
+        tied = np.arange(len(order))[tied][is_tied]
     return order
 
 
-def _leading_word(values):
-    """Unsigned words that order rows, strings, bytes or complex numbers, as far as their leading
-    items do; or None."""
+def _columns(values):
+    """The items of each row, string or complex number, as numbers of the same order; None for
+    dtypes without such numbers."""
     if values.ndim > 1:
-        return _packed(values.reshape(len(values), -1))
-    values = np.ascontiguousarray(values)
-    if values.dtype.kind == "c":
-        word = _packed(values.view(values.real.dtype).reshape(-1, 2))
-        if word is not None:  # a number with a NaN comes after all others
-            word[np.isnan(values)] = word.max()
-        return word
-    if values.dtype.kind in "SUV":
-        characters = values.view(np.uint32 if values.dtype.kind == "U" else np.uint8)
-        return _packed(characters.reshape(len(values), -1))
-    return None
-
-
-def _packed(rows):
-    """Words of as many columns as fit, the first on top; None for dtypes without an order."""
-    if rows.dtype.kind in "bu" and rows.itemsize == 1:
-        columns = np.zeros((len(rows), 8), np.uint8)
-        leading = rows[:, :8]
-        columns[:, : leading.shape[1]] = leading != 0 if rows.dtype.kind == "b" else leading
-        return columns.view(">u8").ravel().astype(np.uint64)
-    order = _dtypes.number_rule(rows.dtype)
-    if order is None or rows.dtype.char == "e":  # NumPy orders the NaN of float16 in its own way
+        columns = values.reshape(len(values), -1)
+    elif values.dtype.kind == "c":
+        # A number with a NaN comes after all others: the first column says whether it has one.
+        parts = np.ascontiguousarray(values).view(values.real.dtype).reshape(-1, 2)
+        columns = np.column_stack((np.isnan(values), parts)).astype(parts.dtype, copy=False)
+    elif values.dtype.kind in "SUV":
+        characters = np.uint32 if values.dtype.kind == "U" else np.uint8
+        columns = np.ascontiguousarray(values).view(characters).reshape(len(values), -1)
+    else:
         return None
-    rule = _dtypes.key_rule(rows.dtype).part_rule(False)
-    word, bits = None, 0
-    for column in rows.T:
-        number = ordered_keys(column, rule, order, _threads.for_bytes(column.nbytes))
-        number -= number.min()
-        more = int(number.max()).bit_length()
-        if bits + more > 64:
-            break
-        word, bits = number if word is None else word << np.uint64(more) | number, bits + more
-    return word
+    if _dtypes.number_rule(columns.dtype) is None or columns.dtype.char == "e":
+        return None  # NumPy orders the NaN of float16 in its own way
+    if columns.dtype.kind == "b":
+        columns = columns.view(np.uint8) != 0  # other bytes than 0 and 1 are True, too
+    is_bytes = columns.dtype.kind in "bu" and columns.itemsize == 1
+    return _eights(columns.view(np.uint8)) if is_bytes else columns
+
+
+def _eights(rows):
+    """Rows of bytes as rows of words of eight bytes, the first byte on top, filled up with 0."""
+    words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
+    words[:, : rows.shape[1]] = rows
+    return words.view(">u8").astype(np.uint64)
+
+
+def _packed(columns, rows, groups, start):
+    """(words, stop): words of the columns from start to stop - 1, as many as fit, in these rows,
+    the first one on top, below the groups of the rows if these are given."""
+    order = _dtypes.number_rule(columns.dtype)
+    rule = _dtypes.key_rule(columns.dtype).part_rule(False)
+    threads = _threads.for_bytes(len(rows) * columns.itemsize)
+    words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
+    for stop in range(start, columns.shape[1]):
+        keys = ordered_keys(columns[rows, stop], rule, order, threads)
+        keys -= keys.min()
+        more = int(keys.max()).bit_length()
+        if bits + more > 64 and stop > start:
+            return words, stop
+        if bits + more > 64:  # as their ranks, keys fit beside the groups
+            found, _, keys, _ = _sorted(keys, (False, True, False), True)
+            more = (len(found) - 1).bit_length()
+            keys = keys.astype(np.uint64)
+        words, bits = keys if words is None else words << np.uint64(more) | keys, bits + more
+    return words, columns.shape[1]
 
 
 def _order_of_objects(values):
@@ -188,6 +200,20 @@ def _order_of_objects(values):
     is_nan = objects != objects  # as missing strings of StringDType do not say of themselves
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
+
+
+def _order_by_words(words, order_of):
+    """The order of objects that have these words; order_of says how objects with the same word are
+    ordered, given their positions."""
+    order = argsort(words, False)[0]
+    same = np.zeros(len(order) + 1, bool)
+    in_order = words[order]
+    same[1:-1] = in_order[1:] == in_order[:-1]
+    tied = _numpy.flatnonzero(same[1:] | same[:-1])
+    if len(tied):
+        some = order[tied]
+        order[tied] = some[order_of(some)]
+    return order
 
 
 def _python_order(objects):

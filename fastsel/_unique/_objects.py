@@ -3,7 +3,7 @@
 import numpy as np
 
 from fastsel._core import _gate, _threads
-from fastsel._unique import _algorithms, _keys, _plan, strings
+from fastsel._unique import _algorithms, _keys, _plan, packed_strings, strings
 from fastsel._unique._groups import Groups, Wanted
 from fastsel._unique.objects import first_objects, taken
 from fastsel._unique.small_unique import unique_small
@@ -18,6 +18,10 @@ def groups_of(flat, wanted, equal_nan, sorted):
     """
     if not _gate.HAS_LOCK and flat.dtype.kind == "O":
         flat = flat.copy()
+    if flat.dtype.kind == "T":
+        groups = _packed_strings(flat)
+        if groups is not None:
+            return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
     groups = _in_order(items, wanted.inverse) or _strings(items)
     if groups is None:
@@ -81,6 +85,17 @@ def _strings(items):
     if not strings.are_values(items, values, inverse, threads):
         return None
     return Groups(values, index, inverse, counts)
+
+
+def _packed_strings(flat):
+    """As `_strings`, of StringDType; None if a string is missing, too."""
+    hashes = packed_strings.hashes_of(flat, _keys.SEEDS)
+    if hashes is None:
+        return None
+    index, inverse, counts = _of_hashes(hashes)
+    if not packed_strings.are_first(flat, index, inverse):
+        return None
+    return Groups(flat[index], index, inverse, counts)
 
 
 def _of_hashes(hashes):

@@ -81,6 +81,7 @@ TESTS = {
     "small_sorting.pyx": ["small_unique", "small", *DISTINCT],
     "small_sorting.pxd": ["small_unique", "small", *DISTINCT],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
+    "packed_strings.pyx": ["distinct_texts", "distinct_missing"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
     "partitions.pxd": [*DISTINCT, *SETS],
