@@ -179,3 +179,41 @@ def test_arrays_without_a_common_dtype(name):
     ):
         ours, theirs = (outcome(getattr(m, name), first, second) for m in (fastsel, np))
         assert ours[:2] == theirs[:2] if theirs[0] == "raises" else ours[0] == theirs[0]
+
+
+OBJECTS = {
+    "str": lambda k: str(k % 50),
+    "bytes": lambda k: str(k % 50).encode(),
+    "int": lambda k: k % 50 - 25,
+    "float": lambda k: float("nan") if k % 7 == 0 else k % 50 / 2,
+    "mixed": lambda k: [k % 3, float(k % 3), str(k % 3), None, True, 1j, b"1", 2**70][k % 8],
+    "unequal": lambda k: float("nan"),
+    "tuple": lambda k: (k % 3,),
+    "list": lambda k: [k % 3],
+    "of_a_class_of_its_own": lambda k: EqualToAll() if k % 9 == 0 else k % 20,
+}
+
+
+class EqualToAll:
+    """NumPy asks it whether it equals an item, and so does a set only if their hashes are equal."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 7
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+@pytest.mark.parametrize("count", [1, 7, 8, 60])
+@pytest.mark.parametrize("invert", [False, True])
+def test_objects_among_objects(kind, count, invert):
+    items, tests = np.empty(300, object), np.empty(count, object)
+    for array, step in ((items, 1), (tests, 3)):
+        for k in range(len(array)):
+            array[k] = OBJECTS[kind](k * step)
+
+    def call(function):
+        return function(items, tests, invert=invert)
+
+    assert_same_outcome(outcome(call, fastsel.isin), outcome(call, np.isin))

@@ -157,6 +157,22 @@ def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
+@pytest.mark.parametrize("high", [3, 2**30])
+def test_argsort_of_wide_rows(dtype, high):
+    """Rows that share their columns down to the last ones, with values as far apart as can be."""
+    generator = np.random.default_rng(5)
+    size, width = 500, 200
+    limits = np.iinfo("i8") if dtype[0] == "f" else np.iinfo(dtype)
+    values = generator.integers(0, min(high, limits.max), (size, width)).astype(dtype)
+    values[:, 5] = generator.choice([limits.min, 0, limits.max], size)
+    for shared in (0, 1, 199, 200):
+        rows = values.copy()
+        rows[::2, :shared] = rows[0, :shared]
+        expected = np.lexsort(rows.T[::-1])
+        assert np.array_equal(_ascending.argsort(rows, False)[0], expected), shared
+
+
 SHAPES_OF_NUMBERS = {
     "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
     "narrow": lambda n, r: r.integers(0, 1000, n),
