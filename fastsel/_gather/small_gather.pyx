@@ -11,6 +11,7 @@ from libc.stdint cimport intptr_t
 from fastsel._core.copying cimport copy_run_slices
 from fastsel._core.plain cimport is_plain
 from fastsel._core.results cimport numpy_array
+from fastsel._core.strided cimport MAX_DIMS
 from fastsel._simd.blocks cimport fs_level_t
 from fastsel._simd.levels cimport fs_level
 
@@ -21,7 +22,6 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
     BLOCK_ROWS = 128       # of indices
-    MAX_DIMS = 64
 
 
 def gather_nd(data, indices, Py_ssize_t most):

@@ -116,29 +116,29 @@ def _presorted(keys, rows, wanted):
     if found is None:
         return None
     bits, direction = found
-    offsets = bitmask.offsets_of(bits, keys.width, threads)
+    mask = bitmask.from_bits(bits, keys.width, threads)
 
     def finish(order=None):
         inverse = counts = None
         if wanted.inverse:
-            inverse = run_numbers(bits, offsets, keys.size, order, threads)
+            inverse = run_numbers(bits, mask.offsets, keys.size, order, threads)
         if wanted.counts:
-            counts = np.diff(indices.flat(bits, offsets, threads), append=keys.size)
+            counts = np.diff(indices.flat(mask, threads), append=keys.size)
         return inverse, counts
 
-    return Groups(*_at_bits(rows, bits, offsets, wanted.index), finish, direction)
+    return Groups(*_at_bits(rows, mask, wanted.index), finish, direction)
 
 
-def _at_bits(rows, bits, offsets, with_index):
+def _at_bits(rows, mask, with_index):
     """Values and index in order of first occurrence."""
     threads = _threads.for_bytes(rows.nbytes)
     index = None
     if with_index or not _dtypes.movable(rows.dtype):
-        index = indices.flat(bits, offsets, threads)
+        index = indices.flat(mask, threads)
     if not _dtypes.movable(rows.dtype):
         return rows[index], index
-    values = results.empty((int(offsets[-1]), *rows.shape[1:]), rows.dtype)
-    items.keep(rows, 0, 1, bits, offsets, values, threads)
+    values = results.empty((mask.total, *rows.shape[1:]), rows.dtype)
+    items.compress(rows, 0, 1, mask, values, threads)
     return values, index
 
 
@@ -159,8 +159,8 @@ def _dense(keys, rows, wanted, ascending, span, expected):
     first_occurrences, *extras = found
     if ascending:
         return Groups(rows[first_occurrences], first_occurrences, finished(*extras), 1)
-    offsets = bitmask.offsets_of(first_occurrences, keys.width, threads)
-    return Groups(*_at_bits(rows, first_occurrences, offsets, wanted.index), finished(*extras))
+    mask = bitmask.from_bits(first_occurrences, keys.width, threads)
+    return Groups(*_at_bits(rows, mask, wanted.index), finished(*extras))
 
 
 def _values_alone(rows, wanted, ascending):
@@ -220,10 +220,10 @@ def _partitions(keys, rows, wanted, ascending, span, expected):
     )
     if not job.find():
         return None
-    bits, offsets = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
-    finish = finished(*job.finish(bits, offsets))
+    mask = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
+    finish = finished(*job.finish(mask.bits, mask.offsets))
     del job  # and its memory
-    return Groups(*_at_bits(rows, bits, offsets, wanted.index), finish)
+    return Groups(*_at_bits(rows, mask, wanted.index), finish)
 
 
 def _comparison(keys, rows, wanted, ascending, span, expected):

@@ -51,7 +51,11 @@ SETS = ["set_promises", "sets", "out_of_memory"]
 # Kernel: its tests, those that notice most in little time first.
 TESTS = {
     "bitmask.pyx": [*SELECTION, "distinct_values", "distinct_strings"],
+    "bitmask.pxd": [*SELECTION, "distinct_values", "distinct_strings"],
+    "axis_counts.pyx": ["count_nonzero", "memory"],
     "indices.pyx": [*SELECTION, "sparse"],
+    "indices.pxd": [*SELECTION, "sparse"],
+    "coordinates.pyx": [*SELECTION, "sparse"],
     "items.pyx": ["compress", "compress_rules", "positions", "count_nonzero", "gather", "bounds"],
     "small.pxd": ["small", "truth"],
     "small_positions.pyx": ["small", "truth"],
@@ -100,6 +104,7 @@ TESTS = {
     "parallel.pyx": ["threads", *THREADS, "interrupts", "fork"],
     "parallel.pxd": ["threads", "gather", "interrupts", *SELECTION],
     "truth.pxd": SELECTION,
+    "tiles.pyx": ["tiles", *SELECTION],
     "tiles.pxd": ["tiles", *SELECTION],
     "strided.pxd": [*SELECTION, *GATHER],
     "copying.pxd": ["compress", *GATHER],
@@ -115,7 +120,7 @@ TESTS = {
     "bits_body.h": SELECTION,
     "counts_body.h": ["count_nonzero"],
     "positions_body.h": SELECTION,
-    "kept_body.h": ["compress", "compress_rules", "sorting", *SELECTION],
+    "compress_body.h": ["compress", "compress_rules", "sorting", *SELECTION],
     "offsets_body.h": GATHER,
     "slots_body.h": ["distinct_firsts", "set_promises", *DISTINCT],
     "levels.h": ["config", *SELECTION],
