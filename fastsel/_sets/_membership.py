@@ -20,7 +20,7 @@ MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 FILLED_SHARE = 4
 
 
-class Wanted(NamedTuple):
+class WantedMasks(NamedTuple):
     """Which masks are wanted, and whether they say what is not among the other array's items."""
 
     first: bool

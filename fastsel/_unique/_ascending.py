@@ -5,7 +5,7 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, strings
-from fastsel._unique.keys import ordered_numbers
+from fastsel._unique.keys import ordered_keys
 from fastsel._unique.sorting import sorted_groups
 
 # To sort a key takes so many times as long as to copy it.
@@ -169,7 +169,7 @@ def _packed(rows):
     rule = _dtypes.key_rule(rows.dtype).part_rule(False)
     word, bits = None, 0
     for column in rows.T:
-        number = ordered_numbers(column, rule, order, _threads.for_bytes(column.nbytes))
+        number = ordered_keys(column, rule, order, _threads.for_bytes(column.nbytes))
         number -= number.min()
         more = int(number.max()).bit_length()
         if bits + more > 64:
