@@ -84,8 +84,7 @@ def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offset
     job.offsets = offsets
     job.chunks = chunk_count(
         offsets.shape[0], threads, job.slice.width + sizeof(Py_ssize_t))
-    with nogil:
-        job.run(threads)
+    job.run(threads)
 
 
 cdef class CopySlices(Job):
@@ -108,8 +107,7 @@ cdef first_fault(GatherRows job, int threads):
         return None
     job.chunks = chunk_count(job.rows.size, threads, job.slice.width + job.axes * job.width)
     job.faults = new_intp(job.chunks * FAULT)
-    with nogil:
-        job.run(threads)
+    job.run(threads)
     for k in range(0, job.faults.shape[0], FAULT):
         if job.faults[k + ROW] >= 0:
             return (job.faults[k + ROW], job.faults[k + AXIS],

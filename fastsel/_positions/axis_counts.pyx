@@ -47,8 +47,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
     if job.items.size == 0:
         return counts[:size]
     job.counts = counts
-    with nogil:
-        job.run_rounds(job.rounds, threads)
+    job.run_rounds(job.rounds, threads)
     if job.copies == 1:
         return counts
     add_copies(job.counts, size, threads)
@@ -253,8 +252,7 @@ cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except
     cdef AddCopies job = AddCopies()
     job.counts, job.size = counts, size
     job.chunks = chunk_count(size, threads, counts.shape[0] // size * sizeof(Py_ssize_t))
-    with nogil:
-        job.run(threads)
+    job.run(threads)
     return 0
 
 

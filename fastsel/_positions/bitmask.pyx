@@ -50,9 +50,8 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] signi
         mask.count_bits(width * job.truth.words + moved, threads)
         return mask
     job.counts = mask.offsets = new_intp(job.chunks + 1)
-    with nogil:
-        job.run(threads)
-        scan(&job.counts[0], job.chunks)
+    job.run(threads)
+    scan(&job.counts[0], job.chunks)
     return mask
 
 
@@ -69,9 +68,8 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
             job.items = in_memory_order
     job.describe_words(width, significant, 0, threads)
     job.bits, job.counts = None, new_intp(job.chunks + 1)
-    with nogil:
-        job.run(threads)
-        scan(&job.counts[0], job.chunks)
+    job.run(threads)
+    scan(&job.counts[0], job.chunks)
     return job.counts[job.chunks]
 
 
@@ -97,9 +95,8 @@ cdef class Bitmask:
         cdef CountBits job = CountBits()
         job.bits, job.chunks = self.bits, chunk_count(self.bits.shape[0], threads, 64 * moved)
         job.counts = self.offsets = new_intp(job.chunks + 1)
-        with nogil:
-            job.run(threads)
-            scan(&job.counts[0], job.chunks)
+        job.run(threads)
+        scan(&job.counts[0], job.chunks)
         return 0
 
 

@@ -53,8 +53,7 @@ def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None,
     # Are they those of all bits? Twice as many do not fit one block if they are more than 32, nor
     # several if they are more than (blocks - 1) * 64.
     job.is_whole = items > max(32, (mask.bits.shape[0] - 1) * 64)
-    with nogil:
-        job.run(threads)
+    job.run(threads)
 
 
 def truncate(Bitmask mask not None, Py_ssize_t count):
@@ -88,8 +87,7 @@ def fill(cnp.ndarray out not None, Py_ssize_t start, uint64_t value, int threads
     job.out = <char *>cnp.PyArray_DATA(out) + start * columns * job.width
     job.items = (cnp.PyArray_DIM(out, 0) - start) * columns
     job.chunks = chunk_count(job.items, threads, job.width)
-    with nogil:
-        job.run(threads)
+    job.run(threads)
 
 
 cdef class Fill(Job):

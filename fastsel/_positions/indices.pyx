@@ -25,8 +25,7 @@ def flat(Bitmask mask not None, int threads):
         job = WriteIndices()
         job.read(mask)
         job.out = <intptr_t *>cnp.PyArray_DATA(out)
-        with nogil:
-            job.run(threads)
+        job.run(threads)
     return out
 
 
@@ -40,8 +39,7 @@ def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not 
     job.read(mask)
     job.out, job.narrow = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out) == 4
     job.rows, job.row_items = cnp.PyArray_SIZE(out), row_items
-    with nogil:
-        job.run(threads)
+    job.run(threads)
 
 
 cdef class OverBits(Job):

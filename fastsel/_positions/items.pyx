@@ -62,8 +62,7 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
     job.units = job.outer.size * job.block_chunks
     job.chunks = chunk_count(job.units, threads,
                              (job.total * job.slice.width + mask.bits.shape[0]) // job.block_chunks)
-    with nogil:
-        job.run(threads)
+    job.run(threads)
 
 
 @cython.final

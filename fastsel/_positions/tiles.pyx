@@ -65,8 +65,7 @@ cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uin
     # Chunks of TALL tiles, of fewer rows where those are too few for the threads or too long.
     job.chunks = max(1, rows // (TALL * TILE),
                      min(rows // MIN_ROWS, max(threads, items.size >> CHUNK_BITS)))
-    with nogil:
-        job.run(threads)
+    job.run(threads)
     return 0
 
 
