@@ -16,7 +16,7 @@ from fastsel._core.scratch cimport give, new_intp, new_u8, take
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, PREFETCHED_SLOT_BITS, PROBES_PER_KEY, add_keys, find_keys, table_bytes,
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_bytes,
     table_clear, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words
 from fastsel._unique.partitions cimport ScatterByHash, part_share
@@ -41,9 +41,6 @@ cdef extern from *:
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
-
-cdef enum:
-    MAX_COMPARED = 16           # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
     keys_t keys
@@ -299,8 +296,10 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add these tests to an empty table and look up these items; returns 0 or a status."""
-    cdef Py_ssize_t status = add_tests(tests, test, stop_test, table)
     cdef uint8_t *marks = NULL
+    cdef Py_ssize_t status
+    table.skips_unequal = True
+    status = add_tests(tests, test, stop_test, table)
     if status == 0 and tests.found != NULL:
         marks = <uint8_t *>take(marks_size(table))
         if marks == NULL:
@@ -357,20 +356,10 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
-    cdef uint64_t[MAX_COMPARED + 1] compared
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_compared = 0
-    if (marks == NULL and side.keys.is_word and table.length <= MAX_COMPARED
-            and table.slot_bits < PREFETCHED_SLOT_BITS):
-        n_compared = words_of(table, &side.keys, compared)
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        if n_compared:
-            level.any_of(words, n, compared, n_compared, side.found + start)
-            for j in range(n):
-                side.found[start + j] ^= invert
-            start += n
-            continue
         left -= find_keys(table, table_keys, &side.keys, words, n, positions, slots)
         if left < 0:
             return FLOODED
@@ -385,21 +374,3 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
                 fs_mark(marks + slots[j])
         start += n
     return 0
-
-
-cdef Py_ssize_t words_of(const table_t *table, const keys_t *keys,
-                         uint64_t *compared) noexcept nogil:
-    """The words of a table of at most MAX_COMPARED; returns how many."""
-    cdef Py_ssize_t slot, n = 0
-    cdef uint64_t held
-    if table.seed_number:
-        compared[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
-    for slot in range(<Py_ssize_t>1 << table.slot_bits):
-        if table.width == 4:
-            held = (<const uint32_t *>table.slots)[slot]
-            compared[n] = <uint32_t>(held ^ keys.seed)
-        else:
-            held = (<const uint64_t *>table.slots)[slot]
-            compared[n] = held ^ keys.seed
-        n += held != 0
-    return n

@@ -48,9 +48,9 @@ cdef extern from "level.h" nogil:
         Py_ssize_t (*probe_first_slots[2])(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *held,
             const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) noexcept nogil
-        void (*any_of)(
-            const uint64_t *words, Py_ssize_t n, const uint64_t *few, Py_ssize_t count,
-            uint8_t *out) noexcept nogil
+        void (*among_few[4])(
+            const char *items, Py_ssize_t n, const uint64_t *tests, const uint64_t *masks,
+            Py_ssize_t count, uint8_t *out) noexcept nogil
         Py_ssize_t (*mark_not_recent[2])(
             const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
             uint64_t *bits) noexcept nogil

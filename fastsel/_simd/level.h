@@ -79,9 +79,10 @@ typedef struct {
     /* probe_first_slots[slots have 8 bytes]: n words in their first slots. See hash_body.h. */
     ptrdiff_t (*probe_first_slots[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held,
                          const uint64_t *first_slots, uint32_t *found, uint16_t *unknown);
-    /* out says which of n words are among a few. */
-    void (*any_of)(const uint64_t *words, ptrdiff_t n, const uint64_t *few, ptrdiff_t count,
-                   uint8_t *out);
+    /* among_few[log2 width]: out says which of n items, as they lie in memory, are one of count
+       tests: where the bits of the test's mask are those of the test. */
+    void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,
+                         const uint64_t *masks, ptrdiff_t count, uint8_t *out);
     /* mark_not_recent[width is 8]: which items are not those that lie at their slot of recent keys
        (fs_recent_slot), as bits. Returns how many. */
     ptrdiff_t (*mark_not_recent[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,

@@ -45,7 +45,7 @@ static const fs_level_t AT(fs_level) = {
     AT(row_offsets),
     AT(hash_to_slots),
     {AT(probe_first_slots_u32), AT(probe_first_slots_u64)},
-    AT(any_of),
+    {AT(among_few_u8), AT(among_few_u16), AT(among_few_u32), AT(among_few_u64)},
     {AT(mark_not_recent_u32), AT(mark_not_recent_u64)},
     AT(skip_seen),
     {AT(mark_changes_u32), AT(mark_changes_u64)},

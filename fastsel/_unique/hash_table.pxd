@@ -35,6 +35,7 @@ ctypedef struct table_t:
     uint32_t seed_number    # of the group of the seed, plus one; 0 if it was not seen
     int slot_bits           # log2 of the number of slots
     int skip_bits           # top bits of the hash that all its keys share
+    bint skips_unequal      # keys that equal no other are not added
     Py_ssize_t lookups
     Py_ssize_t probes
 

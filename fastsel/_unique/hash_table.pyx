@@ -218,6 +218,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *held, const keys_t *k
         j = unknown[k]
         i, at = positions[j], <Py_ssize_t>first_slots[j]
         word = <wide_t>words[j] ^ <wide_t>keys.seed
+        if table.skips_unequal and any_unequal and is_unequal(keys, i, words[j]):
+            continue
         if word == 0 or (any_unequal and is_unequal(keys, i, words[j])):
             added = table.seed_number == 0 or is_unequal(keys, i, words[j])
             number = <uint32_t>(length + 1) if added else table.seed_number
@@ -263,6 +265,7 @@ cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) n
         move_words(table, <uint64_t *>table.slots, &larger, <uint64_t *>larger.slots, keys)
     larger.length, larger.seed_number = table.length, table.seed_number
     larger.lookups, larger.probes = table.lookups, table.probes
+    larger.skips_unequal = table.skips_unequal
     table_free(table)
     table[0] = larger
     return 0

@@ -21,6 +21,7 @@ cdef class Tables:
     cdef Py_ssize_t expected      # groups, estimated
     cdef bint counted
     cdef bint numbered            # the inverse or the counts are wanted, or keys are no words
+    cdef bint skips_unequal       # keys that equal no other are no groups
     cdef Py_ssize_t key_blocks
     cdef Py_ssize_t key_chunks
     cdef Py_ssize_t rounds

@@ -35,14 +35,16 @@ cdef class Tables:
     """The state between the two halves of the job; between them the groups may be put in order."""
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t most,
-                 Py_ssize_t expected, bint inverse, bint counts, int threads):
+                 Py_ssize_t expected, bint inverse, bint counts, int threads,
+                 bint skips_unequal=False):
         """Of `size` > 0 keys. A chunk's table grows for at most `most` groups; expected is an
-        estimate of them, or 0."""
+        estimate of them, or 0. skips_unequal: keys that equal no other are no groups."""
         cdef cnp.npy_intp length = size
         describe_keys(&self.keys, data, size, rule, unequal, seeds)
         self.owned, self.threads = (data, unequal), threads
         self.most, self.expected, self.counted = most, min(expected, most), counts
         self.numbered = inverse or counts or not self.keys.is_word
+        self.skips_unequal = skips_unequal
         self.key_blocks = blocks_of(size)
         self.key_chunks = min(self.key_blocks, max(1, threads))
         self.rounds = chunk_count(
@@ -143,6 +145,7 @@ cdef class FillTables(OverTables):
         if k < self.chunks:
             part.status = table_start(&part.table, &self.all.keys, self.all.numbered, self.all.most,
                                       0, self.all.expected + BATCH)
+            part.table.skips_unequal = self.all.skips_unequal
         if part.status == 0:
             fill(part, &self.all.keys, self.all.first_key(k), self.all.first_key(k + self.chunks),
                  self.all.counted, &self.inverse[0] if self.inverse is not None else NULL)

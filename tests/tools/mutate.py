@@ -88,6 +88,7 @@ TESTS = {
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": [*DISTINCT, "distinct_firsts"],
     "partitions.pxd": [*DISTINCT, *SETS],
+    "few_tests.pyx": SETS,
     "range_lookup.pyx": SETS,
     "table_lookup.pyx": SETS,
     "ordered_numbers.pxd": ["sorting", "ascending", *DISTINCT],
