@@ -131,8 +131,8 @@ def each_num_threads(forced_kernels):
         yield steps
 
 
-# What a kernel with checks (FASTSEL_CHECKED=1) prints, and goes on. In this process it is a warning,
-# which fails the test.
+# What a kernel of a checked build (FASTSEL_CHECKED=1) prints, and goes on. In this process it is a
+# warning, which fails the test.
 OUT_OF_VIEW = "IndexError: Out of bounds on buffer access"
 
 # Runs each code that it is sent in a fork of itself, which has imported NumPy and no more. It says

@@ -2,8 +2,8 @@
 
 The axes are taken by falling stride, whatever their order in the array, so that memory is read as
 it lies. Columns are summed in lanes as wide as the items, rows are counted from the bits of some of
-them. If the chunks are cut along an axis that is reduced, each has counts of its own, which are
-added in the end.
+them. If the chunks are ranges of a reduced axis, each has counts of its own, which are added in the
+end.
 """
 cimport cython
 cimport numpy as cnp
@@ -41,7 +41,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
     describe_truth(&job.truth, width, significant)
     job.describe_axes(items, order, steps)
     job.size = size
-    job.cut(threads)
+    job.choose_chunks(threads)
     length = job.copies * size
     counts = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
     if job.items.size == 0:
@@ -94,7 +94,7 @@ cdef class CountAxes(Job):
                 axes.shape[last] = length
             axes.strides[last], self.steps[last] = stride, steps[k]
 
-    cdef void cut(self, int threads) noexcept:
+    cdef void choose_chunks(self, int threads) noexcept:
         """Which axis chunks and rounds are ranges of, and how many there are."""
         cdef Py_ssize_t nbytes = self.items.size * self.truth.width * self.truth.words, length
         self.chunk_axis = self.longest_axis(True, True)

@@ -3,7 +3,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.plain cimport is_plain
+from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._simd.blocks cimport fs_level_t, log2_width
 
 cdef enum:
@@ -12,8 +12,8 @@ cdef enum:
 
 
 cdef inline bint is_small(a, Py_ssize_t most, Py_ssize_t times=1) noexcept:
-    """Plain, and of few items?"""
-    return is_plain(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
+    """C-contiguous, native, and of few items?"""
+    return is_contiguous_native(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:

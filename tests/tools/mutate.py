@@ -61,7 +61,7 @@ TESTS = {
     "small_positions.pyx": ["small", "truth"],
     "small_selection.pyx": ["small", "truth", "compress"],
     "small_gather.pyx": ["small", *GATHER],
-    "plain.pxd": ["small", "compress", *GATHER, "truth"],
+    "contiguous.pxd": ["small", "compress", *GATHER, "truth"],
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "relabel.pyx": DISTINCT,
