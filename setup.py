@@ -4,6 +4,7 @@ FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same resu
                       compiler without OpenMP
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
+FASTSEL_CHECKED=1     builds kernels that check each index into a view: one beyond it is an error
 FASTSEL_COVERAGE=1    builds kernels whose lines gcov counts (tests/tools/uncovered.py)
 FASTSEL_WARNINGS=1    takes warnings of gcc or clang for errors
 FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead of for speed
@@ -22,6 +23,13 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+
+def requested(variable):
+    return os.environ.get(variable, "0") not in ("", "0")
+
+
+SERIAL = requested("FASTSEL_NO_OPENMP")
+CHECKED = requested("FASTSEL_CHECKED")
 # Each .pyx of a package is a kernel; their headers are included by their plain names.
 KERNELS = sorted(glob("fastsel/*/*.pyx"))
 HEADERS = sorted(glob("fastsel/*/*.h"))
@@ -33,19 +41,12 @@ THREADED = "fastsel._core.parallel"
 SHARED = HEADERS + sorted(glob("fastsel/*/*.pxd"))
 DIRECTIVES = {
     "language_level": 3,
-    "boundscheck": False,
+    "boundscheck": CHECKED,
     "wraparound": False,
-    "initializedcheck": False,
+    "initializedcheck": CHECKED,
     "cdivision": True,
     "embedsignature": True,
 }
-
-
-def requested(variable):
-    return os.environ.get(variable, "0") not in ("", "0")
-
-
-SERIAL = requested("FASTSEL_NO_OPENMP")
 COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
 HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
@@ -113,7 +114,7 @@ class BuildKernels(build_ext):
             self.extensions,
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=CYTHON_CODE,
-            force=self.force,
+            force=self.force or CHECKED,  # C that is there has no checks
             quiet=not self.verbose,
         )
         return {extension.name: extension.sources for extension in written}
@@ -121,7 +122,7 @@ class BuildKernels(build_ext):
     def flags(self):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
-        level = "-O1" if ONLY or COVERAGE else "-O3"
+        level = "-O1" if ONLY or COVERAGE or CHECKED else "-O3"
         # A function starts a cache line, or a change elsewhere may make its loops slower.
         compile_args, link_args = [level, "-fno-strict-aliasing", "-falign-functions=64"], []
         if COVERAGE:
@@ -205,6 +206,7 @@ def extension(name, sources):
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
             ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
+            *([("FASTSEL_CHECKED", "1")] if CHECKED else []),
         ],
     )
 

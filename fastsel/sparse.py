@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastsel._core import _dtypes, _gate, _threads, results
-from fastsel._positions import bitmask, indices, items
+from fastsel._positions import bitmask, coordinates, indices, items
 
 try:
     from scipy import sparse
@@ -108,11 +108,11 @@ def _coordinates(array, truth):
     threads = _threads.for_bytes(array.nbytes)
     dtype = result.coords[0].dtype
     moved = array.ndim * dtype.itemsize + array.itemsize
-    bits, offsets = bitmask.pack(array, *truth, moved, threads)
-    coords = results.empty((array.ndim, int(offsets[-1])), dtype)
-    indices.coordinates(bits, offsets, array.shape, coords.T, threads)
+    mask = bitmask.pack(array, *truth, moved, threads)
+    coords = results.empty((array.ndim, mask.total), dtype)
+    coordinates.write(mask, array.shape, coords.T, threads)
     result.coords = tuple(coords)
-    result.data = _kept(array, bits, offsets, threads)
+    result.data = _nonzero_items(array, mask, threads)
     return _canonical(result)
 
 
@@ -124,22 +124,22 @@ def _compressed(container, array, truth):
         return _canonical(result)
     threads = _threads.for_bytes(rows.nbytes)
     moved = result.indices.itemsize + rows.itemsize
-    bits, offsets = bitmask.pack(rows, *truth, moved, threads)
-    total = int(offsets[-1])
+    mask = bitmask.pack(rows, *truth, moved, threads)
+    total = mask.total
     dtype = result.indices.dtype if total <= np.iinfo(np.int32).max else np.int64
     result.indices = results.empty((total,), np.dtype(dtype))
-    indices.coordinates(bits, offsets, rows.shape[1:], result.indices[:, np.newaxis], threads)
+    coordinates.write(mask, rows.shape[1:], result.indices[:, np.newaxis], threads)
     result.indptr = np.empty(len(rows) + 1, dtype)
-    indices.row_starts(bits, offsets, rows.shape[1], result.indptr[:-1], threads)
+    indices.row_starts(mask, rows.shape[1], result.indptr[:-1], threads)
     result.indptr[-1] = total
-    result.data = _kept(rows, bits, offsets, threads)
+    result.data = _nonzero_items(rows, mask, threads)
     return _canonical(result)
 
 
-def _kept(array, bits, offsets, threads):
+def _nonzero_items(array, mask, threads):
     """The non-zero items themselves, in C order."""
-    data = results.empty((int(offsets[-1]),), array.dtype)
-    items.keep(array, 0, array.ndim, bits, offsets, data, threads)
+    data = results.empty((mask.total,), array.dtype)
+    items.compress(array, 0, array.ndim, mask, data, threads)
     return data
 
 

@@ -1,4 +1,9 @@
-"""A slice is what one hit, or one index row, moves: the trailing axes of an array."""
+"""A slice is what one hit, or one index row, moves: the trailing axes of an array.
+
+The functions that copy have one contract: each slice at base + offset lies within the source, or
+memory outside of it is read, and out has room for all slices, side by side, or what lies behind is
+overwritten. out and the source do not overlap, or slices are overwritten before they are read.
+"""
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -40,7 +45,8 @@ ctypedef struct slice_t:
 
 
 cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) noexcept:
-    """The axes of a from first_axis on."""
+    """The axes of a from first_axis on, which is at most the number of axes: beyond, memory behind
+    the shape is read."""
     describe(&slice.items, a, first_axis, cnp.PyArray_NDIM(a))
     slice.itemsize = cnp.PyArray_ITEMSIZE(a)
     slice.width = slice.items.size * slice.itemsize
@@ -49,14 +55,15 @@ cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) n
 
 cdef inline void copy_slices(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
                              Py_ssize_t n, char *out) noexcept nogil:
-    """Slice j comes from base + offsets[j]; out has room for n of them, side by side."""
+    """Slice j comes from base + offsets[j]."""
     copy_rows(slice, base, 0, 1, offsets, n, out)
 
 
 cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t stride,
                            Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
-    """The slices at the same n offsets of each of so many rows, which lie stride bytes apart."""
+    """The slices at the same n offsets of each of `rows` rows, which lie stride bytes apart, those
+    of the first row at base + offset."""
     cdef Py_ssize_t i
     if slice.run:
         copy_run_slices(base, stride, rows, slice.width, offsets, n, out)
@@ -69,7 +76,7 @@ cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t st
 cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """Slices whose items lie side by side."""
+    """Slices of width bytes whose items lie side by side; rows as in copy_rows."""
     if width == 1:
         copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
     elif width == 2:
@@ -92,7 +99,7 @@ cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t
 
 cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
                                   Py_ssize_t width) noexcept nogil:
-    """How many slices follow the one before them."""
+    """How many of n slices follow the one before them."""
     cdef Py_ssize_t j, found = 0
     for j in range(1, n):
         found += offsets[j] - offsets[j - 1] == width
@@ -102,7 +109,7 @@ cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
 cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """Slices that follow each other are one copy."""
+    """As copy_run_slices: slices that follow each other are one copy."""
     cdef Py_ssize_t i, j, start, length
     for i in range(rows):
         j = 0
@@ -119,6 +126,7 @@ cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t
 cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                             char *out) noexcept nogil:
+    """As copy_run_slices: one by one, the next ones asked for ahead of time."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         for j in range(n):
@@ -129,6 +137,7 @@ cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 
 cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept nogil:
+    """Any address will do: nothing is read."""
     cdef Py_ssize_t line
     for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
         fs_prefetch(slice + line * LINE)
@@ -137,6 +146,7 @@ cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept no
 cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             const Py_ssize_t *offsets, Py_ssize_t n,
                             fixed_t *out) noexcept nogil:
+    """As copy_run_slices, of the width of fixed_t; out may be unaligned."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         if i + ROWS_AHEAD < rows:
@@ -183,8 +193,9 @@ cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_s
 cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t stride,
                              Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                              fixed_t *out) noexcept nogil:
-    """`length` items that lie `stride` bytes apart, of each slice; the longer loop is the inner
-    one, so that few columns of a Fortran-ordered array are read one after the other."""
+    """`length` items that lie `stride` bytes apart, the first at row + offset, of each slice, to
+    the same place of each slice of out. The longer loop is the inner one, so that few columns of a
+    Fortran-ordered array are read one after the other."""
     cdef Py_ssize_t j, k, width = slice.width
     if length < n:
         for k in range(length):
@@ -201,7 +212,7 @@ cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t s
 cdef inline void copy_long(const slice_t *slice, const char *row, Py_ssize_t stride,
                            Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
-    """The same for items of other sizes."""
+    """As copy_spaced, for items of other sizes."""
     cdef Py_ssize_t j, k
     for j in range(n):
         for k in range(length):

@@ -1,4 +1,4 @@
-"""Cut a range into chunks, run a body over them, scan their counts."""
+"""Cut a range into chunks, run a job over them, scan their counts."""
 
 # Per thread: threads take them dynamically, so that the others do the work of a slow thread.
 cdef enum:
@@ -11,16 +11,6 @@ cdef enum:
     UNIT_BYTES = 512           # 64 items of 8 bytes
     MAX_CHUNKS = 1 << 20
 
-# Handles chunk k of the task; tasks are plain structs on the caller's stack.
-ctypedef void (*chunk_body)(void *task, Py_ssize_t k) noexcept nogil
-
-# Both raise what a signal handler raised (Ctrl-C: KeyboardInterrupt); some chunks have not run
-# then, and the kernel has nothing to do but clean up.
-cdef int for_chunks(
-    chunk_body body, void *task, Py_ssize_t chunks, int threads) except -1 nogil
-cdef int for_rounds(
-    chunk_body body, void *task, Py_ssize_t rounds, Py_ssize_t chunks, int threads) except -1 nogil
-
 
 cdef class Job:
     """One pass of a kernel: a subclass has typed views of what it reads and writes, and handles one
@@ -31,9 +21,11 @@ cdef class Job:
     """
     cdef Py_ssize_t chunks    # of a round; one round, unless rounds are asked for
     cdef void chunk(self, Py_ssize_t k) noexcept nogil
-    # These raise what a signal handler raised, as for_chunks does.
-    cdef int run(self, int threads) except -1 nogil
-    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1 nogil
+    # Each raises what a signal handler raised (Ctrl-C: KeyboardInterrupt); some chunks have not run
+    # then, and the kernel has nothing to do but clean up.
+    cdef int run(self, int threads) except -1
+    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
+    cdef int run_with_gil(self, int threads) except -1
 
 
 cdef inline Py_ssize_t chunk_count(

@@ -1,4 +1,4 @@
-"""The one place that knows threads and signals: every kernel runs its chunks through `for_chunks`.
+"""The one place that knows threads and signals: every kernel is a Job, which runs its chunks.
 
 The threads of an OpenMP region take chunks until none is left, so that one that starts late finds
 nothing to do, and delays nobody. Each begins with a range of its own: from call to
@@ -25,8 +25,14 @@ cdef extern from *:
     #else
     #define FS_COMPILER "gcc " __VERSION__
     #endif
+    #if defined(FASTSEL_CHECKED)
+    #define FS_CHECKED 1
+    #else
+    #define FS_CHECKED 0
+    #endif
     """
     const char *FS_COMPILER
+    bint FS_CHECKED       # a chunk may raise an IndexError, which is written where it happens
 
 cdef extern from "openmp.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t
@@ -79,9 +85,8 @@ ctypedef struct range_t:
     Py_ssize_t stop
     char padding[48]          # a cache line each
 
-ctypedef struct job_t:
-    chunk_body body
-    void *task
+ctypedef struct run_t:
+    void *job                 # a Job
     bint checks_signals       # the caller is the main thread
     fs_atomic_t pause         # nobody takes another chunk: signals are to be checked
     int64_t alone_until       # the caller pauses then, as regions begin again; or 0
@@ -91,115 +96,104 @@ ctypedef struct job_t:
     range_t ranges[MAX_RANGES]
 
 
-cdef int for_chunks(
-        chunk_body body, void *task, Py_ssize_t chunks, int threads) except -1 nogil:
-    """Run body(task, k) for each k below `chunks`, on at most `threads` threads."""
-    if chunks == 1:
-        body(task, 0)
-    else:
-        for_rounds(body, task, 1, chunks, threads)
-    return 0
-
-
-cdef int for_rounds(
-        chunk_body body, void *task, Py_ssize_t rounds, Py_ssize_t chunks,
-        int threads) except -1 nogil:
-    """Run `rounds` times `chunks` chunks, each round when the one before has ended: chunk k is
-    number k % chunks of round k // chunks."""
-    cdef Py_ssize_t r
-    cdef bint is_main = PyThread_get_thread_ident() == main_thread
-    if is_main:
-        start_clock()
-    for r in range(rounds):
-        run(body, task, r * chunks, (r + 1) * chunks, threads, is_main)
-    return 0
-
-
 cdef class Job:
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Handle chunk k; in rounds, chunk k % chunks of round k // chunks."""
         pass
 
-    cdef int run(self, int threads) except -1 nogil:
-        """Handle all chunks, on at most `threads` threads."""
-        if self.chunks == 1:
-            self.chunk(0)
-        else:
-            for_rounds(run_chunk, <void *>self, 1, self.chunks, threads)
+    cdef int run(self, int threads) except -1:
+        """Handle all chunks without the GIL, on at most `threads` threads."""
+        with nogil:
+            if self.chunks == 1:
+                self.chunk(0)
+            else:
+                run_all(self, 1, threads)
         return 0
 
-    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1 nogil:
+    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1:
         """Handle `rounds` times as many, each round when the one before has ended."""
-        return for_rounds(run_chunk, <void *>self, rounds, self.chunks, threads)
+        with nogil:
+            run_all(self, rounds, threads)
+        return 0
+
+    cdef int run_with_gil(self, int threads) except -1:
+        """As run, but no code of Python runs meanwhile: for chunks that read Python objects."""
+        return run_all(self, 1, 1 if FS_CHECKED else threads)
 
 
-cdef void run_chunk(void *job, Py_ssize_t k) noexcept nogil:
-    (<Job>job).chunk(k)
-
-
-cdef int run(chunk_body body, void *task, Py_ssize_t start, Py_ssize_t stop, int threads,
-             bint is_main) except -1 nogil:
-    """The chunks from start to stop, in regions where threads may be used, else on this thread: if
-    another one is in a region, within a region of someone else, and in a child that a signal
-    handler forks meanwhile."""
-    cdef job_t job
-    cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
-    cdef int wanted
-    job.body, job.task, job.checks_signals = body, task, is_main
-    divide(&job, start, stop, threads)
-    while left > 0:
-        fs_store(&job.pause, 0)
-        wanted = <int>min(threads, left)
-        if fs_load(&fs_forks) != forks:
-            wanted = 1
-        job.alone_until = put_off() if wanted > 1 else 0
-        if wanted > 1 and not job.alone_until and fs_begin_region(wanted):
-            run_region(&job, wanted)
-            fs_end_region()
-        else:
-            take_chunks(&job, 0)
-        if not fs_load(&job.pause):
-            break
-        if is_main:
-            check_signals()
-        left = count_left(&job)
+cdef int run_all(Job job, Py_ssize_t rounds, int threads) except -1 nogil:
+    cdef Py_ssize_t r
+    cdef bint is_main = PyThread_get_thread_ident() == main_thread
+    if is_main:
+        start_clock()
+    for r in range(rounds):
+        run_chunks(job, r * job.chunks, (r + 1) * job.chunks, threads, is_main)
     return 0
 
 
-cdef void divide(job_t *job, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
+cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
+                    bint is_main) except -1 nogil:
+    """The chunks from start to stop, in regions where threads may be used, else on this thread: if
+    another one is in a region, within a region of someone else, and in a child that a signal
+    handler forks meanwhile."""
+    cdef run_t state
+    cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
+    cdef int wanted
+    state.job, state.checks_signals = <void *>job, is_main
+    divide(&state, start, stop, threads)
+    while left > 0:
+        fs_store(&state.pause, 0)
+        wanted = <int>min(threads, left)
+        if fs_load(&fs_forks) != forks:
+            wanted = 1
+        state.alone_until = put_off() if wanted > 1 else 0
+        if wanted > 1 and not state.alone_until and fs_begin_region(wanted):
+            run_region(&state, wanted)
+            fs_end_region()
+        else:
+            take_chunks(&state, 0)
+        if not fs_load(&state.pause):
+            break
+        if is_main:
+            check_signals()
+        left = count_left(&state)
+    return 0
+
+
+cdef void divide(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
     """Give each thread a range of its own."""
     cdef int k
-    job.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
-    for k in range(job.n_ranges):
-        fs_store(&job.ranges[k].next, start + chunk_start(stop - start, job.n_ranges, k))
-        job.ranges[k].stop = start + chunk_start(stop - start, job.n_ranges, k + 1)
+    state.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
+    for k in range(state.n_ranges):
+        fs_store(&state.ranges[k].next, start + chunk_start(stop - start, state.n_ranges, k))
+        state.ranges[k].stop = start + chunk_start(stop - start, state.n_ranges, k + 1)
 
 
-cdef Py_ssize_t count_left(job_t *job) noexcept nogil:
+cdef Py_ssize_t count_left(run_t *state) noexcept nogil:
     cdef Py_ssize_t left = 0
     cdef int k
-    for k in range(job.n_ranges):
-        left += max(0, job.ranges[k].stop - fs_load(&job.ranges[k].next))
+    for k in range(state.n_ranges):
+        left += max(0, state.ranges[k].stop - fs_load(&state.ranges[k].next))
     return left
 
 
-cdef void run_region(job_t *job, int threads) noexcept nogil:
+cdef void run_region(run_t *state, int threads) noexcept nogil:
     """Run chunks on so many threads. If time and again most of it goes by while the caller waits,
     not for a thread that works, but for one that waits for a CPU, no region begins for a while."""
     cdef int64_t start = fs_microseconds(), now, longest
     cdef int t
-    fs_store(&job.ran, 0)
-    fs_release(job)
+    fs_store(&state.ran, 0)
+    fs_release(state)
     for t in prange(threads, num_threads=threads, schedule="static"):
         if t == 0:
-            job.worked = -fs_microseconds()
-            take_chunks(job, 0)
-            job.worked += fs_microseconds()
+            state.worked = -fs_microseconds()
+            take_chunks(state, 0)
+            state.worked += fs_microseconds()
         else:
-            help_with(job, t)
-    fs_acquire(job)
+            help_with(state, t)
+    fs_acquire(state)
     now = fs_microseconds()
-    longest = max(job.worked, <int64_t>fs_load(&job.ran))
+    longest = max(state.worked, <int64_t>fs_load(&state.ran))
     if now - start - longest < max(LATE_MICROSECONDS, longest):
         fs_store(&late_regions, 0)
         fs_store(&serial_for, 0)
@@ -220,44 +214,51 @@ cdef int64_t put_off() noexcept nogil:
     return now + left if 0 < left <= MAX_SERIAL_MICROSECONDS else 0
 
 
-cdef void help_with(job_t *job, int thread) noexcept nogil:
+cdef void help_with(run_t *state, int thread) noexcept nogil:
     """Take chunks in another thread than the caller's, and note for how long it had a CPU."""
     cdef int64_t start = fs_microseconds(), ran = fs_thread_microseconds()
-    take_chunks(job, thread)
+    if FS_CHECKED:
+        # Python knows the thread from here on: an error is gone with a state that lasts no longer
+        # than it takes to raise it.
+        with gil:
+            with nogil:
+                take_chunks(state, thread)
+    else:
+        take_chunks(state, thread)
     if fs_microseconds() - start < LATE_MICROSECONDS:
         return
     ran = fs_thread_microseconds() - ran
-    while fs_load(&job.ran) < ran:  # of two at once, the larger one stays
-        ran = max(ran, <int64_t>fs_exchange(&job.ran, <Py_ssize_t>ran))
+    while fs_load(&state.ran) < ran:  # of two at once, the larger one stays
+        ran = max(ran, <int64_t>fs_exchange(&state.ran, <Py_ssize_t>ran))
 
 
-cdef void take_chunks(job_t *job, int thread) noexcept nogil:
+cdef void take_chunks(run_t *state, int thread) noexcept nogil:
     """Run chunks until none is left or it is time to pause, which the calling thread, 0, sees."""
     cdef Py_ssize_t k
-    fs_acquire(job)
-    while not fs_load(&job.pause):
-        k = take_chunk(job, thread)
+    fs_acquire(state)
+    while not fs_load(&state.pause):
+        k = take_chunk(state, thread)
         if k < 0:
             break
-        job.body(job.task, k)
-        if thread == 0 and is_time_to_pause(job):
-            fs_store(&job.pause, 1)
-    fs_release(job)
+        (<Job>state.job).chunk(k)
+        if thread == 0 and is_time_to_pause(state):
+            fs_store(&state.pause, 1)
+    fs_release(state)
 
 
-cdef bint is_time_to_pause(job_t *job) noexcept nogil:
-    if job.checks_signals:
+cdef bint is_time_to_pause(run_t *state) noexcept nogil:
+    if state.checks_signals:
         return check_is_due()
-    return job.alone_until != 0 and fs_microseconds() >= job.alone_until
+    return state.alone_until != 0 and fs_microseconds() >= state.alone_until
 
 
-cdef Py_ssize_t take_chunk(job_t *job, int thread) noexcept nogil:
+cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
     """A chunk that nobody has taken, of this thread's range if it has one left; or -1."""
     cdef range_t *own
     cdef Py_ssize_t chunk
     cdef int k
-    for k in range(job.n_ranges):
-        own = &job.ranges[(thread + k) % job.n_ranges]
+    for k in range(state.n_ranges):
+        own = &state.ranges[(thread + k) % state.n_ranges]
         if fs_load(&own.next) < own.stop:
             chunk = fs_fetch_add(&own.next, 1)
             if chunk < own.stop:

@@ -2,6 +2,9 @@
 
 Neighbouring axes that a single stride covers are merged, so that a C-contiguous array of any
 number of dimensions is one row, and every other layout has the longest inner rows it can have.
+
+Nothing keeps the array alive or its memory in place: whoever describes an array holds it for as
+long as the description is used.
 """
 cimport numpy as cnp
 
@@ -23,7 +26,8 @@ ctypedef struct cursor_t:
 
 cdef inline void describe(
         strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
-    """The axes first_axis ... stop_axis - 1 of a."""
+    """The axes first_axis ... stop_axis - 1 of a, which has that many: beyond, memory behind its
+    shape is read."""
     cdef int axis
     s.data = <char *>cnp.PyArray_DATA(a)
     s.ndim = 0
@@ -35,7 +39,8 @@ cdef inline void describe(
 
 
 cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride) noexcept nogil:
-    """A new inner axis, or more of the one before."""
+    """A new inner axis, or more of the one before. s has less than MAX_DIMS axes, or memory behind
+    its shape is overwritten."""
     if length == 1:
         return
     if s.ndim and s.strides[s.ndim - 1] == length * stride:
@@ -48,6 +53,8 @@ cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride)
 
 
 cdef inline void complete(strided_t *s) noexcept nogil:
+    """After the last axis. Without it an array of one item has no axis, and its inner row lies
+    before its shape."""
     if s.ndim == 0:
         s.shape[0] = 1
         s.strides[0] = 0
@@ -55,7 +62,8 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 
 
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
-    """As the items lie in memory, for those who need them in no order."""
+    """As the items lie in memory, for whoever needs them in no order: positions in s are no longer
+    positions in C order. s is complete."""
     cdef strided_t axes = s[0]
     cdef int axis, k
     if s.size == 0:
@@ -77,6 +85,7 @@ cdef inline void sort_axes(strided_t *s) noexcept nogil:
 
 
 cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
+    """Items of an inner row."""
     return s.shape[s.ndim - 1]
 
 
@@ -86,7 +95,8 @@ cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
 
 
 cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
-    """Put the cursor on item `index`; the array is not empty."""
+    """Put the cursor on item `index`, 0 <= index < size: of another one, the address is outside of
+    the array; in an empty array, a division by 0 ends the process."""
     cdef int axis
     c.inner = index % s.shape[s.ndim - 1]
     index = index // s.shape[s.ndim - 1]
@@ -98,12 +108,13 @@ cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcep
 
 
 cdef inline char *item(const cursor_t *c, const strided_t *s) noexcept nogil:
-    """Address of the item under the cursor."""
+    """Address of the item under the cursor, which is on s: of another array, it is anywhere."""
     return c.row + c.inner * s.strides[s.ndim - 1]
 
 
 cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
-    """Go to the start of the next inner row (after the last one: to the first)."""
+    """Go to the start of the next inner row (after the last one: to the first). The cursor is on
+    s, or the row is outside of it."""
     cdef int axis
     c.inner = 0
     for axis in range(s.ndim - 2, -1, -1):
@@ -117,12 +128,13 @@ cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
 
 cdef inline Py_ssize_t run_length(
         const cursor_t *c, const strided_t *s, Py_ssize_t most) noexcept nogil:
-    """Items from the cursor to the end of its inner row, at most `most`."""
+    """Items from the cursor, which is on s, to the end of its inner row, at most `most`."""
     return min(most, s.shape[s.ndim - 1] - c.inner)
 
 
 cdef inline void advance(cursor_t *c, const strided_t *s, Py_ssize_t run) noexcept nogil:
-    """Move on by a run that stays within the inner row."""
+    """Move on by a run of at most run_length: beyond it, the cursor leaves its row, and never comes
+    to the next one."""
     c.inner += run
     if c.inner == s.shape[s.ndim - 1]:
         next_row(c, s)

@@ -2,15 +2,16 @@
 work.
 
 It returns None for what it does not serve: other classes than ndarray, more than `most` indices,
-layouts that are not contiguous, dtypes that are not plain numbers, large results. All is done under
-the GIL; each index is loaded once, as everywhere.
+layouts that are not contiguous, dtypes that are not native numbers, large results. All is done
+under the GIL; each index is loaded once, as everywhere.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t
 
 from fastsel._core.copying cimport copy_run_slices
-from fastsel._core.plain cimport is_plain
+from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._core.results cimport numpy_array
+from fastsel._core.strided cimport MAX_DIMS
 from fastsel._simd.blocks cimport fs_level_t
 from fastsel._simd.levels cimport fs_level
 
@@ -21,7 +22,6 @@ cdef const fs_level_t *level = fs_level()
 cdef enum:
     MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
     BLOCK_ROWS = 128       # of indices
-    MAX_DIMS = 64
 
 
 def gather_nd(data, indices, Py_ssize_t most):
@@ -35,9 +35,9 @@ def gather_nd(data, indices, Py_ssize_t most):
     cdef char *target
     cdef Py_ssize_t rows = 1, width, index_width, n, j
     cdef int lead, depth, axis
-    if not is_plain(data) or not is_plain(indices) or cnp.PyArray_SIZE(indices) > most or (
-            not cnp.PyArray_ISINTEGER(indices) or not cnp.PyArray_ISSIGNED(indices) or
-            cnp.PyArray_NDIM(indices) == 0):
+    if not is_contiguous_native(data) or not is_contiguous_native(indices) or (
+            cnp.PyArray_SIZE(indices) > most or not cnp.PyArray_ISINTEGER(indices) or
+            not cnp.PyArray_ISSIGNED(indices) or cnp.PyArray_NDIM(indices) == 0):
         return None
     lead, index_width = cnp.PyArray_NDIM(indices) - 1, cnp.PyArray_ITEMSIZE(indices)
     depth = <int>min(cnp.PyArray_DIM(indices, lead), MAX_DIMS)

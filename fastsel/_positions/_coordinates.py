@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _threads, results
-from fastsel._positions import bitmask, indices
+from fastsel._positions import bitmask, coordinates
 
 _STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
 _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
@@ -120,8 +120,8 @@ def nonzero_coordinates(
         _check_count_out(count_out, dtype, ndim)
 
     threads = _threads.for_bytes(array.nbytes, cost=2)
-    bits, offsets = _bitmask(array, threads)
-    count = int(offsets[-1])
+    mask = _bitmask(array, threads)
+    count = mask.total
     if count > capacity and not truncate:
         raise ValueError(
             f"capacity must be at least the count of non-zero items, {count}, got {capacity} "
@@ -131,10 +131,10 @@ def nonzero_coordinates(
         out = rows = results.empty((capacity, n), dtype)
         if count < capacity:
             nbytes = (capacity - count) * n * dtype.itemsize
-            indices.fill(rows, count, fill_value % 2**64, _threads.for_bytes(nbytes))
+            coordinates.fill(rows, count, fill_value % 2**64, _threads.for_bytes(nbytes))
     if count > capacity:
-        indices.keep_first(bits, offsets, capacity)
-    _write(bits, offsets, array.shape[array.ndim - n :], rows, threads)
+        coordinates.truncate(mask, capacity)
+    _write(mask, array.shape[array.ndim - n :], rows, threads)
     if count_out is not None:
         count_out[...] = count
     if dml_shape and out.ndim != array.ndim:
@@ -143,7 +143,7 @@ def nonzero_coordinates(
 
 
 def _bitmask(array, threads):
-    """Bits and offsets; NumPy decides which items of object and StringDType arrays are non-zero."""
+    """NumPy decides which items of object and StringDType arrays are non-zero."""
     truth = _dtypes.truth(array.dtype)
     if truth is None:
         true = np.zeros(array.shape, bool)
@@ -155,14 +155,14 @@ def _bitmask(array, threads):
     return bitmask.pack(array, *truth, 8 * array.ndim, threads)
 
 
-def _write(bits, offsets, shape, rows, threads):
+def _write(mask, shape, rows, threads):
     """The coordinates, into rows of any layout."""
     if rows.flags.aligned:
-        indices.coordinates(bits, offsets, shape, rows, threads)
+        coordinates.write(mask, shape, rows, threads)
     else:
-        count = int(offsets[-1])
+        count = mask.total
         aligned = np.empty((count, len(shape)), rows.dtype)
-        indices.coordinates(bits, offsets, shape, aligned, threads)
+        coordinates.write(mask, shape, aligned, threads)
         rows[:count] = aligned
 
 

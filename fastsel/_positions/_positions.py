@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
-from fastsel._positions import bitmask, indices, small_positions
+from fastsel._positions import axis_counts, bitmask, coordinates, indices, small_positions
 
 _INTP = np.dtype(np.intp)
 _POSITION = _INTP.itemsize
@@ -64,7 +64,7 @@ def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
         return _gate.library(a).nonzero(a)
     if _gate.tiny(array) or array.ndim == 0 or (truth := _dtypes.truth(array.dtype)) is None:
         return array.nonzero()
-    return tuple(coordinates(array, truth))
+    return tuple(find_coordinates(array, truth))
 
 
 def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
@@ -98,8 +98,7 @@ def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
         return array.ravel().nonzero()[0]
     threads = _threads.for_bytes(array.nbytes)
-    bits, offsets = bitmask.pack(array, *truth, _POSITION, threads)
-    return indices.flat(bits, offsets, threads)
+    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
 
 
 def argwhere(a: ArrayLike) -> NDArray[np.intp]:
@@ -131,7 +130,7 @@ def argwhere(a: ArrayLike) -> NDArray[np.intp]:
         return _gate.library(a).argwhere(a)
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
         return np.array(array.nonzero()).T
-    return coordinates(array, truth).T
+    return find_coordinates(array, truth).T
 
 
 @overload
@@ -214,12 +213,12 @@ def count_nonzero(
     return _count_along(array, truth, axes, keepdims)
 
 
-def coordinates(array, truth):
+def find_coordinates(array, truth):
     """(ndim, count) intp: one contiguous row per axis."""
     threads = _threads.for_bytes(array.nbytes)
-    bits, offsets = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
-    out = results.empty((array.ndim, int(offsets[-1])), _INTP)
-    indices.coordinates(bits, offsets, array.shape, out.T, threads)
+    mask = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
+    out = results.empty((array.ndim, mask.total), _INTP)
+    coordinates.write(mask, array.shape, out.T, threads)
     return out
 
 
@@ -241,7 +240,7 @@ def _count_along(array, truth, axes, keepdims):
     for axis in reversed(kept):
         steps[order.index(axis)] = step
         step *= array.shape[axis]
-    counts = bitmask.count_axes(
+    counts = axis_counts.count(
         array, *truth, np.array(order, np.intp), steps, math.prod(shape),
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip

@@ -3,7 +3,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.plain cimport is_plain
+from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._simd.blocks cimport fs_level_t, log2_width
 
 cdef enum:
@@ -12,8 +12,8 @@ cdef enum:
 
 
 cdef inline bint is_small(a, Py_ssize_t most, Py_ssize_t times=1) noexcept:
-    """Plain, and of few items?"""
-    return is_plain(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
+    """C-contiguous, native, and of few items?"""
+    return is_contiguous_native(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
@@ -31,13 +31,14 @@ cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
 
 cdef inline Py_ssize_t pack(const fs_level_t *level, cnp.ndarray a, uint64_t significant,
                             uint64_t *bits) noexcept:
-    """The bitmask of a's items; returns how many are set."""
+    """The bitmask of a's items; returns how many are set. bits as in pack_items."""
     return pack_items(level, <const char *>cnp.PyArray_DATA(a), cnp.PyArray_ITEMSIZE(a),
                       significant, cnp.PyArray_SIZE(a), bits)
 
 
 cdef inline Py_ssize_t pack_items(const fs_level_t *level, const char *items, Py_ssize_t width,
                                   uint64_t significant, Py_ssize_t size, uint64_t *bits) noexcept:
+    """bits has a word for each 64 items, or what lies behind is overwritten."""
     cdef char[64 * 8] last
     cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
         items, significant, bits, whole)

@@ -2,7 +2,7 @@
 than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items, layouts that are not contiguous, dtypes that are not plain numbers. All is done under the
+items, layouts that are not contiguous, dtypes that are not native numbers. All is done under the
 GIL; the bitmask is on the stack, and each item is loaded once, as everywhere.
 """
 cimport numpy as cnp

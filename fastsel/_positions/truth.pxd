@@ -12,6 +12,7 @@ ctypedef fused word_t:
 
 cdef enum:
     FLAG_ITEMS = 1024   # tested before they are packed; the buffer fits L1 and any stack
+    FLAG_BLOCKS = FLAG_ITEMS // 64
     FEW_WORDS = 8       # tested without a branch
 
 ctypedef struct truth_t:
@@ -20,10 +21,19 @@ ctypedef struct truth_t:
     const uint64_t *significant   # words of them
 
 
+cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
+                                const uint64_t[::1] significant) noexcept:
+    """significant has a word for each word of an item, one at least, and must outlive truth, which
+    points to them: otherwise other bits decide."""
+    truth.width, truth.words = width, significant.shape[0]
+    truth.significant = &significant[0]
+
+
 cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
                           Py_ssize_t stride, Py_ssize_t length, uint64_t *bits) noexcept nogil:
-    """One bit for each of up to FLAG_ITEMS items that lie `stride` bytes apart; the unused ones of
-    the last word are 0."""
+    """One bit for each of `length` items that lie `stride` bytes apart; the unused bits of the last
+    word are 0. length is at most FLAG_ITEMS, or the stack is overwritten; bits has a word for each
+    64 items, or what lies behind them is."""
     cdef Py_ssize_t whole = 0
     cdef uint8_t[FLAG_ITEMS] flags
     if truth.words == 1 and stride == truth.width:
@@ -39,7 +49,9 @@ cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const c
 
 cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """One flag for each of `length` items that lie `stride` bytes apart."""
+    """One flag for each of `length` items that lie `stride` bytes apart. All of them are there, or
+    memory behind them is read; flags has a byte for each, or what lies behind them is overwritten.
+    Items may be unaligned."""
     if truth.words > 1 and truth.width == 1:
         test_words(truth, <const uint8_t *>items, stride, length, flags)
     elif truth.words > 1 and truth.width == 2:
@@ -60,6 +72,7 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
 
 cdef inline void test_word(const char *items, Py_ssize_t stride, word_t significant,
                            Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    """Items of one word; as test_run."""
     cdef Py_ssize_t k
     cdef word_t word
     for k in range(length):
@@ -69,8 +82,8 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
 
 cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """Items of several words. Some of these are tested before a branch on what they have, which
-    cannot be predicted where, say, every other string is empty."""
+    """Items of several words; as test_run. FEW_WORDS are tested before a branch on whether one was
+    non-zero, which cannot be predicted where, say, every other string is empty."""
     cdef Py_ssize_t j, k, stop
     cdef word_t word, found
     for k in range(length):

@@ -88,24 +88,24 @@ def compress(
     if (
         out is None
         and (axis is None or type(axis) is int)
-        and (kept := small_selection.compress(condition, a, axis, _gate.SMALL_ITEMS)) is not None
+        and (result := small_selection.compress(condition, a, axis, _gate.SMALL_ITEMS)) is not None
     ):
-        return kept
-    array = mask = kept = None
+        return result
+    array = mask = result = None
     if out is None or type(out) is np.ndarray:
         if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
             return a.compress(condition, axis, out)
         array, mask = _gate.plain(a), _condition(condition)
     if array is not None and mask is not None and not _tiny(array, mask):
         if axis is None:
-            kept = _keep(mask, array, 0, array.ndim, out)
+            result = _compress(mask, array, 0, array.ndim, out)
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
-            kept = _keep(mask, array, axes[0], axes[0] + 1, out)
-    if kept is None:
+            result = _compress(mask, array, axes[0], axes[0] + 1, out)
+    if result is None:
         arguments = _gate.given(axis=axis, out=out)
         library = _gate.library(condition, a, out)
         return library.compress(_for_numpy(condition, a, out), a, **arguments)
-    return _gate.like(kept, a) if out is None else out
+    return _gate.like(result, a) if out is None else out
 
 
 @overload
@@ -141,15 +141,15 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
-    if (kept := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
-        return kept
+    if (result := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
+        return result
     array, mask = _gate.plain(arr), _gate.plain(condition)
     if array is None or mask is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
         return array.ravel().take(mask.ravel().nonzero()[0])
-    kept = _keep(mask, array, 0, array.ndim, None)
-    return _numpy.extract(_for_numpy(mask), arr) if kept is None else _gate.like(kept, arr)
+    result = _compress(mask, array, 0, array.ndim, None)
+    return _numpy.extract(_for_numpy(mask), arr) if result is None else _gate.like(result, arr)
 
 
 @overload
@@ -189,8 +189,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     array([[1, 2],
            [5, 6]])
     """
-    if (kept := small_selection.boolean_mask(a, mask, _gate.SMALL_ITEMS)) is not None:
-        return kept
+    if (result := small_selection.boolean_mask(a, mask, _gate.SMALL_ITEMS)) is not None:
+        return result
     if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and _tiny(a, mask):
         return a[mask]
     if not type(a) is type(mask) is np.ndarray:
@@ -210,12 +210,14 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
     in_order = order == [*range(array.ndim)]
-    kept = _keep(selects, array if in_order else array.transpose(order), 0, selects.ndim, None)
-    if kept is None:
+    result = _compress(
+        selects, array if in_order else array.transpose(order), 0, selects.ndim, None
+    )
+    if result is None:
         return array[_for_numpy(selects)]
     if not in_order:
-        kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
-    return _gate.like(kept, a)
+        result = result.transpose(np.argsort(order[selects.ndim - 1 :]))
+    return _gate.like(result, a)
 
 
 def _tiny(array, mask):
@@ -266,7 +268,7 @@ def _memory_order(array, leading):
     return [*range(leading), *trailing]
 
 
-def _keep(mask, array, first, stop, out):
+def _compress(mask, array, first, stop, out):
     """What `mask` selects along the axes first ... stop - 1, or None if NumPy serves the call.
 
     NumPy serves dtypes that cannot be copied as bytes, masks that select beyond the axes, and an
@@ -283,14 +285,14 @@ def _keep(mask, array, first, stop, out):
         mask = mask[:size]
     threads = _threads.for_bytes(mask.nbytes + array.nbytes)
     row_bytes = array.itemsize * math.prod(array.shape[stop:])
-    bits, offsets = bitmask.pack(mask, *truth, row_bytes, threads)
-    shape = (*array.shape[:first], int(offsets[-1]), *array.shape[stop:])
+    selects = bitmask.pack(mask, *truth, row_bytes, threads)
+    shape = (*array.shape[:first], selects.total, *array.shape[stop:])
     if out is None:
         out = results.empty(shape, array.dtype)
     elif not _writable_as_is(out, shape, array, mask):
         return None
     if out.size:  # rows may have no items: then there is nothing to write
-        items.keep(array, first, stop, bits, offsets, out, threads)
+        items.compress(array, first, stop, selects, out, threads)
     return out
 
 

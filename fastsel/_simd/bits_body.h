@@ -1,5 +1,8 @@
 /* Pass 1: 64 items -> one word of the bitmask; counts and transposes of such words. Included by
-   level_body.h. */
+   level_body.h; the contracts of pack, count and transpose are in level.h.
+
+   word_u* is the word of the 64 items at p, of any alignment: with fewer items, memory behind them
+   is read as items. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -214,7 +217,8 @@ static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
 }
 
 /* In each square of 2 d words and as many bits: the right upper quarter and the left lower one
-   change places. d is a constant where this is called, so that the compiler sees vectors. */
+   change places. words has 64 words: with fewer, what lies behind takes part. d is a constant where
+   this is called, so that the compiler sees vectors. */
 static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left)
 {
     for (int k = 0; k < 64; k += 2 * d) {

@@ -24,7 +24,7 @@ cdef extern from "level.h" nogil:
         void (*divide)(
             intptr_t *indices, Py_ssize_t n, intptr_t start, intptr_t length,
             intptr_t *remainders) noexcept nogil
-        void (*keep[4])(
+        void (*compress[4])(
             const uint64_t *bits, Py_ssize_t blocks, const char *items, char *out,
             Py_ssize_t capacity) noexcept nogil
         int (*decode)(uint64_t word, uint8_t *out) noexcept nogil

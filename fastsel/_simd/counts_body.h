@@ -1,5 +1,6 @@
-/* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h.
-   Plain C: what the compiler makes of it at this level is good. */
+/* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h;
+   the contracts are in level.h. Plain C: what the compiler makes of it at this
+   level is good. */
 
 #define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
 

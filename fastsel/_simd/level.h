@@ -16,46 +16,61 @@ typedef struct {
     int shift;
 } fs_cells_t;
 
+/* Each contract says what the caller guarantees, and what happens otherwise. Nothing is checked. */
 typedef struct {
     const char *name;
-    /* pack[log2 width]: items has 64 * blocks items of that width, bits has room for blocks
-       words. Bit k of word b is set where item 64 b + k has a significant bit set.
-       Returns the number of set bits. */
+    /* pack[log2 width]: bit k of word b is set where item 64 b + k has a significant bit set. items
+       has 64 * blocks items of that width, of any alignment: with fewer, memory behind them is read
+       as items. bits has room for blocks words: with less, what lies behind is overwritten. Returns
+       the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t significant, uint64_t *bits, ptrdiff_t blocks);
-    /* The indices of the set bits; the first bit has index first. sparse: most words are 0. All of
-       the capacity may be written, so a later call has to write what this one does not. */
+    /* The indices of the set bits; the first bit has index first. out has room for capacity
+       indices, and capacity is at least the number of set bits: with less, what lies behind is
+       overwritten. All of the capacity may be written: what this call leaves behind its indices has
+       to be written by a later one, or it stays undefined. sparse: most words are 0; a wrong guess
+       costs time. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t capacity);
-    /* start + each of n indices becomes its quotient by the length, and a remainder. start is below
-       the length, an index below 2^15. */
+    /* start + each of n indices becomes its quotient by the length, and a remainder. 0 <= start <
+       length, and 0 <= index < 2^15: beyond, quotients and remainders are wrong. */
     void (*divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
                    intptr_t *remainders);
-    /* keep[log2 width]: items has 64 * blocks items; the last block may have fewer, if the
-       capacity is just what is kept: then those that are not there are not read. All of the
-       capacity may be written. */
-    void (*keep[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
-                    ptrdiff_t capacity);
-    /* out has room for 64 positions; returns how many bits are set. */
+    /* compress[log2 width]: the items whose bits are set, side by side. items has 64 * blocks
+       items; the last block may have fewer, but only if the capacity is the number of set bits:
+       otherwise the memory behind them is read. out has room for capacity items, at least the
+       number of set bits: with less, what lies behind is overwritten. All of the capacity may be
+       written. out and items do not overlap: otherwise items are overwritten before they are read.
+       */
+    void (*compress[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
+                        ptrdiff_t capacity);
+    /* The positions of the set bits. out has room for 64 positions, however many bits are set: with
+       less, what lies behind is overwritten. Returns how many bits are set. */
     int (*decode)(uint64_t word, uint8_t *out);
-    /* Bit j of word i and bit i of word j change places, in 64 words. */
+    /* Bit j of word i and bit i of word j change places, in 64 words: with fewer, what lies behind
+       takes part. */
     void (*transpose)(uint64_t *words);
-    /* Number of set bits of blocks words. */
+    /* Number of set bits of blocks words: with fewer, what lies behind counts. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
-    /* add_columns[log2 width]: adds to each of length sums, which are as wide as the items, how many
-       items of its column have a significant bit set. Rows lie stride bytes apart; those of bytes
-       are at most 255. */
+    /* add_columns[log2 width]: adds to each of length sums, which are as wide as the items, how
+       many items of its column have a significant bit set. Rows lie stride bytes apart, and each
+       has length items: with fewer, memory behind them is read. A sum that began at 0 holds 255
+       rows of items of 1 byte, 2^16 - 1 of 2 bytes, and so on: with more rows it wraps around. */
     void (*add_columns[4])(const char *items, ptrdiff_t stride, ptrdiff_t rows,
                            uint64_t significant, ptrdiff_t length, void *sums);
     /* Adds to each row's count, which lie step apart, how many of its length bits are set. The rows
-       follow each other; one word after their last bit is read if that ends a word. */
+       follow each other in bits. Where the last row ends a word, the word behind it is read, and
+       bits has to have it: otherwise that read is beyond the array. */
     void (*add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
                      ptrdiff_t step);
-    /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if
-       all are below length then. */
+    /* Adds value * stride to each of n offsets; negative values count from wrap. Returns 0 if all
+       values are below length then. Otherwise offsets that address memory outside of the array are
+       among the results, and the caller must use none of them. */
     size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                           size_t stride, intptr_t *offsets);
-    /* The offsets of n rows of one or two signed indices, which are 4 or 8 bytes wide and lie side
-       by side. Returns 0 if all are within the lengths. */
+    /* The offsets of n rows of one or two signed indices, which are 4 or 8 bytes wide, aligned, and
+       lie side by side; of other widths or numbers of axes, other bytes are taken for indices.
+       lengths and strides have one item per axis. Returns 0 if all indices are within the lengths.
+       Otherwise the caller must use none of the offsets, as with add_offsets. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
     /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pyx gives for one. */

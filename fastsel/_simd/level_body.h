@@ -21,7 +21,7 @@
 #include "bits_body.h"
 #include "counts_body.h"
 #include "positions_body.h"
-#include "kept_body.h"
+#include "compress_body.h"
 #include "offsets_body.h"
 #include "hash_body.h"
 #include "membership_body.h"
@@ -35,7 +35,7 @@ static const fs_level_t AT(fs_level) = {
     {AT(pack_u8), AT(pack_u16), AT(pack_u32), AT(pack_u64)},
     AT(write),
     AT(divide),
-    {AT(keep_u8), AT(keep_u16), AT(keep_u32), AT(keep_u64)},
+    {AT(compress_u8), AT(compress_u16), AT(compress_u32), AT(compress_u64)},
     AT(decode),
     AT(transpose),
     AT(count),

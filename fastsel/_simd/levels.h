@@ -29,7 +29,7 @@
 #define FS_X86 0
 #endif
 
-#if defined(__aarch64__) && defined(__GNUC__) && INTPTR_MAX == INT64_MAX
+#if defined(__aarch64__) && defined(__GNUC__)
 #define FS_NEON 1
 #include <arm_neon.h>
 #else

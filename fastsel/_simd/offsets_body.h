@@ -1,6 +1,6 @@
 /* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
 
-/* Plain C: what the compiler makes of it at this level is good. */
+/* The contract is in level.h. Plain C: what the compiler makes of it at this level is good. */
 static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                               size_t stride, intptr_t *offsets)
 {
@@ -13,13 +13,15 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
     return bad;
 }
 
-/* Rows of one or two signed indices, 4 or 8 bytes wide, side by side. A vector of them is loaded
-   once: FS_OPAQUE hides where it came from, so that what is checked is what is used, whatever
-   another thread writes meanwhile. The plain body says the same with volatile. */
+/* Rows of one or two signed indices, 4 or 8 bytes wide, side by side: offsets_of is row_offsets of
+   level.h for constant widths and axes. Each index is loaded once, so that the value that is
+   checked is the value that is used, whatever another thread writes meanwhile: FS_OPAQUE hides from
+   the compiler where a vector came from, volatile does so for scalars. If an index were loaded
+   twice, it could pass the check and then address memory outside of the data. */
 
-static FS_INLINE size_t AT(plain_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
-                                          ptrdiff_t n, const intptr_t *lengths,
-                                          const intptr_t *strides, intptr_t *offsets)
+static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
+                                           ptrdiff_t n, const intptr_t *lengths,
+                                           const intptr_t *strides, intptr_t *offsets)
 {
     size_t bad = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
@@ -34,9 +36,9 @@ static FS_INLINE size_t AT(plain_offsets)(const char *rows, ptrdiff_t width, ptr
     return bad;
 }
 
-#if FS_LEVEL_NUMBER == 4 && INTPTR_MAX == INT64_MAX
+#if FS_LEVEL_NUMBER == 4
 
-/* Those of eight rows, of which only the live ones are read. */
+/* The offsets of eight rows, of which only the live ones are read. */
 static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            __mmask8 live, __mmask16 pairs, const __m512i *lengths,
                                            const __m512i *strides, __mmask8 *bad)
@@ -97,7 +99,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
     return bad;
 }
 
-#elif FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
+#elif FS_LEVEL_NUMBER == 3
 
 /* Four rows at a time, where lengths and strides fit 32 bits: then so do indices that are within
    bounds, and one multiplication is exact. Others are counted, and may wrap around. */
@@ -109,7 +111,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
     int64_t last[8] = {0};                 /* rows, when there are less than four */
     for (ptrdiff_t axis = 0; axis < axes; axis++)
         if (lengths[axis] > INT32_MAX || strides[axis] > INT32_MAX || strides[axis] < INT32_MIN)
-            return AT(plain_offsets)(rows, width, axes, n, lengths, strides, offsets);
+            return AT(scalar_offsets)(rows, width, axes, n, lengths, strides, offsets);
     for (ptrdiff_t j = 0; j < n; j += 4, rows += 4 * axes * width) {
         __m256i v[2], sum = _mm256_setzero_si256();
         if (n - j < 4) {
@@ -168,7 +170,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)
 {
-    return AT(plain_offsets)(rows, width, axes, n, lengths, strides, offsets);
+    return AT(scalar_offsets)(rows, width, axes, n, lengths, strides, offsets);
 }
 
 #endif

@@ -12,6 +12,7 @@ static inline __m512i AT(positions)(uint64_t word)
 }
 #endif
 
+/* The contract is in level.h. */
 static int AT(decode)(uint64_t word, uint8_t *out)
 {
     int n = FS_POPCOUNT(word);
@@ -23,87 +24,113 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* The fast writers store whole vectors, up to 64 slots from where they stand; what lies beyond
-   the set bits is overwritten by the next block of the same cut. So they run only while 64 slots
-   are left in this cut, and the plain loop, which writes exactly the set bits, ends it. */
+/* Writers of whole vectors run only while so many slots are left of the capacity. */
 #define FS_WHOLE 64
 
+/* write_block writes the indices of the set bits of w to out, the first bit's index being first. It
+   may write 64 slots, however many bits are set: with less room it overwrites what lies behind. */
+
+#if FS_LEVEL_NUMBER == 4
+
+static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
+{
+    int n = FS_POPCOUNT(w);
+    __m512i base = _mm512_set1_epi64(first);
+    __m512i at = AT(positions)(w);
+    __m512i v = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(at));
+    _mm512_storeu_si512(out, _mm512_add_epi64(v, base));
+    if (n > 8) {
+        uint8_t more[64];
+        _mm512_storeu_si512(more, at);
+        for (int k = 8; k < n; k += 8) {
+            v = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(more + k)));
+            _mm512_storeu_si512(out + k, _mm512_add_epi64(v, base));
+        }
+    }
+}
+
+#elif FS_LEVEL_NUMBER == 3
+
+static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
+{
+    for (int k = 0; k < 64; k += 8) {
+        uint8_t m = (uint8_t)(w >> k);
+        __m256i base = _mm256_set1_epi64x(first + k);
+        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        __m256i low = _mm256_cvtepu8_epi64(at);
+        __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(at, 4));
+        _mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(low, base));
+        _mm256_storeu_si256((__m256i *)(out + 4), _mm256_add_epi64(high, base));
+        out += FS_POPCOUNT(m);
+    }
+}
+
+#elif FS_LEVEL_NUMBER == 2
+
+static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
+{
+    uint64_t before = fs_running_counts(w) << 8;
+    for (int k = 0; k < 64; k += 8) {
+        int64_t *to = (int64_t *)out + (before >> k & 0xff);
+        uint64x2_t base = vdupq_n_u64((uint64_t)(first + k));
+        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        uint32x4_t low = vmovl_u16(vget_low_u16(at)), high = vmovl_high_u16(at);
+        vst1q_s64(to, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(low))));
+        vst1q_s64(to + 2, vreinterpretq_s64_u64(vaddw_high_u32(base, low)));
+        vst1q_s64(to + 4, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(high))));
+        vst1q_s64(to + 6, vreinterpretq_s64_u64(vaddw_high_u32(base, high)));
+    }
+}
+
+#else
+
+static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
+{
+    uint64_t before = fs_running_counts(w) << 8;
+    for (int k = 0; k < 64; k += 8) {
+        intptr_t *to = out + (before >> k & 0xff);
+        uint8_t at[8]; /* a copy: out may be anywhere */
+        memcpy(at, fs_positions[w >> k & 0xff], 8);
+        for (int j = 0; j < 8; j++) to[j] = first + k + at[j];
+    }
+}
+
+#endif
+
+/* The contract is in level.h. What a block writes behind its set bits is overwritten by the next
+   block of the same chunk; the last indices are written one by one, so that nothing behind the
+   capacity is touched. */
 static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse,
                       intptr_t *out, ptrdiff_t capacity)
 {
     const intptr_t *end = out + capacity;
     ptrdiff_t b = 0;
-#if FS_LEVEL_NUMBER == 4 && INTPTR_MAX == INT64_MAX
-    /* How many bits a word has is hard to predict, so there is no branch on it. Where most words are
-       0, a branch is predicted, and saves the store. */
+#if FS_LEVEL_NUMBER == 4
+    /* How many bits a word has is hard to predict, so there is no branch on it. Where most words
+       are 0, a branch is predicted, and saves the store. */
     uint64_t never_skip = !sparse;
     for (; b < blocks && end - out >= FS_WHOLE; b++, first += 64) {
-        uint64_t w = bits[b];
-        if ((w | never_skip) == 0) continue;
-        int n = FS_POPCOUNT(w);
-        __m512i base = _mm512_set1_epi64(first);
-        __m512i at = AT(positions)(w);
-        __m512i v = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(at));
-        _mm512_storeu_si512(out, _mm512_add_epi64(v, base));
-        if (n > 8) {
-            uint8_t more[64];
-            _mm512_storeu_si512(more, at);
-            for (int k = 8; k < n; k += 8) {
-                v = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(more + k)));
-                _mm512_storeu_si512(out + k, _mm512_add_epi64(v, base));
-            }
-        }
-        out += n;
+        if ((bits[b] | never_skip) == 0) continue;
+        AT(write_block)(bits[b], first, out);
+        out += FS_POPCOUNT(bits[b]);
     }
 #endif
     (void)sparse;
     for (; b < blocks; b++, first += 64) {
         uint64_t w = bits[b];
         if (w == 0) continue;
-#if FS_LEVEL_NUMBER != 4 || INTPTR_MAX != INT64_MAX
         int n = FS_POPCOUNT(w);
-        if (n >= FS_DENSE && end - out >= FS_WHOLE) {
-#if FS_LEVEL_NUMBER == 3 && INTPTR_MAX == INT64_MAX
-            for (int k = 0; k < 64; k += 8) {
-                uint8_t m = (uint8_t)(w >> k);
-                __m256i base = _mm256_set1_epi64x(first + k);
-                __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
-                __m256i low = _mm256_cvtepu8_epi64(at);
-                __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(at, 4));
-                _mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(low, base));
-                _mm256_storeu_si256((__m256i *)(out + 4), _mm256_add_epi64(high, base));
-                out += FS_POPCOUNT(m);
-            }
-            continue;
-#else
-            uint64_t before = fs_running_counts(w) << 8;
-            for (int k = 0; k < 64; k += 8) {
-                intptr_t *to = out + (before >> k & 0xff);
-#if FS_LEVEL_NUMBER == 2
-                uint64x2_t base = vdupq_n_u64((uint64_t)(first + k));
-                uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
-                uint32x4_t low = vmovl_u16(vget_low_u16(at)), high = vmovl_high_u16(at);
-                vst1q_s64((int64_t *)to, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(low))));
-                vst1q_s64((int64_t *)to + 2, vreinterpretq_s64_u64(vaddw_high_u32(base, low)));
-                vst1q_s64((int64_t *)to + 4, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(high))));
-                vst1q_s64((int64_t *)to + 6, vreinterpretq_s64_u64(vaddw_high_u32(base, high)));
-#else
-                uint8_t at[8]; /* a copy: out may be anywhere */
-                memcpy(at, fs_positions[w >> k & 0xff], 8);
-                for (int j = 0; j < 8; j++) to[j] = first + k + at[j];
-#endif
-            }
+        if (FS_LEVEL_NUMBER < 4 && n >= FS_DENSE && end - out >= FS_WHOLE) {
+            AT(write_block)(w, first, out);
             out += n;
-            continue;
-#endif
+        } else {
+            for (; w; w &= w - 1) *out++ = first + fs_ctz(w);
         }
-#endif
-        for (; w; w &= w - 1) *out++ = first + fs_ctz(w);
     }
 }
 
-/* By a multiplication, which is exact for numbers below 2^32 / length; a sum that is less than twice
-   a larger length needs none. */
+/* The contract is in level.h. By a multiplication, which is exact for numbers below 2^32 / length;
+   a sum that is less than twice a larger length needs none. */
 static void AT(divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
                        intptr_t *remainders)
 {
@@ -117,7 +144,7 @@ static void AT(divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t 
         }
         return;
     }
-#if FS_LEVEL_NUMBER >= 3 && INTPTR_MAX == INT64_MAX
+#if FS_LEVEL_NUMBER >= 3
     for (; j + 4 <= n; j += 4) {
         __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(indices + j)),
                                       _mm256_set1_epi64x(start));

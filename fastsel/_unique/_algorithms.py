@@ -117,17 +117,17 @@ def find_groups(keys, rows, wanted, ascending):
 class _Runs(Groups):
     """Groups of keys that are in order: runs, whose first keys are the set bits of a bitmask."""
 
-    def __init__(self, values, index, direction, bits, offsets, size, wanted):
+    def __init__(self, values, index, direction, mask, size, wanted):
         super().__init__(values, index, direction=direction)
-        self.bits, self.offsets, self.size, self.wanted = bits, offsets, size, wanted
+        self.mask, self.size, self.wanted = mask, size, wanted
 
     def inverse_and_counts(self, ranks=None):
         inverse = counts = None
-        threads = _threads.for_bytes(self.bits.nbytes * 64)
+        threads = _threads.for_bytes(self.mask.bits.nbytes * 64)
         if self.wanted.inverse:
-            inverse = group_runs(self.bits, self.offsets, self.size, ranks, threads)
+            inverse = group_runs(self.mask.bits, self.mask.offsets, self.size, ranks, threads)
         if self.wanted.counts:
-            run_starts = indices.flat(self.bits, self.offsets, threads)
+            run_starts = indices.flat(self.mask, threads)
             counts = np.diff(run_starts, append=self.size)
         return inverse, counts
 
@@ -140,22 +140,22 @@ def by_presorted(search):
     if found is None:
         return None
     bits, direction = found
-    offsets = bitmask.offsets_of(bits, keys.width, threads)
-    values, index = _at_bits(search, bits, offsets)
-    return _Runs(values, index, direction, bits, offsets, keys.size, search.wanted)
+    mask = bitmask.from_bits(bits, keys.width, threads)
+    values, index = _at_bits(search, mask)
+    return _Runs(values, index, direction, mask, keys.size, search.wanted)
 
 
-def _at_bits(search, bits, offsets):
+def _at_bits(search, mask):
     """Values and index of the groups whose first occurrences are set bits, in their order."""
     rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
     if search.wanted.index or not _dtypes.movable(rows.dtype):
-        index = indices.flat(bits, offsets, threads)
+        index = indices.flat(mask, threads)
     if not _dtypes.movable(rows.dtype):
         return rows[index], index
-    values = results.empty((int(offsets[-1]), *rows.shape[1:]), rows.dtype)
-    items.keep(rows, 0, 1, bits, offsets, values, threads)
+    values = results.empty((mask.total, *rows.shape[1:]), rows.dtype)
+    items.compress(rows, 0, 1, mask, values, threads)
     return values, index
 
 
@@ -176,8 +176,8 @@ def by_dense(search):
     first_occurrences, *extras = found
     if search.ascending:
         return Groups(rows[first_occurrences], first_occurrences, *extras, direction=1)
-    offsets = bitmask.offsets_of(first_occurrences, keys.width, threads)
-    return Groups(*_at_bits(search, first_occurrences, offsets), *extras)
+    mask = bitmask.from_bits(first_occurrences, keys.width, threads)
+    return Groups(*_at_bits(search, mask), *extras)
 
 
 def by_sorting(search):
@@ -230,10 +230,10 @@ def by_partitions(search):
     )
     if not job.find():
         return None
-    bits, offsets = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
-    extras = job.finish(bits, offsets)
+    mask = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
+    extras = job.finish(mask.bits, mask.offsets)
     del job  # and its memory
-    return Groups(*_at_bits(search, bits, offsets), *extras)
+    return Groups(*_at_bits(search, mask), *extras)
 
 
 def by_comparison(search):

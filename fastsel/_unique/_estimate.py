@@ -30,7 +30,7 @@ def groups_of(keys, seeds):
     groups = extrapolated(counts, ratio) if has_repeated else keys.size
     if keys.unequal is not None:
         threads = _threads.for_bytes(keys.unequal.nbytes)
-        groups = runs = groups + int(bitmask.offsets_of(keys.unequal, 0, threads)[-1])
+        groups = runs = groups + bitmask.from_bits(keys.unequal, 0, threads).total
     return int(min(groups, runs, keys.size))
 
 

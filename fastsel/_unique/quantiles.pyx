@@ -30,6 +30,7 @@ cdef class Quantiles:
         cdef Py_ssize_t n = parts - 1, k
         cdef fs_cells_t cells
         self.parts = parts
+        self.limits = self.part_of = None
         if n == 0:
             return
         self.limits = new_u64(n)

@@ -53,10 +53,9 @@ cdef int scatter_keys(Scatter scatter, int threads) except -1:
     """Both passes."""
     cdef CountParts count = CountParts(scatter)
     cdef WriteParts write = WriteParts(scatter)
-    with nogil:
-        count.run(threads)
-        scan(&scatter.starts[0], scatter.parts * scatter.key_chunks)
-        write.run(threads)
+    count.run(threads)
+    scan(&scatter.starts[0], scatter.parts * scatter.key_chunks)
+    write.run(threads)
     return 0
 
 
@@ -182,8 +181,7 @@ cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssiz
     """The group of each key: of its entry, plus the offset of its part."""
     cdef ReadGroups job = ReadGroups(scatter)
     job.group_ids, job.offsets, job.inverse = group_ids, offsets, inverse
-    with nogil:
-        job.run(threads)
+    job.run(threads)
     return 0
 
 
@@ -192,6 +190,5 @@ cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1]
     """The flag of each key, from that of each entry."""
     cdef ReadFlags job = ReadFlags(scatter)
     job.flags, job.out = flags, out
-    with nogil:
-        job.run(threads)
+    job.run(threads)
     return 0

@@ -94,7 +94,7 @@ cdef cnp.ndarray values_of(const small_t *task, cnp.ndarray a, const word_t *key
     """The items of 4 or 8 bytes that the marked ones of the sorted keys stand for."""
     values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
     cdef word_t *out = <word_t *>cnp.PyArray_DATA(values)
-    level.keep[2 + (sizeof(word_t) == 8)](
+    level.compress[2 + (sizeof(word_t) == 8)](
         bits, blocks_of(task.size), <const char *>keys, <char *>out, groups)
     to_words(task.order, out, groups)
     if cnp.PyArray_ISFLOAT(a):

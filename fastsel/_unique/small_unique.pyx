@@ -92,7 +92,7 @@ cdef cnp.ndarray marked(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask)
     cdef Py_ssize_t blocks = blocks_of(task.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
     values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
-    level.keep[log2_width(task.keys.width)](
+    level.compress[log2_width(task.keys.width)](
         bits, blocks, task.keys.data, <char *>cnp.PyArray_DATA(values), groups)
     return values
 

@@ -193,10 +193,10 @@ cdef class SortParts(Job):
             memset(bits, 0xff, blocks_of(n) * sizeof(uint64_t))
             if n & 63:
                 bits[n >> 6] = (<uint64_t>1 << (n & 63)) - 1
-        level.keep[2 + (sizeof(word_t) == 8)](
+        level.compress[2 + (sizeof(word_t) == 8)](
             bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
         if self.with_entries:
-            level.keep[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
+            level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
         if self.inverse is not None:
             self.write_groups(start, n, bits, entries, sorter.entries, groups)
             give(entries)

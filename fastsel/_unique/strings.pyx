@@ -68,7 +68,7 @@ cdef class OverStrings(Job):
         while self.start < size:
             self.size = min(size - self.start, ROUND)
             self.chunks = chunk_count(self.size, threads, STRING_BYTES)
-            self.run(threads)
+            self.run_with_gil(threads)
             for k in range(self.chunks):
                 if self.failed[k]:
                     return False

@@ -61,7 +61,7 @@ def non_zero(X):
     truth = _dtypes.truth(array.dtype)
     if truth is None:  # objects and StringDType: NumPy decides
         return np.array(np.atleast_1d(array).nonzero())[: array.ndim]
-    return _positions.coordinates(array, truth)
+    return _positions.find_coordinates(array, truth)
 
 
 def compress(input, condition, axis=None):

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from layouts import LAYOUTS, has_layout
 
 from fastsel._core import _dtypes
-from fastsel._positions import bitmask, indices
+from fastsel._positions import bitmask, coordinates, indices
 
 sparse = pytest.importorskip("scipy.sparse", reason="needs pip install scipy")
 import fastsel.sparse  # noqa: E402
@@ -166,12 +166,12 @@ def test_the_input_is_unmodified():
 def test_wide_columns_and_row_starts(row_items, rows, num_threads):
     """Indices of 8 bytes, which SciPy wants for shapes that no test can hold."""
     array = make("bool", (rows, row_items))
-    bits, offsets = bitmask.pack(array, *_dtypes.truth(array.dtype), 8, num_threads)
-    columns = np.empty((offsets[-1], 1), np.int64)
-    indices.coordinates(bits, offsets, (row_items,), columns, num_threads)
+    mask = bitmask.pack(array, *_dtypes.truth(array.dtype), 8, num_threads)
+    columns = np.empty((mask.total, 1), np.int64)
+    coordinates.write(mask, (row_items,), columns, num_threads)
     assert_same(columns[:, 0], np.nonzero(array)[1].astype(np.int64))
     starts = np.empty(rows, np.int64)
-    indices.row_starts(bits, offsets, row_items, starts, num_threads)
+    indices.row_starts(mask, row_items, starts, num_threads)
     counts = np.count_nonzero(array, axis=1)
     assert_same(starts, (np.cumsum(counts) - counts).astype(np.int64))
 

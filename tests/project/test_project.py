@@ -73,15 +73,15 @@ def test_adapters_keep_their_names():
 def test_no_error_is_swallowed():
     """A C function that cannot raise, and yet calls what may, prints an error and goes on with a
     wrong result. Cython's means to that end, in functions of any kind, is one of Python's."""
-    binaries = [
-        path for path in Path(fastsel.__file__).parent.glob("*/*") if path.suffix in (".so", ".pyd")
-    ]
-    assert len(binaries) > 20
-    swallowing = {
-        path.name.partition(".")[0]
-        for path in binaries
-        if b"PyErr_WriteUnraisable" in path.read_bytes()
+    binaries = {
+        path.name.partition(".")[0]: path.read_bytes()
+        for path in Path(fastsel.__file__).parent.glob("*/*")
+        if path.suffix in (".so", ".pyd")
     }
+    assert len(binaries) > 20
+    if b"Out of bounds on buffer access" in binaries["bitmask"]:
+        pytest.skip("a checked build writes an error where it happens, which fails the test")
+    swallowing = {name for name, code in binaries.items() if b"PyErr_WriteUnraisable" in code}
     # Cython's own code for memoryviews calls it, which shows that the name is there to be found.
     assert swallowing == {"_cyutility"}
 

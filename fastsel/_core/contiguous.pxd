@@ -2,8 +2,8 @@
 cimport numpy as cnp
 
 
-cdef inline bint is_plain(a) noexcept:
-    """An aligned, C-contiguous ndarray of numbers in native byte order?"""
+cdef inline bint is_contiguous_native(a) noexcept:
+    """A C-contiguous, aligned ndarray of numbers in native byte order?"""
     cdef cnp.ndarray array
     if not cnp.PyArray_CheckExact(a):
         return False

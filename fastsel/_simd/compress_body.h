@@ -1,14 +1,17 @@
-/* Pass 2: one word of the bitmask -> the items that it keeps. Included by level_body.h. */
+/* Pass 2: one word of the bitmask -> the items that it selects. Included by level_body.h.
+
+   compress_u*_block moves those of 64 items at p that w selects to out. It reads all 64 items, and
+   may write 64 slots, whatever w selects: with less room at p it reads beyond the source, with less
+   room at out it overwrites what lies behind. */
 
 #if FS_LEVEL_NUMBER == 4
 
-/* Moves the items of one block that w selects to out; writes up to 64 slots. */
-static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
 {
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(w, _mm512_loadu_si512(p)));
 }
 
-static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 2; k++) {
         __mmask32 m = (__mmask32)(w >> (32 * k));
@@ -17,7 +20,7 @@ static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 4; k++) {
         __mmask16 m = (__mmask16)(w >> (16 * k));
@@ -26,7 +29,7 @@ static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u64_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 8; k++) {
         __mmask8 m = (__mmask8)(w >> (8 * k));
@@ -37,7 +40,7 @@ static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
 
 #elif FS_LEVEL_NUMBER == 3
 
-static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
@@ -48,7 +51,7 @@ static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
 {
     __m128i odd = _mm_set1_epi16(0x0100);
     for (int k = 0; k < 64; k += 8) {
@@ -62,7 +65,7 @@ static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
@@ -73,7 +76,7 @@ static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u64_block)(uint64_t w, const char *p, char *out)
 {
     __m256i odd = _mm256_set1_epi64x(INT64_C(1) << 32);
     for (int k = 0; k < 64; k += 4) {
@@ -93,7 +96,7 @@ static inline void AT(keep_u64_block)(uint64_t w, const char *p, char *out)
 
 #elif FS_LEVEL_NUMBER == 2
 
-static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
 {
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
@@ -102,7 +105,7 @@ static inline void AT(keep_u8_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
 {
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
@@ -113,7 +116,7 @@ static inline void AT(keep_u16_block)(uint64_t w, const char *p, char *out)
     }
 }
 
-static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
+static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
 {
     uint64_t before = fs_running_counts(w) << 8;
     uint32x4_t bytes = vdupq_n_u32(0x03020100);
@@ -133,8 +136,8 @@ static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
 #endif
 
 /* Eight items at a time: no branch depends on the data. */
-#define FS_KEEP_BLOCK(width) \
-    static inline void AT(keep_u##width##_block)(uint64_t w, const char *p, char *out) \
+#define FS_COMPRESS_BLOCK(width) \
+    static inline void AT(compress_u##width##_block)(uint64_t w, const char *p, char *out) \
     { \
         const ptrdiff_t size = width / 8; \
         uint64_t before = fs_running_counts(w) << 8; \
@@ -145,21 +148,23 @@ static inline void AT(keep_u32_block)(uint64_t w, const char *p, char *out)
         } \
     }
 #if FS_LEVEL_NUMBER == 1
-FS_KEEP_BLOCK(8)
-FS_KEEP_BLOCK(16)
-FS_KEEP_BLOCK(32)
+FS_COMPRESS_BLOCK(8)
+FS_COMPRESS_BLOCK(16)
+FS_COMPRESS_BLOCK(32)
 #endif
 #if FS_LEVEL_NUMBER <= 2
-FS_KEEP_BLOCK(64)
+FS_COMPRESS_BLOCK(64)
 #endif
-#undef FS_KEEP_BLOCK
+#undef FS_COMPRESS_BLOCK
 
-/* A block of narrow items is compressed without a branch on how many are selected, as in write.
-   Where most blocks have none, they need not be read. */
+/* Level 4 compresses a block of narrow items without a branch on how many are selected, as in
+   write. Where most blocks have none, they need not be read. */
 #define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
-#define FS_KEEP(width) \
-    static void AT(keep_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
+/* The contract is in level.h. While FS_WHOLE slots are left, a block may write them all; the last
+   ones are written one by one, so that nothing behind the capacity is touched. */
+#define FS_COMPRESS(width) \
+    static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \
     { \
         const ptrdiff_t size = width / 8; \
@@ -167,7 +172,7 @@ FS_KEEP_BLOCK(64)
         ptrdiff_t b = 0; \
         if (FS_DENSE_IS_ALL(width) && capacity >= blocks >> 1) { \
             for (; b < blocks && end - out >= FS_WHOLE * size; b++, items += 64 * size) { \
-                AT(keep_u##width##_block)(bits[b], items, out); \
+                AT(compress_u##width##_block)(bits[b], items, out); \
                 out += FS_POPCOUNT(bits[b]) * size; \
             } \
         } \
@@ -179,17 +184,17 @@ FS_KEEP_BLOCK(64)
                 memcpy(out, items, 64 * size); \
                 out += 64 * size; \
             } else if (n >= FS_DENSE && end - out >= FS_WHOLE * size) { \
-                AT(keep_u##width##_block)(w, items, out); \
+                AT(compress_u##width##_block)(w, items, out); \
                 out += n * size; \
             } else { \
                 for (; w; w &= w - 1, out += size) memcpy(out, items + fs_ctz(w) * size, size); \
             } \
         } \
     }
-FS_KEEP(8)
-FS_KEEP(16)
-FS_KEEP(32)
-FS_KEEP(64)
-#undef FS_KEEP
+FS_COMPRESS(8)
+FS_COMPRESS(16)
+FS_COMPRESS(32)
+FS_COMPRESS(64)
+#undef FS_COMPRESS
 
 #undef FS_DENSE_IS_ALL

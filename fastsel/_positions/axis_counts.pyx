@@ -1,0 +1,270 @@
+"""count_nonzero along axes: items -> counts, without a bitmask.
+
+The axes are taken by falling stride, whatever their order in the array, so that memory is read as
+it lies. Columns are summed in lanes as wide as the items, rows are counted from the bits of some of
+them. If the chunks are ranges of a reduced axis, each has counts of its own, which are added in the
+end.
+"""
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.strided cimport MAX_DIMS, strided_t
+from fastsel._positions.truth cimport (
+    FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, test_run, truth_t, word_t)
+from fastsel._simd.blocks cimport fs_level_t, log2_width
+from fastsel._simd.levels cimport fs_level
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    MIN_ROW = 16          # shorter rows that do not follow each other are taken as columns
+    MAX_ROWS = 255        # whose items a sum of one byte counts
+
+
+def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
+          const Py_ssize_t[::1] order not None, const Py_ssize_t[::1] steps not None,
+          Py_ssize_t size, int threads):
+    """Count along axes: item (i, j, ...) adds to count i * steps[0] + j * steps[1] + ...
+
+    order lists the axes of items by falling stride (the last one becomes the inner row), steps
+    has one number per listed axis, 0 where the axis is reduced. size is the number of counts.
+
+    Returns the counts, intp.
+    """
+    cdef CountAxes job = CountAxes()
+    cdef cnp.npy_intp length
+    describe_truth(&job.truth, width, significant)
+    job.describe_axes(items, order, steps)
+    job.size = size
+    job.choose_chunks(threads)
+    length = job.copies * size
+    counts = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
+    if job.items.size == 0:
+        return counts[:size]
+    job.counts = counts
+    job.run_rounds(job.rounds, threads)
+    if job.copies == 1:
+        return counts
+    add_copies(job.counts, size, threads)
+    return counts[:size]
+
+
+@cython.final
+cdef class CountAxes(Job):
+    """The counts of all items. Chunks are ranges of one axis, rounds of another one, or the same,
+    so that signals are handled in time."""
+    cdef strided_t items              # two axes at least, by falling stride
+    cdef truth_t truth
+    cdef Py_ssize_t[MAX_DIMS] steps   # of the counts along each axis: 0 where it is reduced
+    cdef Py_ssize_t size              # how many counts
+    cdef Py_ssize_t copies            # of the counts: one, or one for each chunk
+    cdef int chunk_axis
+    cdef int round_axis               # a reduced axis
+    cdef Py_ssize_t rounds
+    cdef Py_ssize_t[::1] counts       # one copy after the other, 0 at first
+
+    cdef void describe_axes(self, cnp.ndarray items, const Py_ssize_t[::1] order,
+                            const Py_ssize_t[::1] steps) noexcept:
+        """Neighbouring axes are merged if one stride covers both, of the items and of the
+        counts."""
+        cdef strided_t *axes = &self.items
+        cdef Py_ssize_t length, stride
+        cdef int k, last
+        axes.data = <char *>cnp.PyArray_DATA(items)
+        axes.size = cnp.PyArray_SIZE(items)
+        axes.ndim = 1                 # a reduced axis, in case that there is no other
+        axes.shape[0], axes.strides[0], self.steps[0] = 1, 0, 0
+        for k in range(<int>order.shape[0]):
+            length = cnp.PyArray_DIM(items, <int>order[k])
+            stride = cnp.PyArray_STRIDE(items, <int>order[k])
+            last = axes.ndim - 1
+            if length == 1:
+                continue
+            if last and axes.strides[last] == length * stride and (
+                    self.steps[last] == length * steps[k]):
+                axes.shape[last] *= length
+            else:
+                last += 1
+                axes.ndim += 1
+                axes.shape[last] = length
+            axes.strides[last], self.steps[last] = stride, steps[k]
+
+    cdef void choose_chunks(self, int threads) noexcept:
+        """Which axis chunks and rounds are ranges of, and how many there are."""
+        cdef Py_ssize_t nbytes = self.items.size * self.truth.width * self.truth.words, length
+        self.chunk_axis = self.longest_axis(True, True)
+        self.round_axis = self.longest_axis(True, False)
+        length = max(1, self.items.shape[self.chunk_axis])
+        # The counts of all chunks are to take no more than a bitmask of the items would.
+        if self.steps[self.chunk_axis] == 0 and (
+                chunk_count(length, threads, 1) * self.size * 64 > self.items.size):
+            self.chunk_axis = self.longest_axis(False, True)
+            length = max(1, self.items.shape[self.chunk_axis])
+        if self.steps[self.chunk_axis]:
+            self.chunks, self.copies = chunk_count(length, threads, nbytes // length), 1
+        else:
+            self.chunks = self.copies = chunk_count(length, threads, 1)
+        length = self.items.shape[self.round_axis]
+        if self.round_axis == self.chunk_axis:
+            length = length // self.chunks
+        self.rounds = chunk_count(length, 1, nbytes // self.chunks // max(1, length))
+
+    cdef int longest_axis(self, bint reduced, bint kept) noexcept:
+        """The longest axis of those that are reduced, kept or both; of equal ones it is one that is
+        kept."""
+        cdef int axis, found = 0
+        for axis in range(1, self.items.ndim):
+            if not (kept if self.steps[axis] else reduced):
+                continue
+            if self.items.shape[axis] > self.items.shape[found] or (
+                    self.items.shape[axis] == self.items.shape[found] and self.steps[axis]):
+                found = axis
+        return found
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef strided_t part = self.items
+        cdef Py_ssize_t chunk = k % self.chunks
+        cdef Py_ssize_t start = narrow(&part, self.chunk_axis, self.chunks, chunk)
+        narrow(&part, self.round_axis, self.rounds, k // self.chunks)
+        if part.size:
+            self.count_planes(
+                &part, 0, part.data, (chunk * self.size if self.copies > 1 else 0)
+                + start * self.steps[self.chunk_axis])
+
+    cdef void count_planes(self, const strided_t *part, int axis, const char *items,
+                           Py_ssize_t first) noexcept nogil:
+        """Every plane of the last two axes. items is the address of an item, and first the index of
+        its count: if they do not belong together, others are counted, or memory outside of them."""
+        cdef int inner = part.ndim - 1
+        cdef Py_ssize_t k
+        if axis == inner:
+            self.count_columns(items, 0, 1, part.strides[inner], part.shape[inner], first,
+                               self.steps[inner])
+        elif axis == inner - 1 and self.steps[inner] == 0:
+            self.count_rows(items, part.strides[axis], part.shape[axis], part.strides[inner],
+                            part.shape[inner], first, self.steps[axis])
+        elif axis == inner - 1 and self.steps[axis] == 0:
+            self.count_columns(items, part.strides[axis], part.shape[axis], part.strides[inner],
+                               part.shape[inner], first, self.steps[inner])
+        else:
+            for k in range(part.shape[axis]):
+                self.count_planes(part, axis + 1, items + k * part.strides[axis],
+                                  first + k * self.steps[axis])
+
+    cdef void count_rows(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
+                         Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
+                         Py_ssize_t step) noexcept nogil:
+        """Each row's items add to a count, by way of their bits: those of short rows together.
+        items has so many rows of that length, or memory beyond them is read."""
+        cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one more
+        cdef Py_ssize_t together = 1, left, n
+        if row_stride == length * stride:
+            together = max(1, FLAG_ITEMS // length)
+        elif length < MIN_ROW and step:
+            self.count_columns(items, stride, length, row_stride, rows, first, step)
+            return
+        while rows:
+            together = min(together, rows)
+            left = together * length
+            while left:
+                n = min(left, FLAG_ITEMS)
+                pack_run(level, &self.truth, items, stride, n, bits)
+                level.add_rows(
+                    bits, together, n // together, <intptr_t *>&self.counts[first], step)
+                items += n * stride
+                left -= n
+            items += together * (row_stride - length * stride)
+            first += together * step
+            rows -= together
+
+    cdef void count_columns(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
+                            Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
+                            Py_ssize_t step) noexcept nogil:
+        """Each row's items add to the counts of their columns, by way of narrow sums; short rows
+        that follow each other are one long one, whose sums are added in the end. items has so many
+        rows of that length, or memory beyond them is read."""
+        cdef uint64_t[FLAG_ITEMS] sums
+        cdef uint8_t[FLAG_ITEMS] flags
+        cdef bint side_by_side = self.truth.words == 1 and stride == self.truth.width
+        cdef Py_ssize_t width = self.truth.width if side_by_side else 1
+        cdef Py_ssize_t start = 0, columns, left, together, n, k
+        cdef const char *row
+        while start < length:
+            columns = min(length - start, FLAG_ITEMS)
+            row = items + start * stride
+            left = rows
+            while left:
+                together = 1
+                if row_stride == columns * stride:
+                    together = min(left, FLAG_ITEMS // columns)
+                n = min(left // together, MAX_ROWS)
+                left -= n * together
+                memset(sums, 0, together * columns * width)
+                if side_by_side:
+                    level.add_columns[log2_width(width)](
+                        row, together * row_stride, n, self.truth.significant[0],
+                        together * columns, sums)
+                else:
+                    for k in range(n):
+                        test_run(&self.truth, row + k * together * row_stride, stride,
+                                 together * columns, flags)
+                        level.add_columns[0](
+                            <const char *>flags, 0, 1, 0xff, together * columns, sums)
+                row += n * together * row_stride
+                if width == 1:
+                    self.add_sums(<uint8_t *>sums, together, columns, first + start * step, step)
+                elif width == 2:
+                    self.add_sums(<uint16_t *>sums, together, columns, first + start * step, step)
+                elif width == 4:
+                    self.add_sums(<uint32_t *>sums, together, columns, first + start * step, step)
+                else:
+                    self.add_sums(<uint64_t *>sums, together, columns, first + start * step, step)
+            start += columns
+
+    cdef void add_sums(self, const word_t *sums, Py_ssize_t rows, Py_ssize_t columns,
+                       Py_ssize_t first, Py_ssize_t step) noexcept nogil:
+        """The sums of all rows to the counts of their columns. sums has rows * columns of them, or
+        memory behind them is counted."""
+        cdef Py_ssize_t[::1] counts = self.counts
+        cdef Py_ssize_t k, j
+        for k in range(rows):
+            for j in range(columns):
+                counts[first + j * step] += <Py_ssize_t>sums[k * columns + j]
+
+
+cdef Py_ssize_t narrow(strided_t *part, int axis, Py_ssize_t chunks, Py_ssize_t k) noexcept nogil:
+    """Leave of an axis only chunk k; returns where it starts. The axis is one of part's, or memory
+    beyond its shape is overwritten."""
+    cdef Py_ssize_t length = part.shape[axis], start = chunk_start(length, chunks, k)
+    part.data += start * part.strides[axis]
+    part.shape[axis] = chunk_start(length, chunks, k + 1) - start
+    part.size = part.size // max(1, length) * part.shape[axis]
+    return start
+
+
+cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except -1:
+    """Add all copies of `size` > 0 counts to the first one."""
+    cdef AddCopies job = AddCopies()
+    job.counts, job.size = counts, size
+    job.chunks = chunk_count(size, threads, counts.shape[0] // size * sizeof(Py_ssize_t))
+    job.run(threads)
+    return 0
+
+
+cdef class AddCopies(Job):
+    """The sums of all copies, in chunks of the counts."""
+    cdef Py_ssize_t[::1] counts
+    cdef Py_ssize_t size
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t[::1] counts = self.counts
+        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k), copy, j
+        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1)
+        for copy in range(1, counts.shape[0] // self.size):
+            for j in range(start, stop):
+                counts[j] += counts[copy * self.size + j]

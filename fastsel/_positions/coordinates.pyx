@@ -1,0 +1,252 @@
+"""Pass 2 of nonzero: bitmask -> one coordinate per axis for each set bit.
+
+Each chunk writes into its own rows of the output, from offsets[k] to offsets[k + 1].
+"""
+cimport cython
+cimport numpy as cnp
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
+
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.strided cimport MAX_DIMS
+from fastsel._positions.bitmask cimport Bitmask
+from fastsel._positions.indices cimport OverBits
+from fastsel._simd.blocks cimport fs_level_t, fs_popcount, is_sparse
+from fastsel._simd.levels cimport fs_level
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    # An inner row of so many items, with so many hits on the average, is written as a whole:
+    # compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
+    LONG_ROW = 128
+    ROW_HITS = 2
+    PIECE = 16            # blocks whose indices fit L1
+
+ctypedef fused coordinate_t:
+    uint32_t
+    uint64_t
+
+
+def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None, int threads):
+    """Coordinates of the set bits in an array of that shape, into rows 0 ... total - 1 of out.
+
+    shape may lack leading axes of the array, whose coordinates are then left out. out is 2-D with
+    one column per axis of shape, of any layout, its items aligned and 4 or 8 bytes wide; only the
+    first total rows are written.
+    """
+    cdef WriteCoordinates job
+    cdef Py_ssize_t items = 1
+    cdef int axis
+    if mask.count() == 0 or len(shape) == 0:
+        return
+    job = WriteCoordinates()
+    job.read(mask)
+    job.out, job.width = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out)
+    job.hit_step = cnp.PyArray_STRIDE(out, 0) // job.width
+    job.axis_step = cnp.PyArray_STRIDE(out, 1) // job.width
+    job.ndim = <int>len(shape)
+    for axis in range(job.ndim):
+        job.shape[axis] = shape[axis]
+        items *= job.shape[axis]
+    # Are they those of all bits? Twice as many do not fit one block if they are more than 32, nor
+    # several if they are more than (blocks - 1) * 64.
+    job.is_whole = items > max(32, (mask.bits.shape[0] - 1) * 64)
+    job.run(threads)
+
+
+def truncate(Bitmask mask not None, Py_ssize_t count):
+    """Cut a bitmask after the first `count` of its set bits, of which there are more: in the chunk
+    where they end the others are cleared, and the offsets say that later chunks have none."""
+    cdef uint64_t[::1] bits = mask.bits
+    cdef Py_ssize_t[::1] offsets = mask.offsets
+    cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
+    cdef uint64_t word, first
+    while offsets[k + 1] <= count:
+        k += 1
+    left = count - offsets[k]
+    for block in range(chunk_start(bits.shape[0], chunks, k),
+                       chunk_start(bits.shape[0], chunks, k + 1)):
+        word, first = bits[block], 0
+        while word and left:
+            first |= word & (0 - word)
+            word &= word - 1
+            left -= 1
+        bits[block] = first
+    for later in range(k + 1, chunks + 1):
+        offsets[later] = count
+
+
+def fill(cnp.ndarray out not None, Py_ssize_t start, uint64_t value, int threads):
+    """Write value into all rows of out from `start` on. out is 2-D and C-contiguous, its items 4 or
+    8 bytes wide."""
+    cdef Fill job = Fill()
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(out, 1)
+    job.width, job.value = cnp.PyArray_ITEMSIZE(out), value
+    job.out = <char *>cnp.PyArray_DATA(out) + start * columns * job.width
+    job.items = (cnp.PyArray_DIM(out, 0) - start) * columns
+    job.chunks = chunk_count(job.items, threads, job.width)
+    job.run(threads)
+
+
+cdef class Fill(Job):
+    cdef char *out
+    cdef Py_ssize_t width             # bytes of an item, 4 or 8
+    cdef Py_ssize_t items
+    cdef uint64_t value
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = chunk_start(self.items, self.chunks, k)
+        cdef Py_ssize_t n = chunk_start(self.items, self.chunks, k + 1) - start
+        if self.width == 4:
+            fill_items(<uint32_t *>self.out + start, n, <uint32_t>self.value)
+        else:
+            fill_items(<uint64_t *>self.out + start, n, self.value)
+
+
+cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value) noexcept nogil:
+    """out has room for n items, or what lies behind is overwritten."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = value
+
+
+@cython.final
+cdef class WriteCoordinates(OverBits):
+    """Pointers to coordinates have room for those of the hits in question, hit_step from hit to hit
+    and axis_step from axis to axis: with less, what lies behind is overwritten."""
+    cdef char *out
+    cdef Py_ssize_t width             # bytes of a coordinate, 4 or 8
+    cdef Py_ssize_t hit_step          # in coordinates
+    cdef Py_ssize_t axis_step
+    cdef int ndim
+    cdef Py_ssize_t[MAX_DIMS] shape
+    cdef bint is_whole                # it has all axes
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t inner = self.shape[self.ndim - 1]
+        cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
+        cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
+        cdef bint sparse = is_sparse(hits, blocks)
+        if hits == 0:               # of bits that truncate has left out
+            return
+        if self.width == 4:
+            self.divide_indices(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
+        elif self.hit_step == 1 and self.ndim == 1 and self.is_whole:
+            self.write_indices(k, <intptr_t *>self.out + offset)
+        elif self.hit_step == 1 and inner >= LONG_ROW and hits // ROW_HITS >= blocks * 64 // inner:
+            self.write_rows(k, sparse, <intptr_t *>self.out + offset)
+        else:
+            self.divide_indices(k, sparse, <uint64_t *>self.out + offset * self.hit_step)
+
+    cdef void write_rows(self, Py_ssize_t k, bint sparse, intptr_t *out) noexcept nogil:
+        """Coordinates row by row: flat indices less where the row starts, and those of the row."""
+        cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
+        cdef Py_ssize_t start = self.start_block(k) * 64, stop
+        cdef Py_ssize_t chunk_stop = self.start_block(k + 1) * 64
+        cdef Py_ssize_t left = self.offsets[k + 1] - self.offsets[k], hits, j
+        cdef Py_ssize_t[MAX_DIMS] coords
+        cdef intptr_t *column
+        cdef intptr_t coordinate
+        cdef int axis
+        while left:
+            row_start = self.find_row(start, row_start, coords)
+            stop = min(row_start + inner, chunk_stop)
+            hits = self.write_row(start, stop, row_start, sparse,
+                                  out + (self.ndim - 1) * self.axis_step, left)
+            for axis in range(self.ndim - 1):
+                column, coordinate = out + axis * self.axis_step, coords[axis]
+                for j in range(hits):
+                    column[j] = coordinate
+            out += hits
+            left -= hits
+            start = stop
+
+    cdef Py_ssize_t write_row(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t row_start,
+                              bint sparse, intptr_t *out, Py_ssize_t capacity) noexcept nogil:
+        """The set bits from start to stop - 1 as indices within their row, and how many they are.
+
+        They are those of at least two blocks, or start or stop is a block's: otherwise bits beyond
+        stop are written. capacity is what is left for the chunk, which the rows that follow fill.
+        """
+        cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
+        cdef uint64_t word
+        if start & 63:
+            word = self.bits[block] >> (start & 63) << (start & 63)
+            level.write(&word, 1, block * 64 - row_start, sparse, out, capacity)
+            hits = fs_popcount(word)
+            block += 1
+            blocks -= 1
+        if blocks:
+            level.write(&self.bits[block], blocks, block * 64 - row_start, sparse, out + hits,
+                        capacity - hits)
+            hits += level.count(&self.bits[block], blocks)
+        if stop & 63:
+            word = self.bits[stop >> 6] & ((<uint64_t>1 << (stop & 63)) - 1)
+            level.write(&word, 1, (stop & ~63) - row_start, sparse, out + hits, capacity - hits)
+            hits += fs_popcount(word)
+        return hits
+
+    cdef Py_ssize_t find_row(self, Py_ssize_t hit, Py_ssize_t row_start,
+                             Py_ssize_t *coords) noexcept nogil:
+        """Coordinates of the inner row that holds a hit; returns the index at which it starts.
+
+        row_start and coords are those of the row before, or row_start is negative: otherwise
+        coordinates are wrong. coords has room for MAX_DIMS.
+        """
+        cdef int axis
+        cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
+        if row_start >= 0 and hit - row_start < 2 * inner:
+            # The next row, as always where hits are dense: count up instead of dividing.
+            for axis in range(self.ndim - 2, -1, -1):
+                coords[axis] += 1
+                if coords[axis] < self.shape[axis]:
+                    break
+                coords[axis] = 0
+            return row_start + inner
+        row = hit // inner
+        row_start = row * inner
+        for axis in range(self.ndim - 2, 0, -1):
+            coords[axis] = row % self.shape[axis]
+            row = row // self.shape[axis]
+        if self.ndim > 1:
+            coords[0] = row
+        return row_start
+
+    cdef void divide_indices(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
+        """Some blocks at a time: the indices of their hits are divided by the length of each
+        axis."""
+        cdef intptr_t[64 * PIECE] indices
+        cdef intptr_t[64 * PIECE] remainders
+        cdef Py_ssize_t block = self.start_block(k), stop = self.start_block(k + 1)
+        cdef Py_ssize_t blocks, start, n
+        cdef int axis
+        while block < stop:
+            blocks = min(PIECE - 1, stop - block)       # the last 64 indices are room for write
+            n = level.count(&self.bits[block], blocks)
+            if n:
+                level.write(&self.bits[block], blocks, 0, sparse, indices, n + 64)
+                start = block * 64
+                for axis in range(self.ndim - 1, -1, -1):
+                    if axis == 0 and self.is_whole:
+                        put(indices, start, n, out, self.hit_step)
+                        break
+                    level.divide(indices, n, start % self.shape[axis], self.shape[axis], remainders)
+                    put(remainders, 0, n, out + axis * self.axis_step, self.hit_step)
+                    start = start // self.shape[axis]
+                out += n * self.hit_step
+            block += blocks
+
+
+cdef inline void put(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
+                     coordinate_t *out, Py_ssize_t step) noexcept nogil:
+    """start + each of n coordinates. out has room for n, `step` apart, or what lies behind is
+    overwritten."""
+    cdef Py_ssize_t j
+    if step == 1:
+        for j in range(n):
+            out[j] = <coordinate_t>(coordinates[j] + start)
+    else:
+        for j in range(n):
+            out[j * step] = <coordinate_t>(coordinates[j] + start)

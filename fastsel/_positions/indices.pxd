@@ -1,0 +1,15 @@
+"""Passes over a bitmask; see indices.pyx."""
+from libc.stdint cimport intptr_t, uint64_t
+
+from fastsel._core.parallel cimport Job
+from fastsel._positions.bitmask cimport Bitmask
+
+
+cdef class OverBits(Job):
+    """A pass over the chunks of a bitmask's blocks."""
+    cdef const uint64_t[::1] bits
+    cdef const Py_ssize_t[::1] offsets    # of the set bits of each chunk, the total last
+
+    cdef void read(self, Bitmask mask) noexcept
+    cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil
+    cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil
