@@ -46,15 +46,36 @@ def test_for_a_platform_that_no_kernel_is_for(tmp_path, macro, value):
     assert line.startswith("error: fastsel is for 64-bit, little-endian platforms, and")
 
 
+def compiler_that(folder, script):
+    """A compiler that does to its arguments what the script of the shell says."""
+    compiler = folder / "cc"
+    compiler.write_text(f'#!/bin/sh\n{script}\nexec {COMPILER} "$@"\n')
+    compiler.chmod(0o700)
+    return str(compiler)
+
+
 @NEEDS_CC
 def test_without_the_headers_of_python(tmp_path):
-    compiler = tmp_path / "cc"
-    compiler.write_text(
-        "#!/bin/sh\n"
-        "for word; do shift\n"
-        'case $word in -I*) ;; *) set -- "$@" "$word" ;; esac; done\n'
-        f'exec {COMPILER} "$@"\n'
+    compiler = compiler_that(
+        tmp_path,
+        'for word; do shift; case $word in -I*) ;; *) set -- "$@" "$word" ;; esac; done',
     )
-    compiler.chmod(0o700)
-    line = last_line_of_build(tmp_path, CC=str(compiler))
+    line = last_line_of_build(tmp_path, CC=compiler)
     assert line.startswith("error: fastsel needs the C headers of Python")
+
+
+@NEEDS_CC
+def test_without_the_openmp_that_is_required(tmp_path):
+    compiler = compiler_that(tmp_path, 'for word; do [ "$word" != -fopenmp ] || exit 1; done')
+    line = last_line_of_build(
+        tmp_path, CC=compiler, FASTSEL_REQUIRE_OPENMP="1", FASTSEL_NO_OPENMP="0"
+    )
+    assert line.startswith(
+        f"error: FASTSEL_REQUIRE_OPENMP asks for OpenMP, which {compiler!r} does not have"
+    )
+
+
+@NEEDS_CC
+def test_openmp_cannot_be_required_and_left_out(tmp_path):
+    line = last_line_of_build(tmp_path, FASTSEL_REQUIRE_OPENMP="1", FASTSEL_NO_OPENMP="1")
+    assert line.endswith("FASTSEL_REQUIRE_OPENMP for one with it: unset one of them")
