@@ -1,5 +1,5 @@
-"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file. What
-the metadata says of the public address comes from here, too.
+"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file, and so
+do the links of the metadata, which depend on the public address.
 
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results), as does a
                       compiler without OpenMP
@@ -13,6 +13,7 @@ FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead o
 
 import os
 import re
+import shlex
 import sys
 import sysconfig
 import tempfile
@@ -52,6 +53,8 @@ def requested(variable):
 SERIAL = requested("FASTSEL_NO_OPENMP")
 COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
+# setuptools passes these to the linker of modules, but not to that of executables.
+LINKER_FLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
 HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
     HARDENED.append("-fcf-protection")
@@ -93,9 +96,13 @@ class BuildKernels(build_ext):
         self.check_needs()
         openmp = self.find_openmp()
         compile_args, link_args = self.flags()
-        # The folder of this machine's interpreter has no place in a wheel.
+        # A wheel must not name a folder of this machine's interpreter; LDFLAGS may name folders.
         linker = getattr(self.compiler, "linker_so", [])
-        linker[:] = [argument for argument in linker if not argument.startswith("-Wl,-rpath")]
+        linker[:] = [
+            argument
+            for argument in linker
+            if argument in LINKER_FLAGS or not argument.startswith("-Wl,-rpath")
+        ]
         sources = self.written_by_cython()
         for extension in self.extensions:
             extension.sources = sources[extension.name]
@@ -207,7 +214,10 @@ class BuildKernels(build_ext):
                 )
                 if link_args is not None:
                     self.compiler.link_executable(
-                        objects, "program", output_dir=folder, extra_postargs=link_args
+                        objects,
+                        "program",
+                        output_dir=folder,
+                        extra_postargs=LINKER_FLAGS + link_args,
                     )
             except (CompileError, LinkError):
                 return False

@@ -17,7 +17,7 @@ NEEDS_CC = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="MSVC is not chosen by variables")
 
 
-def last_line_of_build(folder, **variables):
+def failing_build(folder, **variables):
     done = subprocess.run(
         [sys.executable, "setup.py", "build", "--build-base", folder],
         cwd=ROOT,
@@ -27,6 +27,11 @@ def last_line_of_build(folder, **variables):
         check=False,
     )
     assert done.returncode != 0
+    return done
+
+
+def last_line_of_build(folder, **variables):
+    done = failing_build(folder, **variables)
     assert "Cythonizing" not in done.stdout + done.stderr
     return done.stderr.splitlines()[-1]
 
@@ -73,6 +78,23 @@ def test_without_the_openmp_that_is_required(tmp_path):
     assert line.startswith(
         f"error: FASTSEL_REQUIRE_OPENMP asks for OpenMP, which {compiler!r} does not have"
     )
+
+
+@NEEDS_CC
+def test_openmp_is_linked_from_where_ldflags_say(tmp_path):
+    found = tmp_path / "found"
+    compiler = compiler_that(  # has OpenMP in one folder alone, and fails once it has linked that
+        tmp_path,
+        f"""[ ! -e {found} ] || exit 1
+        case "$* " in
+        *" -c "*) ;;
+        *"-fopenmp"*" -L/opt/openmp "* | *" -L/opt/openmp "*"-fopenmp"*) touch {found} ;;
+        *"-fopenmp"*) exit 1 ;;
+        esac""",
+    )
+    variables = {"FASTSEL_REQUIRE_OPENMP": "1", "FASTSEL_NO_OPENMP": "0", "FASTSEL_ONLY": "levels"}
+    done = failing_build(tmp_path, CC=compiler, LDFLAGS="-L/opt/openmp", **variables)
+    assert found.exists(), done.stderr
 
 
 @NEEDS_CC

