@@ -1,7 +1,7 @@
 """The platforms and Pythons of wheels, and whether packages that an extra needs have wheels there.
 
 pyproject.toml is the one place that lists them: the Pythons in `build` of `[tool.cibuildwheel]`,
-the runners, and the names that pip has for their platforms, in `[tool.fastsel.runners]`. By default,
+the runners, and what pip calls their platforms, in `[tool.fastsel.runners]`. By default,
 pip resolves every extra for every platform and Python, without installing anything, and a table
 shows the packages that have no wheel. The exit status is 1 if the tests of a wheel lack one.
 
