@@ -1,7 +1,9 @@
-"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file.
+"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file, and so
+do the links of the metadata, which depend on the public address.
 
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results), as does a
                       compiler without OpenMP
+FASTSEL_REQUIRE_OPENMP=1  makes a compiler without OpenMP an error: every wheel has threads
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 FASTSEL_CHECKED=1     builds kernels that check each index into a view: one beyond it is an error
@@ -11,9 +13,12 @@ FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead o
 """
 
 import os
+import re
+import shlex
 import sys
 import sysconfig
 import tempfile
+import tomllib
 from distutils.errors import CompileError, DistutilsPlatformError, LinkError
 from glob import glob
 from pathlib import Path
@@ -49,6 +54,8 @@ DIRECTIVES = {
 }
 COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
+# setuptools passes these to the linker of modules, but not to that of executables.
+LINKER_FLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
 HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
     HARDENED.append("-fcf-protection")
@@ -88,25 +95,32 @@ class BuildKernels(build_ext):
 
     def build_extensions(self):
         self.check_needs()
+        openmp = self.find_openmp()
         compile_args, link_args = self.flags()
-        # The folder of this machine's interpreter has no place in a wheel.
+        # A wheel must not name a folder of this machine's interpreter; LDFLAGS may name folders.
         linker = getattr(self.compiler, "linker_so", [])
-        linker[:] = [argument for argument in linker if not argument.startswith("-Wl,-rpath")]
+        linker[:] = [
+            argument
+            for argument in linker
+            if argument in LINKER_FLAGS or not argument.startswith("-Wl,-rpath")
+        ]
         sources = self.written_by_cython()
         for extension in self.extensions:
             extension.sources = sources[extension.name]
             extension.extra_compile_args += compile_args
             extension.extra_link_args += link_args
             if extension.name == THREADED:
-                self.add_openmp(extension)
+                self.add_openmp(extension, openmp)
         super().build_extensions()
 
     def check_needs(self):
         """Before Cython, which takes most of a minute."""
-        command = getattr(self.compiler, "compiler", ["the compiler"])[0]
         for program, message in NEEDS:
             if not self.builds(program):
-                raise DistutilsPlatformError(message.format(command=command))
+                raise DistutilsPlatformError(message.format(command=self.command()))
+
+    def command(self):
+        return getattr(self.compiler, "compiler", ["the compiler"])[0]
 
     def written_by_cython(self):
         """The C sources, one after the other: Cython in several threads writes wrong ones."""
@@ -140,21 +154,36 @@ class BuildKernels(build_ext):
             compile_args += ["-Wall", "-Wextra", "-Werror"]
         return compile_args, link_args
 
-    def add_openmp(self, extension):
-        if SERIAL:
-            return
-        for compile_args, link_args in self.openmp_flags():
-            if self.builds(OPENMP_PROGRAM, compile_args, link_args):
-                break
-        else:
-            print(
-                "WARNING: this compiler has no OpenMP: fastsel is built without threads, and gives "
-                "the same results (CONTRIBUTING.md, Build)",
-                file=sys.stderr,
+    def find_openmp(self):
+        """The flags of the compiler and of the linker, or None for a serial build."""
+        required = requested("FASTSEL_REQUIRE_OPENMP")
+        if SERIAL and required:
+            raise DistutilsPlatformError(
+                "FASTSEL_NO_OPENMP asks for a build without OpenMP, FASTSEL_REQUIRE_OPENMP for one "
+                "with it: unset one of them"
             )
+        if SERIAL:
+            return None
+        for flags in self.openmp_flags():
+            if self.builds(OPENMP_PROGRAM, *flags):
+                return flags
+        if required:
+            raise DistutilsPlatformError(
+                f"FASTSEL_REQUIRE_OPENMP asks for OpenMP, which {self.command()!r} does not have "
+                "(CONTRIBUTING.md, Build)"
+            )
+        print(
+            "WARNING: this compiler has no OpenMP: fastsel is built without threads, and gives "
+            "the same results (CONTRIBUTING.md, Build)",
+            file=sys.stderr,
+        )
+        return None
+
+    def add_openmp(self, extension, flags):
+        if flags is None:
             return
-        extension.extra_compile_args += compile_args
-        extension.extra_link_args += link_args
+        extension.extra_compile_args += flags[0]
+        extension.extra_link_args += flags[1]
         if sys.platform == "linux":
             extension.libraries.append("dl")  # dladdr, before glibc 2.34
         if "-fsanitize=thread" in extension.extra_compile_args:
@@ -186,7 +215,10 @@ class BuildKernels(build_ext):
                 )
                 if link_args is not None:
                     self.compiler.link_executable(
-                        objects, "program", output_dir=folder, extra_postargs=link_args
+                        objects,
+                        "program",
+                        output_dir=folder,
+                        extra_postargs=LINKER_FLAGS + link_args,
                     )
             except (CompileError, LinkError):
                 return False
@@ -211,7 +243,45 @@ def extension(name, sources):
     )
 
 
+def project_urls(address):
+    """The addresses that follow from that of a repository on GitHub."""
+    if not address:
+        return {}
+    parts = re.fullmatch(r"https://github\.com/([\w-]+)/([\w.-]+)", address)
+    if not parts:
+        raise DistutilsPlatformError(
+            "address in pyproject.toml must be empty or like https://github.com/OWNER/fastsel, got "
+            f"{address!r}"
+        )
+    owner, name = parts.groups()
+    return {
+        "Documentation": f"https://{owner.lower()}.github.io/{name}/",
+        "Source": address,
+        "Issues": f"{address}/issues",
+        "Changelog": f"{address}/blob/main/CHANGELOG.md",
+    }
+
+
+def long_description(address, version):
+    """The README. On a package index, a relative link leads nowhere: each becomes one to the
+    repository, at the tag of this version."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    if not address:
+        return text
+    relative = r"(?![a-z]+:|#)([^)\s]+)\)"
+    text = re.sub(rf"(!\[[^]]*\]\(){relative}", rf"\1{address}/raw/v{version}/\2)", text)
+    return re.sub(rf"(\]\(){relative}", rf"\1{address}/blob/v{version}/\2)", text)
+
+
+ADDRESS = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["fastsel"][
+    "address"
+]
+VERSION = re.search(r'__version__ = "(.*)"', Path("fastsel/_version.py").read_text())[1]
+
 setup(
+    project_urls=project_urls(ADDRESS),
+    long_description=long_description(ADDRESS, VERSION),
+    long_description_content_type="text/markdown",
     cmdclass={"build_ext": BuildKernels},
     ext_modules=[
         *([] if ONLY else [extension(CYTHON_CODE, [])]),  # Cython writes its source

@@ -15,6 +15,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "0")
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import pytest
+from arrays import ML_DTYPES, ML_NAMES
 from hypothesis import HealthCheck, settings
 from tuning import TUNING
 
@@ -86,6 +87,8 @@ def pytest_collection_modifyitems(items):
         names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
         for name in names & set(THREAD_UNSAFE):
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
+        if not ML_DTYPES and any(name in item.name for name in ML_NAMES):
+            item.add_marker(pytest.mark.skip(reason="needs pip install ml_dtypes"))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -123,21 +123,26 @@ def _order_by_columns(values):
     columns = _columns(values)
     if columns is None:
         return None
-    order, tied = np.arange(len(columns)), slice(None)
-    groups, column = None, 0
-    while column < columns.shape[1]:
-        rows = order[tied]
+    order = tied = groups = None
+    column = 0
+    while True:
+        rows = slice(None) if order is None else order[tied]
         words, column = _packed(columns, rows, groups, column)
         found = argsort(words, False)[0]
-        order[tied], words = rows[found], words[found]
+        if order is None:
+            order = found
+        else:
+            order[tied] = rows[found]
+        if column == columns.shape[1]:
+            return order
+        words = words[found]
         is_first = np.ones(len(words) + 1, bool)
         is_first[1:-1] = words[1:] != words[:-1]
         is_tied = ~(is_first[1:] & is_first[:-1])
         if not is_tied.any():
-            break
+            return order
         groups = np.cumsum(is_first[:-1], dtype=np.uint64)[is_tied]
-        tied = np.arange(len(order))[tied][is_tied]
-    return order
+        tied = _numpy.flatnonzero(is_tied) if tied is None else tied[is_tied]
 
 
 def _columns(values):
@@ -174,7 +179,7 @@ def _packed(columns, rows, groups, start):
     the first one on top, below the groups of the rows if these are given."""
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
-    threads = _threads.for_bytes(len(rows) * columns.itemsize)
+    threads = _threads.for_bytes(len(columns) * columns.itemsize)
     words, bits = groups, 0 if groups is None else int(groups[-1]).bit_length()
     for stop in range(start, columns.shape[1]):
         keys = ordered_keys(columns[rows, stop], rule, order, threads)

@@ -123,26 +123,32 @@ RULES = {
         [0, 0, 0, 0, 1, 1, 0, 1],
     ),
     "object_slots_never_set": (np.empty(3, object), [0, 0, 0]),
-    "bfloat16_zeros": (np.array([0.0, -0.0, nan, 1e-40], ML_DTYPES["bfloat16"]), [0, 0, 1, 1]),
-    "float8_e5m2_zeros": (
-        from_bits([0, 128, 1, 0x7F], BYTE, ML_DTYPES["float8_e5m2"]),
-        [0, 0, 1, 1],
-    ),
-    "float8_e4m3fn_zeros": (
-        from_bits([0, 128, 1, 0xFF], BYTE, ML_DTYPES["float8_e4m3fn"]),
-        [0, 0, 1, 1],
-    ),
-    # In the fnuz kinds the pattern of negative zero is NaN.
-    "float8_e4m3fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e4m3fnuz"]), [0, 1]),
-    "float8_e5m2fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e5m2fnuz"]), [0, 1]),
-    "float8_e8m0fnu_has_no_zero": (
-        from_bits([0, 1, 255], BYTE, ML_DTYPES["float8_e8m0fnu"]),
-        [1, 1, 1],
-    ),
-    # Only the low half of the byte belongs to the number.
-    "int4_low_half": (from_bits([0, 0x10, 0xF0, 1, 8], BYTE, ML_DTYPES["int4"]), [0, 0, 0, 1, 1]),
-    "uint4_low_half": (from_bits([0, 0x10, 0xF8], BYTE, ML_DTYPES["uint4"]), [0, 0, 1]),
 }
+if ML_DTYPES:
+    RULES |= {
+        "bfloat16_zeros": (np.array([0.0, -0.0, nan, 1e-40], ML_DTYPES["bfloat16"]), [0, 0, 1, 1]),
+        "float8_e5m2_zeros": (
+            from_bits([0, 128, 1, 0x7F], BYTE, ML_DTYPES["float8_e5m2"]),
+            [0, 0, 1, 1],
+        ),
+        "float8_e4m3fn_zeros": (
+            from_bits([0, 128, 1, 0xFF], BYTE, ML_DTYPES["float8_e4m3fn"]),
+            [0, 0, 1, 1],
+        ),
+        # In the fnuz kinds the pattern of negative zero is NaN.
+        "float8_e4m3fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e4m3fnuz"]), [0, 1]),
+        "float8_e5m2fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e5m2fnuz"]), [0, 1]),
+        "float8_e8m0fnu_has_no_zero": (
+            from_bits([0, 1, 255], BYTE, ML_DTYPES["float8_e8m0fnu"]),
+            [1, 1, 1],
+        ),
+        # Only the low half of the byte belongs to the number.
+        "int4_low_half": (
+            from_bits([0, 0x10, 0xF0, 1, 8], BYTE, ML_DTYPES["int4"]),
+            [0, 0, 0, 1, 1],
+        ),
+        "uint4_low_half": (from_bits([0, 0x10, 0xF8], BYTE, ML_DTYPES["uint4"]), [0, 0, 1]),
+    }
 
 
 @pytest.mark.parametrize("rule", RULES)

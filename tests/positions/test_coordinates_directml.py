@@ -1,10 +1,9 @@
 """nonzero_coordinates as DirectML has it: dml_shape and strict."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 import reference
-from arrays import make
+from arrays import ML_DTYPES, make
 from comparison import assert_same
 
 import fastsel
@@ -46,12 +45,11 @@ def test_strict_takes_4_or_5_dimensions(shape):
         fastsel.nonzero_coordinates(np.zeros(shape, np.float32), strict=True)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f8", "i8", "u8", "?", "c8", "U1", "O", "M8[s]", ml_dtypes.bfloat16], ids=str
-)
+@pytest.mark.parametrize("dtype", ["f8", "i8", "u8", "?", "c8", "U1", "O", "M8[s]", "bfloat16"])
 def test_strict_takes_no_other_dtype(dtype):
+    array = np.zeros((1, 1, 2, 4), ML_DTYPES.get(dtype, dtype))
     with pytest.raises(TypeError):
-        fastsel.nonzero_coordinates(np.zeros((1, 1, 2, 4), dtype), strict=True)
+        fastsel.nonzero_coordinates(array, strict=True)
 
 
 @pytest.mark.parametrize("capacity", [9, 7])

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import mutate
+import platforms
 import pytest
 
 import fastsel.onnx
@@ -11,14 +12,23 @@ import fastsel.onnx
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_citation_is_of_this_version():
-    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(r"^version: (.*)$", text, re.MULTILINE)[1] == fastsel.__version__
+@pytest.mark.parametrize("file", ["CITATION.cff", "recipe/recipe.yaml"])
+def test_files_that_name_a_version_name_this_one(file):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    versions = re.findall(r'^ *version: "?([\d.]+)"?$', text, re.MULTILINE)
+    assert versions == [fastsel.__version__]
 
 
-def test_the_changelog_has_this_version():
+def test_the_changelog_is_kept():
+    """In the form of keepachangelog.com: what is not released stands first, and a date beside each
+    release, the last of which is this version."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"## [{fastsel.__version__}]" in text
+    first, *releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert first == "[Unreleased]"
+    numbers = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d", name)[1] for name in releases]
+    assert numbers[:1] in ([], [fastsel.__version__])
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
 
 
 def test_every_kernel_has_mutants():
@@ -86,8 +96,31 @@ def test_no_error_is_swallowed():
     assert swallowing == {"_cyutility"}
 
 
-def test_actions_of_a_release_are_pinned():
-    text = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
-    used = re.findall(r"uses: (\S+)", text)
-    assert len(used) > 5
-    assert [action for action in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)] == []
+WORKFLOWS = "".join(
+    path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml")
+)
+
+
+def test_actions_are_pinned():
+    used = re.findall(r"uses: (.*)", WORKFLOWS)
+    assert len(used) > 20
+    pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert [action for action in used if not pinned.fullmatch(action)] == []
+
+
+def test_an_action_has_one_version():
+    used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", WORKFLOWS))
+    assert len(used) == len({name for name, _ in used})
+
+
+def test_pythons_of_wheels_are_those_of_the_classifiers():
+    supported = [python.version for python in platforms.WITH_GIL]
+    classifiers = platforms.PROJECT["classifiers"]
+    assert [
+        name.rpartition(" :: ")[2]
+        for name in classifiers
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", name)
+    ] == supported
+    assert platforms.PROJECT["requires-python"] == f">={supported[0]}"
+    text = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+    assert f"Python {supported[0]} to {supported[-1]}" in " ".join(text.split())

@@ -2,7 +2,6 @@
 
 import functools
 
-import ml_dtypes
 import numpy as np
 from arrays import (
     DTYPES,
@@ -10,6 +9,7 @@ from arrays import (
     grouped,
     in_a_row,
     make,
+    ml_dtypes,
     padding_bytes,
     pools,
     scattered,

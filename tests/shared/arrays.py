@@ -8,37 +8,40 @@ values: negative zero, NaN with any payload, subnormals, NaT, a lone bit, bool b
 import functools
 import math
 
-import ml_dtypes
 import numpy as np
 from numpy.dtypes import StringDType
+
+try:
+    import ml_dtypes
+except ImportError:  # it has no wheel for musl
+    ml_dtypes = None
 
 SIZES = tuple(range(68))
 LARGE_SIZES = (1000, 4095, 4096, 4097, 100_000)
 EDGE_SIZES = (0, 1, 2, 7, 63, 64, 65, 127, 128, 129, 449, 1000)
 DENSITIES = (0, "one", 0.01, 0.5, 0.99, 1)
 
+ML_NAMES = (
+    "bfloat16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float4_e2m1fn",
+    "int4",
+    "uint4",
+    "int2",
+    "uint2",
+)
+# Older releases of ml_dtypes lack some of the small ones.
 ML_DTYPES = {
-    # Older releases of ml_dtypes lack some of the small ones.
-    name: np.dtype(getattr(ml_dtypes, name))
-    for name in (
-        "bfloat16",
-        "float8_e3m4",
-        "float8_e4m3",
-        "float8_e4m3b11fnuz",
-        "float8_e4m3fn",
-        "float8_e4m3fnuz",
-        "float8_e5m2",
-        "float8_e5m2fnuz",
-        "float8_e8m0fnu",
-        "float6_e2m3fn",
-        "float6_e3m2fn",
-        "float4_e2m1fn",
-        "int4",
-        "uint4",
-        "int2",
-        "uint2",
-    )
-    if hasattr(ml_dtypes, name)
+    name: np.dtype(getattr(ml_dtypes, name)) for name in ML_NAMES if hasattr(ml_dtypes, name)
 }
 
 
@@ -94,6 +97,7 @@ WORD_DTYPES = {
         "datetime64",
         "bfloat16",
     )
+    if name in DTYPES
 }
 """One or two dtypes for each item width and each rule, where all of DTYPES would be too slow."""
 

@@ -1,9 +1,9 @@
 """unique of words of a narrow range: direct-address tables."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 import reference
+from arrays import ML_DTYPES
 from comparison import assert_same, value_bytes
 from grids import covering
 
@@ -27,9 +27,7 @@ def order_of(dtype):
 
 
 def dtype_of(name):
-    if name.startswith(("bfloat", "float8")):
-        return np.dtype(getattr(ml_dtypes, name))
-    return np.dtype(name)
+    return np.dtype(ML_DTYPES.get(name, name))
 
 
 def of_bits(name, size, groups, seed=0):

