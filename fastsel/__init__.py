@@ -24,6 +24,16 @@ was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rule
 # functions has a package: _positions, _selection, _unique, _gather and, made of these, _sets. They
 # share _core and _simd. docs/internals.md has the steps, docs/source.md the files.
 
+try:
+    import fastsel._core.parallel as _kernel
+except ModuleNotFoundError as error:
+    if error.name != "fastsel._core.parallel":
+        raise
+    raise ImportError(
+        f"the kernels of fastsel are not built in {__path__[0]}, which hides any installed fastsel "
+        "from Python here: build them with `pip install -e .`, or start Python in another folder"
+    ) from None
+
 from fastsel._core._config import show_config
 from fastsel._core._gate import register_adapter as _register_adapter
 from fastsel._core._memory import get_keep_mb, release_memory, set_keep_mb
@@ -76,6 +86,8 @@ __all__ = [
     "unique_values",
     "unpatch_numpy",
 ]
+
+del _kernel
 
 _register_adapter("dask.array", "Array", adapter="fastsel.dask")
 
