@@ -107,7 +107,7 @@ def thread_count(text: str) -> int:
     """How many threads fastsel would take."""
     number = count(text)
     if number > MAX_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} are too many: at most {MAX_THREADS}")
+        raise argparse.ArgumentTypeError(f"{text} is not from 1 to {MAX_THREADS}")
     return number
 
 

@@ -97,7 +97,7 @@ UNUSABLE = {
     "no_command": ([], "required: command"),
     "operator": (["bench", "--op", "sort"], "'sort'"),
     "no_threads": (["bench", "--threads", "0"], "--threads: 0 is not an integer from 1 on"),
-    "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 are too many: at most "),
+    "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 is not from 1 to "),
     "size": (["bench", "--size", "x"], "--size: x is not a number"),
     "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
     "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is no time"),
