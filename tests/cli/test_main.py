@@ -99,6 +99,7 @@ UNUSABLE = {
     "no_threads": (["bench", "--threads", "0"], "--threads: 0 is not an integer from 1 on"),
     "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 is not from 1 to "),
     "size": (["bench", "--size", "x"], "--size: x is not a number"),
+    "small_size": (["bench", "--size", "10"], "--size: 10 is too small: at least 2000 items"),
     "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
     "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is no time"),
     "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is no time"),
