@@ -11,9 +11,12 @@ the number of distinct values.
 # them.
 
 try:
-    import dask.array as _  # noqa: F401
+    import dask.array as _
+    from dask._task_spec import Task as _  # noqa: F401
 except ImportError as error:
-    raise ImportError('fastsel.dask needs dask: pip install "dask[array]" distributed') from error
+    raise ImportError(
+        'fastsel.dask needs dask 2024.12 or newer: pip install "dask[array]" distributed'
+    ) from error
 
 from fastsel.dask._blocks import serves as _serves  # noqa: F401, called by the gate
 from fastsel.dask._distinct import (

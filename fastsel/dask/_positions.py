@@ -7,7 +7,7 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._core import _numpy
+from fastsel._core import _gate, _numpy
 from fastsel._positions import _coordinates
 from fastsel.dask._blocks import (
     bands,
@@ -15,7 +15,6 @@ from fastsel.dask._blocks import (
     checked,
     layer,
     locations,
-    one_thread,
     output,
     stand_in,
     task,
@@ -221,17 +220,15 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     """
     x = checked("a", a)
     _numpy.count_nonzero(stand_in(x), axis, keepdims=keepdims)
-    every = axis is None or x.ndim == 0
-    return da.reduction(
-        x,
-        chunk=_count_in_block if not every else _count_block,
-        aggregate=np.sum,
-        axis=None if every else axis,
-        keepdims=bool(keepdims),
-        dtype=np.intp,
-        meta=np.empty((0,) * x.ndim, np.intp),
-        name="fastsel-count_nonzero",
-    )
+    axes = _gate.axes(axis, x.ndim)
+    name = f"fastsel-count_nonzero-{tokenize(x.name, axes)}"
+    every = len(axes) == x.ndim
+    count = task(_count_block) if every else task(_count_in_block, axes=axes)
+    tasks = {(name, *block): (*count, key) for block, key in blocks(x).items()}
+    chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
+    meta = np.empty((0,) * x.ndim, np.intp)
+    counts = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    return counts.sum(axis=axes, keepdims=bool(keepdims))
 
 
 def _nonzero_in_block(block, location):
@@ -271,9 +268,9 @@ def _itself(result):
     return result
 
 
-def _count_in_block(block, axis, keepdims):
-    return one_thread(fastsel.count_nonzero, block, axis, keepdims=keepdims)
+def _count_in_block(block, axes):
+    return fastsel.count_nonzero(block, axes, keepdims=True)
 
 
-def _count_block(block, axis, keepdims):
-    return np.full((1,) * block.ndim, one_thread(fastsel.count_nonzero, block))
+def _count_block(block):
+    return np.full((1,) * block.ndim, fastsel.count_nonzero(block))
