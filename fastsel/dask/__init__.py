@@ -11,8 +11,8 @@ the number of distinct values.
 # them.
 
 try:
-    import dask.array as _
-    from dask._task_spec import Task as _  # noqa: F401
+    import dask.array as _  # noqa: F401
+    from dask._task_spec import Task as _Task  # noqa: F401
 except ImportError as error:
     raise ImportError(
         'fastsel.dask needs dask 2024.12 or newer: pip install "dask[array]" distributed'
