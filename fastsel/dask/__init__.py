@@ -28,6 +28,7 @@ from fastsel.dask._distinct import (
 )
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._positions import (
+    NonzeroCoordinates,
     argwhere,
     count_nonzero,
     flatnonzero,
@@ -38,6 +39,7 @@ from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
 __all__ = [
+    "NonzeroCoordinates",
     "argwhere",
     "boolean_mask",
     "compress",

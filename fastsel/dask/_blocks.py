@@ -3,14 +3,19 @@
 import functools
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import dask.array as da
 import numpy as np
 from dask._task_spec import Task, convert_legacy_graph
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import ArrayLike
 
 import fastsel
+
+# What the functions take.
+DaskArrayLike: TypeAlias = da.Array | ArrayLike
 
 # Blocks that are rechunked for C order may have this size even if the original ones were smaller: a
 # task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in which a core

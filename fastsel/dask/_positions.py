@@ -1,15 +1,20 @@
 """nonzero, flatnonzero, argwhere, count_nonzero and nonzero_coordinates of dask arrays."""
 
+from __future__ import annotations
+
 import operator
+from typing import Literal, NamedTuple, SupportsIndex
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from numpy.typing import DTypeLike
 
 import fastsel
 from fastsel._core import _gate, _numpy
 from fastsel._positions import _coordinates
 from fastsel.dask._blocks import (
+    DaskArrayLike,
     bands,
     blocks,
     checked,
@@ -22,7 +27,14 @@ from fastsel.dask._blocks import (
 )
 
 
-def nonzero(a):
+class NonzeroCoordinates(NamedTuple):
+    """What `nonzero_coordinates` returns."""
+
+    count: da.Array
+    coordinates: da.Array
+
+
+def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     """Indices of the non-zero items of a dask array, one array per axis.
 
     Parameters
@@ -65,7 +77,7 @@ def nonzero(a):
     )
 
 
-def flatnonzero(a):
+def flatnonzero(a: DaskArrayLike) -> da.Array:
     """Indices of the non-zero items of the flattened dask array.
 
     Parameters
@@ -97,7 +109,7 @@ def flatnonzero(a):
     return _whole(x, graph, name, "all", _itself)
 
 
-def argwhere(a):
+def argwhere(a: DaskArrayLike) -> da.Array:
     """Indices of the non-zero items of a dask array, one row per item.
 
     Parameters
@@ -130,7 +142,12 @@ def argwhere(a):
     return _whole(x, graph, name, "all", _itself, (x.ndim,))
 
 
-def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
+def nonzero_coordinates(
+    x: DaskArrayLike,
+    *,
+    n: SupportsIndex | Literal["effective"] | None = None,
+    dtype: DTypeLike = np.uint32,
+) -> NonzeroCoordinates:
     """Count and coordinates of the non-zero items of a dask array.
 
     Parameters
@@ -180,10 +197,15 @@ def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
     n = _coordinates._checked_n(n, x)
     _coordinates._check_range(x, dtype)
     rows = argwhere(x)[:, x.ndim - n :].astype(dtype)
-    return fastsel.NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
+    return NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
 
 
-def count_nonzero(a, axis=None, *, keepdims=False):
+def count_nonzero(
+    a: DaskArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> da.Array:
     """Number of non-zero items of a dask array, in all or along axes.
 
     Parameters

@@ -1,7 +1,10 @@
 """compress, extract and boolean_mask of dask arrays."""
 
+from __future__ import annotations
+
 import itertools
 import operator
+from typing import SupportsIndex
 
 import dask.array as da
 import numpy as np
@@ -9,11 +12,22 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel.dask._blocks import blocks, checked, layer, one_axis, stand_in, task, unknown
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    blocks,
+    checked,
+    layer,
+    one_axis,
+    stand_in,
+    task,
+    unknown,
+)
 from fastsel.dask._positions import count_nonzero
 
 
-def compress(condition, a, axis=None):
+def compress(
+    condition: DaskArrayLike, a: DaskArrayLike, axis: SupportsIndex | None = None
+) -> da.Array:
     """The slices of a dask array along an axis that a condition selects.
 
     Parameters
@@ -68,7 +82,7 @@ def compress(condition, a, axis=None):
     return _selected(condition, x, operator.index(axis) % x.ndim)
 
 
-def extract(condition, arr):
+def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     """The items of a dask array where a condition of any shape is non-zero.
 
     Parameters
@@ -109,7 +123,7 @@ def extract(condition, arr):
     return _selected(condition, one_axis("arr", checked("arr", arr)), 0)
 
 
-def boolean_mask(a, mask):
+def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     """The items, or rows, of a dask array where a boolean mask is True; ``a[mask]``.
 
     Parameters
