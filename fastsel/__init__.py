@@ -8,6 +8,7 @@ Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
 Memory that is kept        set_keep_mb, get_keep_mb, release_memory
+Other libraries' arrays    register_adapter
 
     >>> import fastsel
     >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
@@ -35,7 +36,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from fastsel._core._config import show_config
-from fastsel._core._gate import register_adapter as _register_adapter
+from fastsel._core._gate import register_adapter
 from fastsel._core._memory import get_keep_mb, release_memory, set_keep_mb
 from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
@@ -71,6 +72,7 @@ __all__ = [
     "nonzero_coordinates",
     "patch_numpy",
     "patched",
+    "register_adapter",
     "release_memory",
     "set_keep_mb",
     "set_num_threads",
@@ -89,7 +91,7 @@ __all__ = [
 
 del _kernel
 
-_register_adapter("dask.array", "Array", adapter="fastsel.dask")
+register_adapter("dask.array", "Array", adapter="fastsel.dask")
 
 
 def __dir__():

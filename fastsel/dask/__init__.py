@@ -18,7 +18,7 @@ except ImportError as error:
         'fastsel.dask needs dask 2024.12 or newer: pip install "dask[array]" distributed'
     ) from error
 
-from fastsel.dask._blocks import serves as _serves  # noqa: F401, called by the gate
+from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for the gate
 from fastsel.dask._distinct import (
     unique,
     unique_all,

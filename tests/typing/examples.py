@@ -120,6 +120,7 @@ assert_type(fastsel.release_memory(), int)
 patch: AbstractContextManager[None] = fastsel.patched()
 fastsel.patch_numpy()
 fastsel.unpatch_numpy()
+fastsel.register_adapter("dask.array", "Array", adapter="fastsel.dask")
 assert_type(fastsel.show_config(mode="dicts"), dict[str, Any])
 assert_type(fastsel.__version__, str)
 
@@ -139,5 +140,6 @@ def refused() -> None:
     fastsel.isin(floats, [1.5], kind="hash")  # type: ignore[arg-type]
     fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
     fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]
+    fastsel.register_adapter("dask.array", object, "fastsel.dask")  # type: ignore[arg-type]
     fastsel.set_num_threads("2")  # type: ignore[arg-type]
     fastsel.show_config("json")  # type: ignore[call-overload]
