@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import inspect
 import math
 import os
 import sys
@@ -22,6 +23,7 @@ import numpy as np
 from fastsel import _patch
 from fastsel._cli._table import aligned, counted, digits, duration
 from fastsel._core import _numpy
+from fastsel._core._operators import OPERATORS
 
 MAX_SHARE = 0.01  # of the time: for samples, and again for counting
 COUNTING_NANOSECONDS = 500  # by a call
@@ -234,8 +236,10 @@ def texts_of(record: Record) -> tuple[str, ...]:
 
 
 def array_of(name: str) -> int:
-    """Which argument is the array: the first, or that after the condition."""
-    return 1 if name in ("compress", "extract") else 0
+    """Which argument is the array."""
+    return list(inspect.signature(getattr(_numpy, name)).parameters).index(
+        OPERATORS[name].arrays[0]
+    )
 
 
 def kind_of(name: str, args: tuple) -> tuple:
