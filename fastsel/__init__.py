@@ -8,6 +8,7 @@ Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
 Memory that is kept        set_keep_mb, get_keep_mb, release_memory
+Other libraries' arrays    register_adapter
 
     >>> import fastsel
     >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
@@ -24,8 +25,18 @@ was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rule
 # functions has a package: _positions, _selection, _unique, _gather and, made of these, _sets. They
 # share _core and _simd. docs/internals.md has the steps, docs/source.md the files.
 
+try:
+    import fastsel._core.parallel as _kernel
+except ModuleNotFoundError as error:
+    if error.name != "fastsel._core.parallel":
+        raise
+    raise ImportError(
+        f"the kernels of fastsel are not built in {__path__[0]}, which hides any installed fastsel "
+        "from Python here: build them with `pip install -e .`, or start Python in another folder"
+    ) from None
+
 from fastsel._core._config import show_config
-from fastsel._core._gate import register_adapter as _register_adapter
+from fastsel._core._gate import register_adapter
 from fastsel._core._memory import get_keep_mb, release_memory, set_keep_mb
 from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
@@ -61,6 +72,7 @@ __all__ = [
     "nonzero_coordinates",
     "patch_numpy",
     "patched",
+    "register_adapter",
     "release_memory",
     "set_keep_mb",
     "set_num_threads",
@@ -77,7 +89,9 @@ __all__ = [
     "unpatch_numpy",
 ]
 
-_register_adapter("dask.array", "Array", adapter="fastsel.dask")
+del _kernel
+
+register_adapter("dask.array", "Array", adapter="fastsel.dask")
 
 
 def __dir__():

@@ -1,11 +1,12 @@
 """fastsel's functions in code that numba compiles, by numba's public interface.
 
 numba itself calls `register`, through its entry point for extensions. Each call switches from
-compiled code to Python (``numba.objmode``): it takes the interpreter lock, and a microsecond more
-than a call from Python.
+compiled code to Python (``numba.objmode``): it takes the GIL, and a microsecond more than a call
+from Python. The compiler refuses all other calls of fastsel, and says which ones it takes.
 """
 
 import functools
+import inspect
 
 import fastsel
 
@@ -29,13 +30,20 @@ def register():
         fastsel.count_nonzero: lambda a: types.intp,
         fastsel.unique: lambda a: types.Array(a.dtype, 1, "C"),
     }
+    served = ", ".join(function.__name__ for function in type_of_result)
 
-    def register_one(function, type_of):
-        @overload(function)
-        def of_array(a):
-            if not isinstance(a, types.Array) or a.ndim == 0:
-                return None
-            result_type = type_of(a)
+    def register_one(function):
+        @overload(function, strict=False)  # whatever the arguments are called
+        def of_arguments(*args, **options):
+            one_array = len(args) == 1 and isinstance(args[0], types.Array) and args[0].ndim > 0
+            if function not in type_of_result or options or not one_array:
+                given = [*map(str, args), *(f"{name}={kind}" for name, kind in options.items())]
+                raise numba.TypingError(
+                    f"compiled code cannot call fastsel.{function.__name__}({', '.join(given)}): "
+                    f"it may call {served} of fastsel, each with one array of at least one "
+                    "dimension. Make other calls from Python, or in a block of numba.objmode"
+                )
+            result_type = type_of_result[function](*args)
 
             def call(a):
                 with numba.objmode(result=result_type):
@@ -44,5 +52,6 @@ def register():
 
             return call
 
-    for function, type_of in type_of_result.items():
-        register_one(function, type_of)
+    for name in fastsel.__all__:
+        if inspect.isfunction(function := getattr(fastsel, name)):
+            register_one(function)

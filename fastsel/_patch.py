@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastsel._core import _gate, _numpy
+from fastsel._core._operators import OPERATORS
 from fastsel._positions import _positions, small_positions
 from fastsel._selection import _selection
 from fastsel._sets import _sets
@@ -25,8 +26,7 @@ _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
 # By name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 
-# Names of arguments that may be arrays, and the classes that override none of NumPy's functions.
-ARRAYS = {"a", "ar", "ar1", "ar2", "arr", "condition", "element", "out", "test_elements", "x"}
+# The classes that override none of NumPy's functions.
 PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
 # A first attempt, for small arrays, before any other check: NumPy counts so fast that one more call
@@ -143,7 +143,7 @@ def _code(name):
     given = ", ".join(
         p.name if p.kind != p.KEYWORD_ONLY else f"{p.name}={p.name}" for p in parameters
     )
-    arrays = [p.name for p in parameters if p.name in ARRAYS]
+    arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
     signature = inspect.Signature(
         [p.replace(default=p.empty, annotation=p.empty) for p in parameters]
     )

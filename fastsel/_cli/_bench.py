@@ -19,7 +19,7 @@ import numpy as np
 
 import fastsel
 from fastsel._cli._workloads import Workload
-from fastsel._core import _numpy
+from fastsel._core import _numpy, _operators
 
 # A block is several calls of one side, so that most of them find its threads awake and its data in
 # the caches. Blocks are short, so that the two sides alternate often. The first call of a block may
@@ -44,7 +44,6 @@ class Operator:
     result that is defined.
     """
 
-    family: str
     label: str
     call: Callable[[Any, Workload], Any]
     reads: str = "array"
@@ -57,6 +56,11 @@ class Operator:
     def function(self) -> str:
         """The name of the public function."""
         return self.label.partition("(")[0]
+
+    @property
+    def family(self) -> str:
+        """The operators that it is counted with."""
+        return _operators.OPERATORS[self.function].family
 
     def fits(self, workload: Workload) -> bool:
         """Whether the workload asks for this operator, and its result is defined."""
@@ -96,40 +100,25 @@ def defined_coordinates(result):
 
 # fastsel's functions as a user of NumPy writes them.
 NUMPY = SimpleNamespace(
-    nonzero=_numpy.nonzero,
-    flatnonzero=_numpy.flatnonzero,
-    argwhere=_numpy.argwhere,
-    count_nonzero=_numpy.count_nonzero,
-    nonzero_coordinates=numpy_nonzero_coordinates,
-    compress=_numpy.compress,
-    extract=_numpy.extract,
-    boolean_mask=lambda a, mask: a[mask],
-    unique=numpy_unique,
-    unique_all=_numpy.unique_all,
-    unique_counts=_numpy.unique_counts,
-    unique_inverse=_numpy.unique_inverse,
-    unique_values=_numpy.unique_values,
-    isin=_numpy.isin,
-    intersect1d=_numpy.intersect1d,
-    union1d=_numpy.union1d,
-    setdiff1d=_numpy.setdiff1d,
-    setxor1d=_numpy.setxor1d,
-    gather_nd=lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
+    **{name: getattr(_numpy, name) for name in _numpy.NAMES}
+    | {
+        "unique": numpy_unique,
+        "nonzero_coordinates": numpy_nonzero_coordinates,
+        "boolean_mask": lambda a, mask: a[mask],
+        "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
+    }
 )
 
-position = partial(Operator, "positions")
-selection = partial(Operator, "selection", copies=True)
-distinct = partial(Operator, "distinct")
-sets = partial(Operator, "sets", reads="tests")
+selection = partial(Operator, copies=True)
+sets = partial(Operator, reads="tests")
 
 OPERATORS = (
-    position("nonzero", lambda f, w: f.nonzero(w.array)),
-    position("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
-    position("argwhere", lambda f, w: f.argwhere(w.array)),
-    position("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
-    position("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Operator("nonzero", lambda f, w: f.nonzero(w.array)),
+    Operator("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
+    Operator("argwhere", lambda f, w: f.argwhere(w.array)),
+    Operator("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
+    Operator("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
     Operator(
-        "coordinates",
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),
         defined=defined_coordinates,
@@ -148,19 +137,19 @@ OPERATORS = (
         "mask",
         note="NumPy: a[mask]",
     ),
-    distinct("unique", lambda f, w: f.unique(w.array)),
-    distinct(
+    Operator("unique", lambda f, w: f.unique(w.array)),
+    Operator(
         "unique(sorted=False)",
         lambda f, w: f.unique(w.array, sorted=False),
         free_nan="c",
         note="first-occurrence order; NumPy: unique(return_index=True), then argsort(index)",
     ),
-    distinct("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
-    distinct("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
-    distinct("unique_all", lambda f, w: f.unique_all(w.array)),
-    distinct("unique_counts", lambda f, w: f.unique_counts(w.array)),
-    distinct("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
-    distinct(
+    Operator("unique(return_*)", lambda f, w: f.unique(w.array, True, True, True)),
+    Operator("unique(axis=0)", lambda f, w: f.unique(w.rows, axis=0), "rows"),
+    Operator("unique_all", lambda f, w: f.unique_all(w.array)),
+    Operator("unique_counts", lambda f, w: f.unique_counts(w.array)),
+    Operator("unique_inverse", lambda f, w: f.unique_inverse(w.array), free_nan="fcmM"),
+    Operator(
         "unique_values",
         lambda f, w: f.unique_values(w.array),
         free_nan="M",
@@ -173,7 +162,6 @@ OPERATORS = (
     sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
     sets("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
     Operator(
-        "gather",
         "gather_nd",
         lambda f, w: f.gather_nd(w.array, w.indices),
         "indices",

@@ -23,7 +23,7 @@ HEADINGS = 0.85
 FOOT = 0.62
 STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
 NO_LOSS = 0.995  # from this ratio on, 1.0x is written
-DARK = 0.62  # from this strength of colour on, the text is white
+DEEPEST_RED, DEEPEST_BLUE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def check_chart_file(path: Path) -> None:
@@ -39,7 +39,8 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
     """Write the chart to a .png or .svg file: panels side by side, with the same rows.
 
     `panels` maps headings to points. A field shows the geometric mean of its ratios, and below it
-    the smallest and the largest one. Ratios below 1 are red and bold.
+    the smallest and the largest one. A field whose mean is below 1 is red; so is the text of a
+    smallest ratio below 1. A field without a measurement is left blank.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -63,7 +64,7 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
         draw_panel(axes, found, operators, decades)
         axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
     grid[0].set_yticks(range(len(operators)), operators)
-    explained = "Large: geometric mean. Small: least to greatest. Red: slower."
+    explained = "Large: geometric mean. Small: least to greatest. Red: slower. Blank: not measured."
     figure.text(0.15 / width, 0.13 / height, f"{explained}\n{caption}", fontsize=8, color="0.3")
     # A fixed salt and no date, so that the same results give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "fastsel"}):
@@ -95,21 +96,26 @@ def draw_panel(axes, found, operators, decades) -> None:
 def draw_field(axes, column, row, ratios) -> None:
     mean, least, greatest = statistics.geometric_mean(ratios), min(ratios), max(ratios)
     strength = min(1.0, abs(math.log(mean)) / math.log(STRONGEST))
-    deepest = (0.70, 0.09, 0.17) if mean < NO_LOSS else (0.13, 0.40, 0.67)
+    deepest = DEEPEST_RED if mean < NO_LOSS else DEEPEST_BLUE
     color = [1 - strength * (1 - part) for part in deepest]
     axes.add_patch(rectangle(column, row, color))
-    ink = "white" if strength > DARK else "black"
+    style = {"ha": "center", "va": "center", "color": ink_on(color)}
     weight = "bold" if mean < NO_LOSS else "normal"
-    several = len(ratios) > 1
-    y = row - 0.13 if several else row
-    axes.text(column, y, f"{shortest(mean)}x", ha="center", va="center", color=ink, weight=weight)
-    if several:
-        loss = least < NO_LOSS
-        weight, ink = ("bold", "#b2182b" if ink == "black" else ink) if loss else (None, ink)
+    y = row - 0.13 if len(ratios) > 1 else row
+    axes.text(column, y, f"{shortest(mean)}x", weight=weight, **style)
+    if len(ratios) > 1:
+        if least < NO_LOSS:  # on white: no red can be read on blue
+            style |= {"color": DEEPEST_RED, "weight": "bold"}
+            style["bbox"] = {"facecolor": "white", "edgecolor": "none", "boxstyle": "round,pad=0.2"}
         text = f"{shortest(least)} to {shortest(greatest)}"
-        axes.text(
-            column, row + 0.28, text, ha="center", va="center", color=ink, weight=weight, size=6.5
-        )
+        axes.text(column, row + 0.28, text, size=6.5, **style)
+
+
+def ink_on(color) -> str:
+    """Black or white, whichever has the greater contrast to a colour: at least 4.5."""
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+    luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
 
 
 def rectangle(column, row, color):

@@ -22,8 +22,9 @@ from fastsel._cli._bench import (
 from fastsel._cli._chart import check_chart_file, draw_speed_ups
 from fastsel._cli._progress import show_line, with_progress
 from fastsel._cli._run import run
-from fastsel._cli._table import environment, print_summary, print_table
+from fastsel._cli._table import counted, environment, print_summary, print_table, rounded_time
 from fastsel._cli._workloads import (
+    MIN_ITEMS,
     BadInputError,
     Workload,
     checked_arrays,
@@ -34,6 +35,9 @@ from fastsel._cli._workloads import (
 from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
+# What a row takes beside its time, for each item, about: to compare results, and the calls that
+# begin; more where NumPy sorts or hashes.
+ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
 
@@ -50,6 +54,13 @@ def name_of_cell(cell: tuple[Operator, Workload]) -> str:
     return f"{operator.label} on {workload.name}"
 
 
+def expected_seconds(operator: Operator, workload: Workload, seconds: float) -> float:
+    """How long a row takes, about."""
+    slow = operator.family in ("distinct", "sets") and workload.array.itemsize > 1
+    per_item = SLOW_ITEM_NANOSECONDS if slow else ITEM_NANOSECONDS
+    return seconds + per_item * 1e-9 * workload.array.size
+
+
 def bench(options: argparse.Namespace) -> int:
     """Run ``fastsel bench`` and return the exit status."""
     arrays = checked_arrays(options.files)
@@ -61,7 +72,14 @@ def bench(options: argparse.Namespace) -> int:
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
     if not workloads:
         sizes = plotted_sizes(options.size) if options.plot else [options.size]
-        workloads = [workload for size in sizes for workload in embedded_workloads(size)]
+        # By name: where NumPy is slow, the last two sizes have the same arrays.
+        workloads = list(
+            {
+                (workload.name, *workload.only): workload
+                for size in sizes
+                for workload in embedded_workloads(size)
+            }.values()
+        )
     cells = cells_of(workloads, options.op)
     show_line("")
     if not cells:
@@ -72,12 +90,13 @@ def bench(options: argparse.Namespace) -> int:
     print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}".format(**where))
     if where["load"] >= where["cpus"]:
         print("other programs keep the CPUs busy (load {load:.1f}): threads wait".format(**where))
-    print()
+    expected = [expected_seconds(*cell, options.seconds) for cell in cells]
+    print(f"{counted(len(cells), 'row')}, about {rounded_time(sum(expected))}\n", flush=True)
 
     rows: list[Row] = []
     status = 0
     try:
-        for operator, workload in with_progress(cells, name_of_cell):
+        for operator, workload in with_progress(cells, name_of_cell, expected):
             rows.append(measure(operator, workload, options.seconds))
     except KeyboardInterrupt:
         status = INTERRUPTED
@@ -107,7 +126,15 @@ def thread_count(text: str) -> int:
     """How many threads fastsel would take."""
     number = count(text)
     if number > MAX_THREADS:
-        raise argparse.ArgumentTypeError(f"{text} are too many: at most {MAX_THREADS}")
+        raise argparse.ArgumentTypeError(f"{text} is not from 1 to {MAX_THREADS}")
+    return number
+
+
+def embedded_size(text: str) -> int:
+    """How many items the embedded arrays have."""
+    number = count(text)
+    if number < MIN_ITEMS:
+        raise argparse.ArgumentTypeError(f"{text} is too small: at least {MIN_ITEMS} items")
     return number
 
 
@@ -158,8 +185,9 @@ def command_line() -> argparse.ArgumentParser:
         help="run the operators beside NumPy: are results equal, what is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
         "results exactly, then time both in turns. Without FILE and --flights the arrays are an "
-        "embedded set, which takes less than a minute. In a FILE, bool or 0/1 arrays serve as "
-        "masks for arrays of their shape, integers within bounds as indices for gather_nd.",
+        "embedded set, which takes one to two minutes; the first lines say how long about. In a "
+        "FILE, bool or 0/1 arrays serve as masks for arrays of their shape, integers within bounds "
+        "as indices for gather_nd.",
         epilog="Times are medians. ratio: NumPy's time over fastsel's; below 1 it is a LOSS. "
         "GB/s: bytes of input read (the array; or the mask or indices, and the items kept) plus "
         "bytes of output written, per second of fastsel. Exit status: 0 all results are equal, "
@@ -181,7 +209,11 @@ def command_line() -> argparse.ArgumentParser:
         "--seconds", type=duration, default=0.3, metavar="S", help="time per row (default: 0.3)"
     )
     beside.add_argument(
-        "--size", type=count, default=10**7, metavar="N", help="largest embedded array (1e7 items)"
+        "--size",
+        type=embedded_size,
+        default=10**7,
+        metavar="N",
+        help="items of an embedded array (default: 1e7), at most 1e6 where NumPy is slow",
     )
     beside.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
     beside.add_argument(

@@ -10,6 +10,8 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
+LINE_SECONDS = 10  # between two lines where there is no terminal
+
 
 def show_line(text: str) -> None:
     """Replace the progress line; only on a terminal."""
@@ -19,54 +21,72 @@ def show_line(text: str) -> None:
 
 
 def with_progress(
-    items: Sequence[Item], describe: Callable[[Item], str], log: bool = False
+    items: Sequence[Item],
+    describe: Callable[[Item], str],
+    weights: Sequence[float] | None = None,
+    log: bool = False,
 ) -> Iterator[Item]:
     """Yield the items. A terminal shows the current one, how many are left and the time left.
 
-    With rich installed, it shows a bar, else a line. Without a terminal nothing is shown, or, with
-    `log`, a line for each item.
+    With rich installed, it shows a bar, else a line. Without a terminal a line is printed every
+    LINE_SECONDS, or, with `log`, for each item. `weights` says how the items share the time.
     """
+    weights = [1.0] * len(items) if weights is None else weights
     if sys.stderr.isatty():
         try:
-            yield from with_bar(items, describe)
+            yield from with_bar(items, describe, weights)
         except ImportError:
-            yield from with_lines(items, describe, show_line)
+            yield from with_lines(items, describe, weights, show_line)
             show_line("")
-    elif log:
-        yield from with_lines(items, describe, lambda text: print(text, file=sys.stderr))
     else:
-        yield from items
+        yield from with_lines(items, describe, weights, print_line, 0 if log else LINE_SECONDS)
 
 
-def with_bar(items: Sequence[Item], describe: Callable[[Item], str]) -> Iterator[Item]:
+def print_line(text: str) -> None:
+    """Print a line of progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def with_bar(
+    items: Sequence[Item], describe: Callable[[Item], str], weights: Sequence[float]
+) -> Iterator[Item]:
     """Yield the items; rich shows a bar."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left
 
+    number = TextColumn(f"{{task.fields[done]}}/{len(items)}")
     now = TextColumn("{task.fields[now]}", markup=False)
     # Drawn only between items: a thread that draws during a measurement would distort it.
     with Progress(
-        *(BarColumn(20), MofNCompleteColumn(), Left(), "left", now),
+        *(BarColumn(20), number, Left(), "left", now),
         console=Console(stderr=True),
         auto_refresh=False,
         transient=True,
         speed_estimate_period=600,
     ) as bar:
-        task = bar.add_task("", total=len(items), now="")
-        for item in items:
-            bar.update(task, now=describe(item), refresh=True)
+        task = bar.add_task("", total=sum(weights), done=0, now="")
+        for done, (item, weight) in enumerate(zip(items, weights, strict=True)):
+            bar.update(task, done=done, now=describe(item), refresh=True)
             yield item
-            bar.advance(task)
+            bar.advance(task, weight)
 
 
 def with_lines(
-    items: Sequence[Item], describe: Callable[[Item], str], show: Callable[[str], None]
+    items: Sequence[Item],
+    describe: Callable[[Item], str],
+    weights: Sequence[float],
+    show: Callable[[str], None],
+    pause: float = 0,
 ) -> Iterator[Item]:
-    """Yield the items; a line of text shows the progress."""
-    start = time.perf_counter()
-    for done, item in enumerate(items):
-        seconds = (time.perf_counter() - start) / done * (len(items) - done) if done else None
-        left = "" if seconds is None else f", {seconds:.0f} s left"
-        show(f"{done + 1} of {len(items)}{left}: {describe(item)}")
+    """Yield the items; a line of text shows the progress, after each pause of so many seconds."""
+    start = shown = time.perf_counter()
+    done = 0.0
+    for number, (item, weight) in enumerate(zip(items, weights, strict=True), 1):
+        now = time.perf_counter()
+        if now - shown >= pause:
+            left = f", {(now - start) / done * (sum(weights) - done):.0f} s left" if done else ""
+            show(f"{number} of {len(items)}{left}: {describe(item)}")
+            shown = now
         yield item
+        done += weight

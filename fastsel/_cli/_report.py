@@ -1,78 +1,95 @@
 """``fastsel run --report``: which functions were replaced, how often, and whether it paid.
 
-Every call is counted and timed. Some are timed with NumPy's function, too, right after the call,
-when its arguments are still the same. Both have a budget, a share of the time since the start.
+Every call is counted and timed. Before some of them, NumPy's function is timed with the same
+arguments, for a limited time in all. What it would have taken for the others is a range
+(`_estimates`), or not known.
 """
 
 from __future__ import annotations
 
 import atexit
 import importlib
-import math
+import inspect
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import Any
 
 import numpy as np
 
 from fastsel import _patch
-from fastsel._cli._table import aligned, counted, digits, duration
+from fastsel._cli._estimates import FIXED_ITEMS, Calls, Range, of_function, of_program
+from fastsel._cli._table import aligned, counted, duration
 from fastsel._core import _numpy
+from fastsel._core._operators import OPERATORS
 
-MAX_SHARE = 0.01  # of the time: for samples, and again for counting
-COUNTING_NANOSECONDS = 500  # by a call
-FREE_CALLS = 4096  # are counted, whatever the time
-CALLS_PER_CHECK = 1024  # between two looks at what counting costs
-
-# A sample stands for at least this part of the time that its function has taken so far. So a call
-# is as likely in the sample as it is long, and short calls leave some of the budget to long ones.
-SAMPLED_PART = 1 / 64
-# If a call is too long for the budget, its first rows are timed, but no fewer items than these:
-# with fewer, the time is that of a call. The first time, so many say how long NumPy takes.
-MIN_PIECE = 1 << 9
+# NumPy's functions are timed for this long, and then for this share of the time since the start.
+ALLOWANCE = 2_000_000_000  # nanoseconds
+MAX_SHARE = 0.1
+# Of the calls of a kind, measured by their items, this part is sampled, but no fewer than these.
+SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
+# One more sample may take this part of what is left; the first one may take all.
+PART_OF_REST = 1 / 4
+# The first rows of an array, with this many items, say how long NumPy takes for all: about, because
+# an item of a longer array takes more time.
+PROBE_ITEMS = 2048
+CAUTION = 1.5
+# Arrays up to here are of one kind, whatever the other arguments. Beyond, kinds are this many.
+SMALL_ITEMS = 512
+MAX_KINDS = 256
 # A second call with these has no effect; methods of other objects may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
-# How much slower than fastsel NumPy might be, before this.
-FEARED_RATIO = 20
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
+EFFECTS = "a second call might have effects"
+TOO_LONG = "NumPy's function would take too long"
 
 
 @dataclass
 class Record:
-    """What is known of one function; times are nanoseconds."""
+    """What is known of one function."""
 
     name: str
-    calls: int = 0
+    function: Callable[..., Any]  # fastsel's
     items: int = 0
-    spent: int = 0
-    complete: bool = True  # else counting became too expensive
-    samples: int = 0
-    sampling: int = 0  # what they cost
-    stood_for: int = 0  # of the time spent, by samples
-    spent_sampled: int = 0  # in the calls that were sampled
-    numpy_sampled: float = 0.0  # NumPy's time for these
-    times: dict[Any, float] = field(default_factory=dict)  # of an item, by kinds of calls
+    kinds: dict[Any, Calls] = field(default_factory=dict)
+    reason: str = ""  # why a call was not sampled
+
+    def __post_init__(self) -> None:
+        self.numpy = getattr(_numpy, self.name)
+        names = list(inspect.signature(self.numpy).parameters)
+        arrays = OPERATORS[self.name].arrays
+        self.array = names.index(arrays[0])  # whose items are counted
+        self.others = [names.index(name) for name in arrays[1:] if name != "out"]
+        self.out = names.index("out") if "out" in arrays else None
 
     @property
-    def ratio(self) -> float | None:
-        """NumPy's time over fastsel's, if it was sampled."""
-        return self.numpy_sampled / self.spent_sampled if self.samples else None
+    def calls(self) -> int:
+        """How many calls were counted."""
+        return sum(calls.calls for calls in self.kinds.values())
 
-    def add_sample(self, theirs: int, sampled: int, items: int, spent: int) -> None:
-        """NumPy took `theirs` for `sampled` of the items of a call; we took `spent` for all."""
-        if sampled < items:
-            theirs *= items / sampled
-            if self.name.startswith("unique"):  # most of its time is a sort
-                theirs *= math.log(items) / math.log(sampled)
-        self.numpy_sampled += theirs
-        self.spent_sampled += spent
-        self.stood_for = self.spent
-        self.samples += 1
+    @property
+    def spent(self) -> int:
+        """The nanoseconds of these calls."""
+        return sum(calls.spent for calls in self.kinds.values())
+
+    @property
+    def samples(self) -> int:
+        """How many calls were timed with NumPy's function, too."""
+        return sum(len(calls.samples) for calls in self.kinds.values())
+
+    def calls_like(self, args: tuple, kwargs: dict[str, Any], items: int) -> Calls:
+        """The calls of the kind of this one."""
+        kind = [items.bit_length() // 2]
+        if items > SMALL_ITEMS:
+            kind += map(kind_of, args)
+            kind += (kind_of(value) for _, value in sorted(kwargs.items()))
+        key = tuple(kind) if len(self.kinds) < MAX_KINDS else None
+        calls = self.kinds.get(key)
+        return self.kinds.setdefault(key, Calls()) if calls is None else calls
 
 
 class Report:
@@ -81,108 +98,73 @@ class Report:
     def __init__(self) -> None:
         # NumPy's unique does so when it is first called, for 15 ms, which no sample is to have.
         importlib.import_module("numpy.ma")
-        self.start = perf_counter_ns()
         self.sampling = 0  # nanoseconds
         self.process = os.getpid()
         self.lock = threading.Lock()
-        self.originals = dict(_patch.OURS)
-        self.count_small = _patch.COUNT_SMALL
-        self.records = {name: Record(name) for name in self.originals}
-        self.installed = {name: self.counting(name) for name in self.originals}
-        _patch.OURS.update(self.installed)
+        self.threads: set[int] = set()  # that have called
+        self.inside = threading.local()  # whose function it is that calls: numpy's or fastsel's
+        self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
+        _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
         _patch.COUNT_SMALL = lambda a, most: None  # which would not be counted
+        self.start = perf_counter_ns()
 
-    def counting(self, name: str) -> Callable[..., Any]:
-        """The function of this name; each call is counted, some are sampled."""
-        function, record = self.originals[name], self.records[name]
-        array = array_of(name)
+    def counting(self, record: Record) -> Callable[..., Any]:
+        """The function of this record; each call is counted, some are sampled."""
+        inside, function, array = self.inside, record.function, record.array
 
         def count(*args, **kwargs):
-            start = perf_counter_ns()
-            result = function(*args, **kwargs)
-            spent = perf_counter_ns() - start
-            record.calls += 1
-            record.spent += spent
+            # Some functions call others: these are of the same side, and no calls of the program.
+            if side := getattr(inside, "side", None):
+                return (function if side == "fastsel" else record.numpy)(*args, **kwargs)
             items = number_of_items(args[array])
+            calls = record.calls_like(args, kwargs, items)
+            if len(calls.samples) < MIN_SAMPLES or calls.sampled < SAMPLED_PART * calls.weight:
+                self.sample(record, calls, args, kwargs, items)
+            inside.side = "fastsel"
+            start = perf_counter_ns()
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                inside.side = None
+            calls.add(items + FIXED_ITEMS, perf_counter_ns() - start)
             record.items += items
-            if record.spent * (1 - SAMPLED_PART) >= record.stood_for:
-                self.sample(record, args, kwargs, items, spent)
-            if not record.calls % CALLS_PER_CHECK:
-                self.check_cost(record)
+            self.threads.add(threading.get_ident())
             return result
 
         return count
 
     def elapsed(self) -> int:
-        """Nanoseconds since the start."""
-        return perf_counter_ns() - self.start
+        """Nanoseconds since the start, but for those of NumPy's functions."""
+        return perf_counter_ns() - self.start - self.sampling
 
-    def check_cost(self, record: Record) -> None:
-        """Stop counting the calls of a function that are so many and so short that it matters."""
-        calls = sum(other.calls for other in self.records.values())
-        if calls > max(FREE_CALLS, MAX_SHARE * self.elapsed() / COUNTING_NANOSECONDS):
-            record.complete = False
-            self.installed[record.name] = _patch.OURS[record.name] = self.originals[record.name]
-            if record.name == "count_nonzero":
-                _patch.COUNT_SMALL = self.count_small
-
-    def sample(self, record: Record, args, kwargs, items: int, spent: int) -> None:
-        """Time a call, or its first rows, with NumPy's function, too, if that has no side effects
-        and the budget suffices."""
+    def sample(
+        self, record: Record, calls: Calls, args: tuple, kwargs: dict[str, Any], items: int
+    ) -> None:
+        """Time a call with NumPy's function, if that has no side effects and is not too long."""
         if not self.lock.acquire(blocking=False):
             return
         start = perf_counter_ns()
+        self.inside.side = "numpy"
         try:
-            # Each function has the part of the budget that it has of the time in all of them.
-            spent_by_all = sum(other.spent for other in self.records.values())
-            total = MAX_SHARE * (start - self.start)
-            budget = min(
-                total * record.spent / max(spent_by_all, record.spent) - record.sampling,
-                total - self.sampling,
-            )
-            per_item = record.times.get(kind := kind_of(record.name, args))
-            if per_item is None:
-                per_item = FEARED_RATIO * spent / max(items, 1)
-                if items > MIN_PIECE and budget > MIN_PIECE * per_item:
-                    if not (timed := self.time_piece(record.name, args, kwargs, items, MIN_PIECE)):
-                        return
-                    per_item = record.times[kind] = timed[0] / timed[1]
-            # Twice, because the time of an item grows with their number.
-            if (max_items := budget / (2 * per_item)) < min(items, MIN_PIECE):
+            if not is_repeatable(record, args):
+                record.reason = EFFECTS
                 return
-            if timed := self.time_piece(record.name, args, kwargs, items, max_items):
-                record.times[kind] = timed[0] / max(timed[1], 1)
-                record.add_sample(*timed, items, spent)
-        except Exception:  # NumPy has no memory for it. The program has its result.
+            left = ALLOWANCE + MAX_SHARE * self.elapsed() - self.sampling
+            expected = calls.predicted(items + FIXED_ITEMS)
+            if expected is None:
+                expected = probed(record, args, kwargs, items, left)
+            elif expected > left * PART_OF_REST:
+                return
+            if expected > left:
+                record.reason = TOO_LONG
+                return
+            calls.add_sample(items + FIXED_ITEMS, *timed(record, args, kwargs))
+        except Exception:  # The program will see it, or has it, from fastsel's function.
             pass
         finally:
-            cost = perf_counter_ns() - start
-            self.sampling += cost
-            record.sampling += cost
+            self.inside.side = None
+            self.sampling += perf_counter_ns() - start
             self.lock.release()
-
-    def time_piece(
-        self, name: str, args: tuple, kwargs: dict[str, Any], items: int, max_items: float
-    ) -> tuple[int, int] | None:
-        """The nanoseconds of NumPy's function for some of the items, and how many these are."""
-        piece = piece_of(name, args, items, max_items)
-        if piece is None or not all(map(is_harmless, piece)):
-            return None
-        return self.time_numpy(name, piece, kwargs), number_of_items(piece[array_of(name)])
-
-    def time_numpy(self, name: str, args: tuple, kwargs: dict[str, Any]) -> int:
-        """The nanoseconds of a call of NumPy's function."""
-        function = getattr(_numpy, name)
-        try:
-            # Some of NumPy's functions call others, which are to be NumPy's, too.
-            _patch.OURS.update((other, getattr(_numpy, other)) for other in self.records)
-            start = perf_counter_ns()
-            result = function(*args, **kwargs)
-            spent = perf_counter_ns() - start
-            del result  # not timed
-            return spent
-        finally:
-            _patch.OURS.update(self.installed)
 
     def print_at_exit(self) -> None:
         """Print the report when the program has ended, after its threads and exit handlers."""
@@ -196,53 +178,104 @@ class Report:
 
     def lines(self) -> Iterable[str]:
         """The report."""
-        seconds = self.elapsed() / 1e9
         called = sorted(
             (record for record in self.records.values() if record.calls),
             key=lambda record: -record.spent,
         )
-        spent = sum(record.spent for record in called) / 1e9
+        elapsed, threads = self.elapsed(), len(self.threads)  # without what comes now
+        seconds = (elapsed - self.counting_time(sum(r.calls for r in called))) / 1e9
         yield f"\nfastsel run --report: {duration(seconds)}"
         if not called:
             yield "no function was called that is replaced; a[mask] and methods are not"
             return
-        yield from aligned([HEADINGS, *map(texts_of, called)], 1)
-        known = [record for record in called if record.ratio is not None]
-        if known:
-            gain = sum(record.spent * (record.ratio - 1) for record in known) / 1e9
+        estimates = {r.name: of_function(list(r.kinds.values())) for r in called}
+        yield from aligned([HEADINGS, *(texts_of(r, *estimates[r.name]) for r in called)], 1)
+        if threads == 1:
+            yield from verdict(called, estimates, seconds)
+        else:
+            yield "no estimate for the whole program: its calls come from several threads"
+        samples = sum(record.samples for record in called)
+        if samples:
             yield (
-                f"{duration(spent)} in these functions, about {duration(spent + gain)} with "
-                f"NumPy's: {digits((seconds + gain) / seconds)}x for the whole program"
+                f"NumPy's times are estimated from {counted(samples, 'call')} timed with both, "
+                f"for {duration(self.sampling / 1e9)}, which are not counted"
             )
-        if unknown := [record.name for record in called if record.ratio is None]:
-            yield f"not sampled, and taken as equally fast: {', '.join(unknown)}"
-        samples = sum(record.samples for record in known)
-        yield f"NumPy's times are estimated from {counted(samples, 'call')} timed with both"
-        if not all(record.complete for record in called):
-            yield "+: calls that are so many and so short that not all were counted"
+
+    def counting_time(self, calls: int) -> float:
+        """About how many nanoseconds it took to count these calls."""
+        record = Record("flatnonzero", lambda a: None)
+        count = self.counting(record)
+        record.calls_like((b"",), {}, 0).sampled = 1 << 60  # to be counted alone
+        record.kinds[(0,)].samples.extend([None] * MIN_SAMPLES)
+        rounds = 1000
+        start = perf_counter_ns()
+        for _ in range(rounds):
+            count(b"")
+        return (perf_counter_ns() - start) / rounds * calls
 
 
-def texts_of(record: Record) -> tuple[str, ...]:
+def verdict(
+    called: list[Record], estimates: dict[str, tuple[Range | None, int]], seconds: float
+) -> Iterable[str]:
+    """Whether it paid for the whole program, or why that is not known."""
+    known = [found for found, _ in estimates.values() if found is not None]
+    spent = sum(record.spent for record in called)
+    unknown = sum(nanoseconds for _, nanoseconds in estimates.values())
+    whole = None
+    if known:
+        numpy = Range(sum(r.low for r in known) / 1e9, sum(r.high for r in known) / 1e9)
+        whole = of_program(seconds, (spent - unknown) / 1e9, numpy, unknown / 1e9)
+    if whole and not (ratio := whole.over(seconds)).is_wide():
+        yield (
+            f"{duration(spent / 1e9)} in these functions; with NumPy's, the program would take "
+            f"{duration_range(whole)}: it is {ratio_range(ratio)} times as fast"
+        )
+    elif whole:
+        yield "no estimate for the whole program: the samples differ too much"
+    else:
+        yield "no estimate for the whole program"
+        for record in called:
+            if nanoseconds := estimates[record.name][1]:
+                reason = f": {record.reason}" if record.reason else ""
+                yield f"not timed with NumPy: {record.name}, {duration(nanoseconds / 1e9)}{reason}"
+
+
+def texts_of(record: Record, found: Range | None, unknown: int) -> tuple[str, ...]:
     """A row of the table."""
-    more = "" if record.complete else "+"
-    estimate = ("-", "-")
-    if record.ratio is not None:
-        seconds = record.spent * record.ratio / 1e9
-        estimate = (f"~ {duration(seconds)}", f"{digits(record.ratio)}x")
-    counts = (f"{record.calls:,}{more}", f"{record.items:,}{more}")
+    estimate = ("no estimate", "-")
+    known = record.spent - unknown
+    if found is not None and not found.is_wide() and unknown <= known:
+        # Calls of other kinds, of which NumPy's time is not known, have the ratio of the others.
+        ratio = found.over(known)
+        estimate = (duration_range(ratio.over(1e9 / record.spent)), ratio_range(ratio))
+    counts = (f"{record.calls:,}", f"{record.items:,}")
     return (record.name, *counts, duration(record.spent / 1e9), *estimate, str(record.samples))
 
 
-def array_of(name: str) -> int:
-    """Which argument is the array: the first, or that after the condition."""
-    return 1 if name in ("compress", "extract") else 0
+def duration_range(seconds: Range) -> str:
+    """A range of times, in the unit of the longer one."""
+    unit, scale = "us", 1e6
+    if seconds.high >= 1e-3:
+        unit, scale = ("ms", 1e3) if seconds.high < 1 else ("s", 1)
+    return f"{two_digits(seconds.low * scale)} to {two_digits(seconds.high * scale)} {unit}"
 
 
-def kind_of(name: str, args: tuple) -> tuple:
-    """What NumPy's time for an item depends on: the dtype, and the arguments after the array."""
-    array = array_of(name)
-    others = (getattr(other, "dtype", other) for other in args[array + 1 :])
-    return getattr(args[array], "dtype", None), tuple(others)
+def ratio_range(ratio: Range) -> str:
+    """A range of ratios."""
+    return f"{two_digits(ratio.low)} to {two_digits(ratio.high)}"
+
+
+def two_digits(value: float) -> str:
+    """Two significant digits, or all before the decimal point."""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:#.2g}"
+
+
+def kind_of(argument: Any) -> Any:
+    """What NumPy's time for an item depends on: the dtype and size of an array, or a value."""
+    if isinstance(size := getattr(argument, "size", None), int):
+        return argument.dtype, size.bit_length() // 2
+    simple = argument is None or isinstance(argument, bool | int | str)
+    return argument if simple else type(argument)
 
 
 def number_of_items(array: Any) -> int:
@@ -253,24 +286,43 @@ def number_of_items(array: Any) -> int:
     return len(array) if isinstance(array, list | tuple) else 1
 
 
-def piece_of(name: str, args: tuple, items: int, max_items: float) -> tuple | None:
-    """The arguments of a call, or the first rows of its arrays, of at most `max_items`.
+def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int]:
+    """The nanoseconds of a call of NumPy's function: in all, and of the thread on a CPU."""
+    start, on_cpu = perf_counter_ns(), thread_time_ns()
+    result = record.numpy(*args, **kwargs)
+    found = perf_counter_ns() - start, thread_time_ns() - on_cpu
+    del result  # not timed
+    return found
 
-    None if they cannot be cut, or if an array is written to.
-    """
-    if name == "compress" and args[3] is not None:  # out
-        return None
-    second = max(map(number_of_items, args[array_of(name) + 1 :]), default=1)
-    if second > 1 and (items > max_items or second > items):  # it is not cut
-        return None
-    if items <= max_items:
-        return args
-    arrays, others = args[: array_of(name) + 1], args[array_of(name) + 1 :]
-    rows = len(arrays[-1])
-    if len(arrays[0]) != rows:
-        return None
-    some = int(rows * max_items / items)
-    return (*(array[:some] for array in arrays), *others) if some else None
+
+def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
+    """About the nanoseconds of NumPy's function, from calls with the first rows of its arrays."""
+    if items <= PROBE_ITEMS:
+        return 0
+    some, expected = PROBE_ITEMS, 0.0
+    while some < items // 4:
+        expected = timed(record, piece_of(record, args, some / items), kwargs)[0] * items / some
+        if expected * CAUTION <= limit or expected * some / items > limit / 100:
+            break
+        some *= 16  # Fixed costs are a smaller part of it.
+    return expected * CAUTION
+
+
+def piece_of(record: Record, args: tuple, part: float) -> tuple:
+    """The arguments with this part of the rows of each array."""
+    piece = list(args)
+    for position in (record.array, *record.others):
+        array = args[position]
+        if isinstance(array, np.ndarray | list | tuple):
+            piece[position] = array[: max(int(len(array) * part), 1)]
+    return tuple(piece)
+
+
+def is_repeatable(record: Record, args: tuple) -> bool:
+    """Whether the function may be called once more, without an effect."""
+    if record.out is not None and args[record.out] is not None:
+        return False
+    return all(map(is_harmless, args))
 
 
 def is_harmless(argument: Any) -> bool:
@@ -280,4 +332,4 @@ def is_harmless(argument: Any) -> bool:
         return not argument.dtype.hasobject or {*map(type, argument.flat)} <= HARMLESS
     if type(argument) is list:
         return {*map(type, argument)} <= HARMLESS
-    return argument is None or isinstance(argument, int | np.integer)
+    return argument is None or isinstance(argument, int | np.integer | str)

@@ -27,6 +27,11 @@ def duration(seconds: float) -> str:
     return f"{digits(seconds * 1e6)} us"
 
 
+def rounded_time(seconds: float) -> str:
+    """A time that is an estimate: in seconds, or from two minutes on in minutes."""
+    return f"{max(seconds, 1):.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 def texts_of(row: Row) -> tuple[str, ...]:
     """The texts of a row of the table, in the order of HEADINGS."""
     if row.difference:

@@ -79,11 +79,15 @@ def described(array: np.ndarray) -> str:
 # --- the embedded set -----------------------------------------------------------------------
 
 
+MIN_ITEMS = 2000  # The images have rows of 1000 items.
+SLOW_ITEMS = 10**6  # At most so many where NumPy takes seconds for more.
+
+
 def embedded_workloads(size: int) -> list[Workload]:
-    """Seeded arrays of `size` items (at least 2000), or of a tenth of it where NumPy is slow."""
+    """Seeded arrays of about `size` items, or of SLOW_ITEMS where NumPy is slow for more."""
     rng = np.random.default_rng(13)
-    size = max(size, 2000)  # The images have at least two rows of 1000 items.
-    tenth = size // 10
+    some, rows = min(size, SLOW_ITEMS), size // 10
+    groups = min(1000, some // 20)
 
     def workload(text, array, labels, **selecting):
         return Workload(f"{described(array)}, {text}", array, labels.split(), **selecting)
@@ -98,11 +102,12 @@ def embedded_workloads(size: int) -> list[Workload]:
     floats[chosen(0.01, size)] = np.nan
     integers = numbers(1000, size, dtype=np.int32)
     pixels = numbers(256, size // 1000, 1000, dtype=np.uint8) * chosen(0.05, size // 1000, 1000)
-    voxels = numbers(1000, tenth // 100, 10, 10) * chosen(0.3, tenth // 100, 10, 10)
-    table = rng.standard_normal((tenth, 8), dtype=np.float32)
-    words = numbers(1000, tenth).astype("U8")
-    names = words[: tenth // 2].astype(object)
-    addresses = [numbers(length, tenth) for length in pixels.shape]
+    voxels = numbers(1000, size // 100, 10, 10) * chosen(0.3, size // 100, 10, 10)
+    table = rng.standard_normal((rows, 8), dtype=np.float32)
+    words = numbers(groups + 1, some).astype("U8")
+    names = words[: some // 2].astype(object)
+    tests = np.append(floats[:500], rng.standard_normal(500))
+    addresses = [numbers(length, rows) for length in pixels.shape]
     forms = "unique unique(sorted=False) unique(return_*)"
     sets = "isin intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
@@ -115,22 +120,22 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("30 % set", voxels, "argwhere nonzero_coordinates"),
         workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
         workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),
-        workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, tenth)),
-        workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, tenth, 8)),
-        workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, tenth)),
-        workload("1000 groups", numbers(1001, tenth), f"{forms} {api}"),
-        workload("4 decimals, NaN", np.round(floats[:tenth], 4), f"{forms} unique_counts"),
-        workload("all distinct", numbers(2**60, tenth), f"{forms} unique_values"),
+        workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, some)),
+        workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, rows, 8)),
+        workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, rows)),
+        workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api}"),
+        workload("4 decimals, NaN", np.round(floats[:some], 4), f"{forms} unique_counts"),
+        workload("all distinct", numbers(2**60, some), f"{forms} unique_values"),
         workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
-        workload("1000 words", words, forms),
-        workload("1000 words", names, forms),
-        workload("100 x 100 pairs", numbers(101, tenth, 2, dtype=np.int32), "unique(axis=0)"),
+        workload(f"{groups} words", words, forms),
+        workload(f"{groups} words", names, forms),
+        workload("pairs of 1 to 100", numbers(101, some // 2, 2, dtype=np.int32), "unique(axis=0)"),
         workload("1000 tests", integers, sets, tests=numbers(2000, 1000, dtype=np.int32)),
-        workload("as many tests", numbers(size, tenth), sets, tests=numbers(size, tenth)),
-        workload("1000 tests, NaN", floats[:tenth], sets, tests=floats[-1000:].copy()),
-        workload("words", words, "isin intersect1d", tests=words[:20]),
-        workload("items", floats, "gather_nd", indices=numbers(size, tenth, 1)),
-        workload("rows", table, "gather_nd", indices=numbers(tenth, tenth, 1)),
+        workload("as many tests", numbers(size, some), sets, tests=numbers(size, some)),
+        workload("1000 tests, NaN", floats[:some], sets, tests=tests),
+        workload("20 words as tests", words, "isin intersect1d", tests=words[:20]),
+        workload("items", floats, "gather_nd", indices=numbers(size, rows, 1)),
+        workload("rows", table, "gather_nd", indices=numbers(rows, rows, 1)),
         workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
     ]
 

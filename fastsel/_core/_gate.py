@@ -66,17 +66,64 @@ def overrides(a):
     return method is not None and method is not np.ndarray.__array_function__
 
 
-def register_adapter(library, array_class, adapter):
-    """Have the functions of a module, the adapter, serve arrays of another library's class.
+def register_adapter(library: str, array_class: str, adapter: str) -> None:
+    """Have the functions of a module, the adapter, serve the arrays of another library.
 
-    All three are names: the library is not imported, and the adapter only for the first call with
-    such an array. Its function `_serves` decides for each of these arrays.
+    Parameters
+    ----------
+    library : str
+        The name of the module that has the class, such as ``"dask.array"``. It is not imported.
+    array_class : str
+        The name of the class in that module. It must have an ``__array_function__``.
+    adapter : str
+        The name of the module whose functions are called, such as ``"fastsel.dask"``. It is
+        imported by the first call with such an array.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no string.
+
+    Notes
+    -----
+    The adapter has functions with the names and the leading arguments of fastsel's. A call with an
+    array of the class, or of a subclass, calls the adapter's function of the same name with the
+    arguments that differ from their defaults. If the adapter lacks the function, NumPy's is called,
+    which asks the array; `boolean_mask`, `gather_nd` and `nonzero_coordinates`, which NumPy lacks,
+    raise TypeError. The adapter may have a function ``__fastsel_serves__``: it is called with each
+    array of the class, and if it returns False for one of them, NumPy's function is called.
+    NumPy's function is also called if an argument of another class overrides NumPy's functions. A
+    later call with the same library and class replaces the adapter.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.register_adapter("dask.array", "Array", "fastsel.dask")   # as fastsel itself does
     """
+    for name, value in {"library": library, "array_class": array_class, "adapter": adapter}.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a name, a str, got {type(value).__name__}")
     _ADAPTERS[library, array_class] = adapter
 
 
+class _Adapter:
+    """The functions of an adapter, and NumPy's in the place of those that it lacks."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        function = getattr(self._module, name, None) or getattr(np, name, None)
+        if function is None:
+            raise TypeError(
+                f"fastsel.{name} does not take this array: its adapter, {self._module.__name__}, "
+                "has no such function"
+            )
+        return function
+
+
 def library(*arrays):
-    """The module whose functions serve these arrays: an adapter, if one of them is of its class and
+    """The object whose functions serve these arrays: an adapter, if one of them is of its class and
     none of another class overrides NumPy's functions; numpy, if one overrides them; else `_numpy`.
     """
     if not any(map(overrides, arrays)):
@@ -87,9 +134,11 @@ def library(*arrays):
             continue
         if any(overrides(a) for a in arrays if not isinstance(a, known)):
             return np
-        functions = importlib.import_module(adapter)
-        serves = all(functions._serves(a) for a in arrays if isinstance(a, known))
-        return functions if serves else np
+        module = importlib.import_module(adapter)
+        serves = getattr(module, "__fastsel_serves__", None)
+        if serves and not all(serves(a) for a in arrays if isinstance(a, known)):
+            return np
+        return _Adapter(module)
     return np
 
 

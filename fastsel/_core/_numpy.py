@@ -10,24 +10,9 @@ import types
 
 import numpy as np
 
-NAMES = (
-    "argwhere",
-    "compress",
-    "count_nonzero",
-    "extract",
-    "flatnonzero",
-    "intersect1d",
-    "isin",
-    "nonzero",
-    "setdiff1d",
-    "setxor1d",
-    "union1d",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-)
+from fastsel._core._operators import OPERATORS
+
+NAMES = tuple(name for name, operator in OPERATORS.items() if operator.in_numpy)
 IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 

@@ -19,7 +19,8 @@ from fastsel._core import parallel
 # follow each other; a threshold that suits the former makes loops over 1e5 items slower.
 MIN_CHUNK_BYTES = 1 << 18
 
-# More threads than this are never asked for.
+# More threads than this are never asked for: set_num_threads, threads, the command line and the
+# variables of fastsel refuse a greater count; of OpenMP's variables, it is reduced to this.
 MAX_THREADS = max(64, os.cpu_count() or 1)
 
 _chosen = None  # set_num_threads
@@ -36,15 +37,14 @@ def set_num_threads(n: SupportsIndex | None) -> None:
     Parameters
     ----------
     n : int or None
-        At least 1; more than max(64, number of CPUs) is reduced to that. None restores the default,
-        which the environment decides.
+        From 1 to max(64, number of CPUs). None restores the default, which the environment decides.
 
     Raises
     ------
     TypeError
         If n is not an integer.
     ValueError
-        If n is less than 1.
+        If n is less than 1 or greater than max(64, number of CPUs).
 
     Examples
     --------
@@ -88,7 +88,7 @@ def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
     Parameters
     ----------
     n : int
-        At least 1.
+        From 1 to max(64, number of CPUs).
 
     Raises
     ------
@@ -154,9 +154,9 @@ def _checked(n):
         count = operator.index(n)
     except TypeError:
         raise TypeError(f"n must be an integer, got {type(n).__name__}") from None
-    if count < 1:
-        raise ValueError(f"n must be at least 1, got {count}")
-    return min(count, MAX_THREADS)
+    if not 1 <= count <= MAX_THREADS:
+        raise ValueError(f"n must be from 1 to {MAX_THREADS}, got {count}")
+    return count
 
 
 def _from_environment(name):
@@ -164,15 +164,18 @@ def _from_environment(name):
     text = os.environ.get(name, "").strip()
     if not text:
         return None
-    first = text.split(",")[0].strip() if name == "OMP_NUM_THREADS" else text  # per nesting level
-    if not first.isdecimal() or int(first) < 1:
+    of_openmp = name == "OMP_NUM_THREADS"
+    first = text.split(",")[0].strip() if of_openmp else text  # one count per nesting level
+    count = int(first) if first.isdecimal() else 0
+    if count < 1 or (count > MAX_THREADS and not of_openmp):
+        accepted = "of at least 1" if of_openmp else f"from 1 to {MAX_THREADS}"
         warnings.warn(
-            f"{name} must be a whole number of at least 1, got {text!r}; it is ignored",
+            f"{name} must be a whole number {accepted}, got {text!r}; it is ignored",
             RuntimeWarning,
             stacklevel=2,
         )
         return None
-    return min(int(first), MAX_THREADS)
+    return min(count, MAX_THREADS)
 
 
 def _cpus():

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _threads, results
+from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._gather import gather, small_gather
 
 # Up to this many indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
 # have started: 10 000 rows of two take 5 us of work (benchmarks/asv/suite/bench_tiny.py).
 SMALL_ITEMS = 1 << 15
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 Out = TypeVar("Out", bound=NDArray[Any])
 
 
 @overload
 def gather_nd(
-    data: NDArray[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
+    data: ArrayOf[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0, *, out: None = None
 ) -> NDArray[Scalar]: ...
 @overload
 def gather_nd(

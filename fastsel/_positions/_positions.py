@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
+from fastsel._core._typing import Flat
 from fastsel._positions import axis_counts, bitmask, coordinates, indices, small_positions
 
 _INTP = np.dtype(np.intp)
 _POSITION = _INTP.itemsize
 
 
-def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
+def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
 
     Parameters
@@ -67,7 +68,7 @@ def nonzero(a: ArrayLike) -> tuple[NDArray[np.intp], ...]:
     return tuple(find_coordinates(array, truth))
 
 
-def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
+def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
     """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
 
     Parameters
@@ -101,7 +102,7 @@ def flatnonzero(a: ArrayLike) -> NDArray[np.intp]:
     return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
 
 
-def argwhere(a: ArrayLike) -> NDArray[np.intp]:
+def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
 
     Parameters

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
+from fastsel._core._typing import ArrayOf, Flat, ListOf, Scalar
 from fastsel._positions import bitmask, items
 from fastsel._selection import small_selection
 
-Scalar = TypeVar("Scalar", bound=np.generic)
 Out = TypeVar("Out", bound=NDArray[Any])
 
 
 @overload
 def compress(
-    condition: ArrayLike, a: NDArray[Scalar], axis: SupportsIndex | None = None, out: None = None
+    condition: ArrayLike, a: ArrayOf[Scalar], axis: SupportsIndex | None = None, out: None = None
 ) -> NDArray[Scalar]: ...
 @overload
 def compress(
@@ -109,10 +109,22 @@ def compress(
 
 
 @overload
-def extract(condition: ArrayLike, arr: NDArray[Scalar]) -> NDArray[Scalar]: ...
+def extract(condition: ArrayLike, arr: ArrayOf[Scalar]) -> Flat[Scalar]: ...
 @overload
-def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]: ...
-def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
+def extract(condition: ArrayLike, arr: ListOf[bool]) -> Flat[np.bool_]: ...
+@overload
+def extract(condition: ArrayLike, arr: ListOf[int]) -> Flat[np.int_]: ...
+@overload
+def extract(condition: ArrayLike, arr: ListOf[float]) -> Flat[np.float64]: ...
+@overload
+def extract(condition: ArrayLike, arr: ListOf[complex]) -> Flat[np.complex128]: ...
+@overload
+def extract(condition: ArrayLike, arr: ListOf[str]) -> Flat[np.str_]: ...
+@overload
+def extract(condition: ArrayLike, arr: ListOf[bytes]) -> Flat[np.bytes_]: ...
+@overload
+def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]: ...
+def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     """The items of `arr` where a condition of any shape is non-zero; equals ``numpy.extract``.
 
     Parameters
@@ -153,7 +165,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> NDArray[Any]:
 
 
 @overload
-def boolean_mask(a: NDArray[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
+def boolean_mask(a: ArrayOf[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
 @overload
 def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
 def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:

@@ -6,19 +6,18 @@ order.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _gate
+from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._positions._positions import count_nonzero, flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import _membership
 from fastsel._sets._membership import WantedMasks
 from fastsel._unique._distinct import unique
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def isin(
@@ -86,8 +85,8 @@ def isin(
 
 @overload
 def intersect1d(
-    ar1: NDArray[Scalar],
-    ar2: NDArray[Scalar],
+    ar1: ArrayOf[Scalar],
+    ar2: ArrayOf[Scalar],
     assume_unique: bool = False,
     return_indices: Literal[False] = False,
 ) -> NDArray[Scalar]: ...
@@ -100,15 +99,15 @@ def intersect1d(
 ) -> NDArray[Any]: ...
 @overload
 def intersect1d(
-    ar1: NDArray[Scalar],
-    ar2: NDArray[Scalar],
+    ar1: ArrayOf[Scalar],
+    ar2: ArrayOf[Scalar],
     assume_unique: bool,
     return_indices: Literal[True],
 ) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def intersect1d(
-    ar1: NDArray[Scalar],
-    ar2: NDArray[Scalar],
+    ar1: ArrayOf[Scalar],
+    ar2: ArrayOf[Scalar],
     assume_unique: bool = False,
     *,
     return_indices: Literal[True],
@@ -177,7 +176,7 @@ def intersect1d(
 
 
 @overload
-def union1d(ar1: NDArray[Scalar], ar2: NDArray[Scalar]) -> NDArray[Scalar]: ...
+def union1d(ar1: ArrayOf[Scalar], ar2: ArrayOf[Scalar]) -> NDArray[Scalar]: ...
 @overload
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray[Any]: ...
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray[Any]:
@@ -215,7 +214,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray[Any]:
 
 @overload
 def setdiff1d(
-    ar1: NDArray[Scalar], ar2: ArrayLike, assume_unique: bool = False
+    ar1: ArrayOf[Scalar], ar2: ArrayLike, assume_unique: bool = False
 ) -> NDArray[Scalar]: ...
 @overload
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray[Any]: ...
@@ -263,7 +262,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> ND
 
 @overload
 def setxor1d(
-    ar1: NDArray[Scalar], ar2: NDArray[Scalar], assume_unique: bool = False
+    ar1: ArrayOf[Scalar], ar2: ArrayOf[Scalar], assume_unique: bool = False
 ) -> NDArray[Scalar]: ...
 @overload
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDArray[Any]: ...

@@ -3,18 +3,17 @@
 A stub, because inline these overloads would bury the code.
 """
 
-from typing import Any, Literal, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-
-_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False] = False,
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
@@ -22,7 +21,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> NDArray[_Scalar]: ...
+) -> NDArray[Scalar]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -36,7 +35,7 @@ def unique(
 ) -> NDArray[Any]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False] = False,
     return_counts: Literal[False] = False,
@@ -44,7 +43,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -58,7 +57,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[True],
     return_counts: Literal[False] = False,
@@ -66,7 +65,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -80,7 +79,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False] = False,
     *,
     return_inverse: Literal[True],
@@ -88,7 +87,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -102,7 +101,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[False],
     return_counts: Literal[True],
@@ -110,7 +109,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -124,7 +123,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False] = False,
     return_inverse: Literal[False] = False,
     *,
@@ -132,7 +131,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -146,7 +145,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[True],
     return_counts: Literal[False] = False,
@@ -154,7 +153,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -168,7 +167,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False],
     return_counts: Literal[True],
@@ -176,7 +175,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -190,7 +189,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[False] = False,
     *,
@@ -198,7 +197,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -212,7 +211,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False],
     return_inverse: Literal[True],
     return_counts: Literal[True],
@@ -220,7 +219,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -234,7 +233,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[False] = False,
     *,
     return_inverse: Literal[True],
@@ -242,7 +241,7 @@ def unique(
     axis: SupportsIndex | None = None,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -256,7 +255,7 @@ def unique(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
-    ar: NDArray[_Scalar],
+    ar: ArrayOf[Scalar],
     return_index: Literal[True],
     return_inverse: Literal[True],
     return_counts: Literal[True],
@@ -264,7 +263,7 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
-) -> tuple[NDArray[_Scalar], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
+) -> tuple[NDArray[Scalar], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
 def unique(
     ar: ArrayLike,
@@ -277,29 +276,18 @@ def unique(
     sorted: bool = True,
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]: ...
 @overload
-def unique(
-    ar: ArrayLike,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: SupportsIndex | None = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> NDArray[Any] | tuple[NDArray[Any], ...]: ...
-@overload
-def unique_all(x: NDArray[_Scalar], /) -> UniqueAllResult[_Scalar]: ...
+def unique_all(x: ArrayOf[Scalar], /) -> UniqueAllResult[Scalar]: ...
 @overload
 def unique_all(x: ArrayLike, /) -> UniqueAllResult[Any]: ...
 @overload
-def unique_counts(x: NDArray[_Scalar], /) -> UniqueCountsResult[_Scalar]: ...
+def unique_counts(x: ArrayOf[Scalar], /) -> UniqueCountsResult[Scalar]: ...
 @overload
 def unique_counts(x: ArrayLike, /) -> UniqueCountsResult[Any]: ...
 @overload
-def unique_inverse(x: NDArray[_Scalar], /) -> UniqueInverseResult[_Scalar]: ...
+def unique_inverse(x: ArrayOf[Scalar], /) -> UniqueInverseResult[Scalar]: ...
 @overload
 def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult[Any]: ...
 @overload
-def unique_values(x: NDArray[_Scalar], /) -> NDArray[_Scalar]: ...
+def unique_values(x: ArrayOf[Scalar], /) -> NDArray[Scalar]: ...
 @overload
 def unique_values(x: ArrayLike, /) -> NDArray[Any]: ...

@@ -12,10 +12,13 @@ the number of distinct values.
 
 try:
     import dask.array as _  # noqa: F401
+    from dask._task_spec import Task as _Task  # noqa: F401
 except ImportError as error:
-    raise ImportError('fastsel.dask needs dask: pip install "dask[array]" distributed') from error
+    raise ImportError(
+        'fastsel.dask needs dask 2024.12 or newer: pip install "dask[array]" distributed'
+    ) from error
 
-from fastsel.dask._blocks import serves as _serves  # noqa: F401, called by the gate
+from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for the gate
 from fastsel.dask._distinct import (
     unique,
     unique_all,
@@ -25,6 +28,7 @@ from fastsel.dask._distinct import (
 )
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._positions import (
+    NonzeroCoordinates,
     argwhere,
     count_nonzero,
     flatnonzero,
@@ -35,6 +39,7 @@ from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
 __all__ = [
+    "NonzeroCoordinates",
     "argwhere",
     "boolean_mask",
     "compress",

@@ -3,13 +3,19 @@
 import functools
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import dask.array as da
 import numpy as np
+from dask._task_spec import Task, convert_legacy_graph
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
+from numpy.typing import ArrayLike
 
 import fastsel
+
+# What the functions take.
+DaskArrayLike: TypeAlias = da.Array | ArrayLike
 
 # Blocks that are rechunked for C order may have this size even if the original ones were smaller: a
 # task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in which a core
@@ -183,12 +189,35 @@ def shared_dtype(arrays):
     return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
 
+class Unfused(Task):
+    """A task that dask leaves as it is.
+
+    dask makes one task of a chain, if nothing else that is computed needs its inner ones. So the
+    task of a key would depend on what is computed with it, and the scheduler of a cluster warns of
+    a key that has another task than before.
+    """
+
+    __slots__ = ()
+    block_fusion = True
+
+
+def unfused(tasks, known):
+    """The tasks; arguments that are among the known keys are replaced by their results."""
+    nodes = convert_legacy_graph(tasks, known)
+    return {
+        key: Unfused(key, node.func, *node.args, **node.kwargs) if type(node) is Task else node
+        for key, node in nodes.items()
+    }
+
+
 def layer(name, tasks, *sources):
     """A graph of these tasks, on top of dask arrays."""
-    return HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+    known = {*tasks, *(key for source in sources for key in blocks(source).values())}
+    return HighLevelGraph.from_collections(name, unfused(tasks, known), dependencies=sources)
 
 
 def output(graph, base, name, tasks, chunks, dtype):
     """A dask array whose tasks depend on the layer `base` of a graph."""
+    tasks = unfused(tasks, graph.layers[base])
     graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))

@@ -1,29 +1,146 @@
 """unique and the array-API functions on dask arrays: signature, docstring, output arrays."""
 
-import operator
+from __future__ import annotations
 
+import operator
+from typing import Any, Literal, NamedTuple, SupportsIndex, overload
+
+import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
 from fastsel._core import _numpy
-from fastsel._unique._distinct import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel.dask import _stages
-from fastsel.dask._blocks import bands, blocks, checked, layer, output, stand_in
+from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked, layer, output, stand_in
 from fastsel.dask._groups import Rule
 
 
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: da.Array
+    indices: da.Array
+    inverse_indices: da.Array
+    counts: da.Array
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: da.Array
+    counts: da.Array
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: da.Array
+    inverse_indices: da.Array
+
+
+@overload
 def unique(
-    ar,
-    return_index=False,
-    return_inverse=False,
-    return_counts=False,
-    axis=None,
+    ar: DaskArrayLike,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: SupportsIndex | None = None,
     *,
-    equal_nan=True,
-    sorted=True,
-    split_every=8,
-    partitions=None,
-):
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> da.Array: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: Literal[True],
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> tuple[da.Array, ...]: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool,
+    return_inverse: Literal[True],
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> tuple[da.Array, ...]: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> tuple[da.Array, ...]: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool,
+    return_inverse: bool,
+    return_counts: Literal[True],
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> tuple[da.Array, ...]: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    *,
+    return_counts: Literal[True],
+    axis: SupportsIndex | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> tuple[da.Array, ...]: ...
+@overload
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> da.Array | tuple[da.Array, ...]: ...
+def unique(
+    ar: DaskArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+    split_every: SupportsIndex = 8,
+    partitions: SupportsIndex | None = None,
+) -> Any:
     """The distinct items, or slices, of a dask array; equals ``fastsel.unique(...)``.
 
     Parameters
@@ -108,7 +225,7 @@ def unique(
     return (found["values"], *extras) if extras else found["values"]
 
 
-def unique_all(x, /):
+def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
     """Distinct values, first indices, inverse and counts of a dask array.
 
     Parameters
@@ -134,7 +251,7 @@ def unique_all(x, /):
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
-def unique_counts(x, /):
+def unique_counts(x: DaskArrayLike, /) -> UniqueCountsResult:
     """Distinct values and counts of a dask array.
 
     Parameters
@@ -160,7 +277,7 @@ def unique_counts(x, /):
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
-def unique_inverse(x, /):
+def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
     """Distinct values and the inverse of a dask array.
 
     Parameters
@@ -186,7 +303,7 @@ def unique_inverse(x, /):
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x, /):
+def unique_values(x: DaskArrayLike, /) -> da.Array:
     """Distinct values of a dask array in order of first occurrence.
 
     Parameters

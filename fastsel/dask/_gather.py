@@ -1,7 +1,10 @@
 """gather_nd on dask arrays: index rows are sent to the blocks they address, slices come back."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import dask.array as da
 import numpy as np
@@ -10,10 +13,12 @@ from dask.base import tokenize
 import fastsel
 from fastsel._core import _numpy
 from fastsel._gather import _gather
-from fastsel.dask._blocks import checked, layer, shared_dtype, task, unknown
+from fastsel.dask._blocks import DaskArrayLike, checked, layer, shared_dtype, task, unknown
 
 
-def gather_nd(data, indices, batch_dims=0):
+def gather_nd(
+    data: DaskArrayLike, indices: DaskArrayLike, batch_dims: SupportsIndex = 0
+) -> da.Array:
     """The slices of a dask array that rows of indices address; ONNX GatherND-13.
 
     Parameters

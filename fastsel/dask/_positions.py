@@ -1,21 +1,25 @@
 """nonzero, flatnonzero, argwhere, count_nonzero and nonzero_coordinates of dask arrays."""
 
+from __future__ import annotations
+
 import operator
+from typing import Literal, NamedTuple, SupportsIndex
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
+from numpy.typing import DTypeLike
 
 import fastsel
-from fastsel._core import _numpy
+from fastsel._core import _gate, _numpy
 from fastsel._positions import _coordinates
 from fastsel.dask._blocks import (
+    DaskArrayLike,
     bands,
     blocks,
     checked,
     layer,
     locations,
-    one_thread,
     output,
     stand_in,
     task,
@@ -23,7 +27,14 @@ from fastsel.dask._blocks import (
 )
 
 
-def nonzero(a):
+class NonzeroCoordinates(NamedTuple):
+    """What `nonzero_coordinates` returns."""
+
+    count: da.Array
+    coordinates: da.Array
+
+
+def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     """Indices of the non-zero items of a dask array, one array per axis.
 
     Parameters
@@ -66,7 +77,7 @@ def nonzero(a):
     )
 
 
-def flatnonzero(a):
+def flatnonzero(a: DaskArrayLike) -> da.Array:
     """Indices of the non-zero items of the flattened dask array.
 
     Parameters
@@ -98,7 +109,7 @@ def flatnonzero(a):
     return _whole(x, graph, name, "all", _itself)
 
 
-def argwhere(a):
+def argwhere(a: DaskArrayLike) -> da.Array:
     """Indices of the non-zero items of a dask array, one row per item.
 
     Parameters
@@ -131,7 +142,12 @@ def argwhere(a):
     return _whole(x, graph, name, "all", _itself, (x.ndim,))
 
 
-def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
+def nonzero_coordinates(
+    x: DaskArrayLike,
+    *,
+    n: SupportsIndex | Literal["effective"] | None = None,
+    dtype: DTypeLike = np.uint32,
+) -> NonzeroCoordinates:
     """Count and coordinates of the non-zero items of a dask array.
 
     Parameters
@@ -181,10 +197,15 @@ def nonzero_coordinates(x, *, n=None, dtype=np.uint32):
     n = _coordinates._checked_n(n, x)
     _coordinates._check_range(x, dtype)
     rows = argwhere(x)[:, x.ndim - n :].astype(dtype)
-    return fastsel.NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
+    return NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
 
 
-def count_nonzero(a, axis=None, *, keepdims=False):
+def count_nonzero(
+    a: DaskArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> da.Array:
     """Number of non-zero items of a dask array, in all or along axes.
 
     Parameters
@@ -221,17 +242,15 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     """
     x = checked("a", a)
     _numpy.count_nonzero(stand_in(x), axis, keepdims=keepdims)
-    every = axis is None or x.ndim == 0
-    return da.reduction(
-        x,
-        chunk=_count_in_block if not every else _count_block,
-        aggregate=np.sum,
-        axis=None if every else axis,
-        keepdims=bool(keepdims),
-        dtype=np.intp,
-        meta=np.empty((0,) * x.ndim, np.intp),
-        name="fastsel-count_nonzero",
-    )
+    axes = _gate.axes(axis, x.ndim)
+    name = f"fastsel-count_nonzero-{tokenize(x.name, axes)}"
+    every = len(axes) == x.ndim
+    count = task(_count_block) if every else task(_count_in_block, axes=axes)
+    tasks = {(name, *block): (*count, key) for block, key in blocks(x).items()}
+    chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
+    meta = np.empty((0,) * x.ndim, np.intp)
+    counts = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    return counts.sum(axis=axes, keepdims=bool(keepdims))
 
 
 def _nonzero_in_block(block, location):
@@ -271,9 +290,9 @@ def _itself(result):
     return result
 
 
-def _count_in_block(block, axis, keepdims):
-    return one_thread(fastsel.count_nonzero, block, axis, keepdims=keepdims)
+def _count_in_block(block, axes):
+    return fastsel.count_nonzero(block, axes, keepdims=True)
 
 
-def _count_block(block, axis, keepdims):
-    return np.full((1,) * block.ndim, one_thread(fastsel.count_nonzero, block))
+def _count_block(block):
+    return np.full((1,) * block.ndim, fastsel.count_nonzero(block))

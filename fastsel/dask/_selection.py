@@ -1,18 +1,33 @@
 """compress, extract and boolean_mask of dask arrays."""
 
+from __future__ import annotations
+
 import itertools
 import operator
+from typing import SupportsIndex
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel.dask._blocks import checked, one_axis, one_thread, stand_in, unknown
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    blocks,
+    checked,
+    layer,
+    one_axis,
+    stand_in,
+    task,
+    unknown,
+)
 from fastsel.dask._positions import count_nonzero
 
 
-def compress(condition, a, axis=None):
+def compress(
+    condition: DaskArrayLike, a: DaskArrayLike, axis: SupportsIndex | None = None
+) -> da.Array:
     """The slices of a dask array along an axis that a condition selects.
 
     Parameters
@@ -67,7 +82,7 @@ def compress(condition, a, axis=None):
     return _selected(condition, x, operator.index(axis) % x.ndim)
 
 
-def extract(condition, arr):
+def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     """The items of a dask array where a condition of any shape is non-zero.
 
     Parameters
@@ -108,7 +123,7 @@ def extract(condition, arr):
     return _selected(condition, one_axis("arr", checked("arr", arr)), 0)
 
 
-def boolean_mask(a, mask):
+def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     """The items, or rows, of a dask array where a boolean mask is True; ``a[mask]``.
 
     Parameters
@@ -197,13 +212,14 @@ def _selected(condition, x, axis):
             for start, stop in itertools.pairwise(ends)
         )
         condition = da.from_array(condition, chunks=(sizes,))
-    axes = tuple(range(x.ndim))
-    return da.blockwise(
-        _compress_block, axes, x, axes, condition, (axis,), axis=axis,
-        adjust_chunks={axis: lengths if isinstance(lengths, tuple) else lambda _: np.nan},
-        align_arrays=False, dtype=x.dtype, meta=x._meta, name=None,
-        token="fastsel-compress",
-    )  # fmt: skip
+    name = f"fastsel-compress-{tokenize(x.name, condition.name, axis)}"
+    tasks = {
+        (name, *block): task(_compress_block, key, (condition.name, block[axis]), axis=axis)
+        for block, key in blocks(x).items()
+    }
+    lengths = lengths if isinstance(lengths, tuple) else (np.nan,) * len(sizes)
+    chunks = (*x.chunks[:axis], lengths, *x.chunks[axis + 1 :])
+    return da.Array(layer(name, tasks, x, condition), name, chunks, meta=x._meta)
 
 
 def _compress_block(block, mask, axis):
@@ -213,7 +229,7 @@ def _compress_block(block, mask, axis):
             f"{block.shape[axis]} but size of corresponding boolean axis is {len(mask)}, in one "
             "of the blocks"
         )
-    return one_thread(fastsel.compress, mask, block, axis)
+    return fastsel.compress(mask, block, axis)
 
 
 def _as_mask(condition, size, axis):
@@ -243,12 +259,19 @@ def _fitted(condition, sizes, size, axis):
         rest = da.zeros(-beyond, dtype=condition.dtype, chunks=max(sizes))
         condition = da.concatenate([condition, rest])
     elif beyond > 0:
-        none_beyond = count_nonzero(condition[size:])
-        condition = da.blockwise(
-            _refuse_beyond, "i", condition[:size], "i", none_beyond, "", axis=axis, size=size,
-            dtype=condition.dtype, meta=condition._meta,
-        )  # fmt: skip
+        condition = _refused_beyond(condition[:size], count_nonzero(condition[size:]), axis)
     return condition.rechunk((sizes,))
+
+
+def _refused_beyond(condition, beyond, axis):
+    """The condition, computed if nothing is selected beyond it."""
+    name = f"fastsel-fitted-{tokenize(condition.name, beyond.name, axis)}"
+    tasks = {
+        (name, *block): task(_refuse_beyond, key, (beyond.name,), axis=axis, size=len(condition))
+        for block, key in blocks(condition).items()
+    }
+    graph = layer(name, tasks, condition, beyond)
+    return da.Array(graph, name, condition.chunks, meta=condition._meta)
 
 
 def _refuse_beyond(block, beyond, axis, size):

@@ -1,18 +1,29 @@
 """isin of dask arrays, block by block, and the functions of sorted sets, by the distinct values of
 each array."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel.dask._blocks import blocks, checked, layer, one_axis, stand_in, task
+from fastsel.dask._blocks import DaskArrayLike, blocks, checked, layer, one_axis, stand_in, task
 from fastsel.dask._distinct import unique
 from fastsel.dask._selection import boolean_mask
 
 
-def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+def isin(
+    element: DaskArrayLike,
+    test_elements: DaskArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Literal["sort", "table"] | None = None,
+) -> da.Array:
     """Which items of a dask array are among the test elements; equals ``fastsel.isin(...)``.
 
     Parameters
@@ -66,7 +77,31 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return da.Array(layer(name, tasks, x, tests), name, x.chunks, meta=meta)
 
 
-def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+@overload
+def intersect1d(
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool = False,
+    return_indices: Literal[False] = False,
+) -> da.Array: ...
+@overload
+def intersect1d(
+    ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool, return_indices: Literal[True]
+) -> tuple[da.Array, da.Array, da.Array]: ...
+@overload
+def intersect1d(
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool = False,
+    *,
+    return_indices: Literal[True],
+) -> tuple[da.Array, da.Array, da.Array]: ...
+def intersect1d(
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """The sorted distinct values that are in both arrays; equals ``fastsel.intersect1d(...)``.
 
     Parameters
@@ -113,7 +148,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     )
 
 
-def union1d(ar1, ar2):
+def union1d(ar1: DaskArrayLike, ar2: DaskArrayLike) -> da.Array:
     """The sorted distinct values of two arrays; equals ``fastsel.union1d(...)``.
 
     Parameters
@@ -145,7 +180,7 @@ def union1d(ar1, ar2):
     return _of_distinct(fastsel.union1d, np.result_type(x.dtype, y.dtype), unique(x), unique(y))
 
 
-def setdiff1d(ar1, ar2, assume_unique=False):
+def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False) -> da.Array:
     """The sorted distinct values of `ar1` that are not in `ar2`; ``fastsel.setdiff1d(...)``.
 
     Parameters
@@ -184,7 +219,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     return _of_distinct(fastsel.setdiff1d, x.dtype, unique(x), others)
 
 
-def setxor1d(ar1, ar2, assume_unique=False):
+def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False) -> da.Array:
     """The sorted distinct values that are in exactly one array; ``fastsel.setxor1d(...)``.
 
     Parameters

@@ -35,7 +35,17 @@ silent, this module decides:
 - GatherND takes indices of any integer type; the specification has only int64.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from fastsel.onnx._operators import UniqueOutputs, compress, gather_nd, non_zero, unique
+
+if TYPE_CHECKING:  # for type checkers; see __getattr__
+    from fastsel.onnx._evaluator import OPS as OPS
+    from fastsel.onnx._evaluator import Backend as Backend
+    from fastsel.onnx._evaluator import BackendRep as BackendRep
+    from fastsel.onnx._onnxruntime import onnxruntime_session as onnxruntime_session
+
+__all__ = ["UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"]
 
 # Pickle and the documentation find them by the name of this module.
 for _public in (UniqueOutputs, compress, gather_nd, non_zero, unique):
@@ -43,13 +53,12 @@ for _public in (UniqueOutputs, compress, gather_nd, non_zero, unique):
 del _public
 
 
-def __dir__():
+def __dir__() -> list[str]:
     """What users call; some of it is imported on first use."""
-    plain = ["UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"]
-    return [*plain, "OPS", "Backend", "BackendRep", "onnxruntime_session"]
+    return [*__all__, "OPS", "Backend", "BackendRep", "onnxruntime_session"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """Import what needs other packages on first use."""
     if name in ("OPS", "Backend", "BackendRep"):
         from fastsel.onnx import _evaluator as module

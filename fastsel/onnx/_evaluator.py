@@ -1,6 +1,11 @@
 """fastsel's operators in onnx's reference evaluator, and a backend for onnx's tests."""
 
+from __future__ import annotations
+
+from typing import Any
+
 try:
+    from onnx import ModelProto, NodeProto
     from onnx.backend import base
     from onnx.checker import check_model
     from onnx.reference import ReferenceEvaluator
@@ -52,18 +57,18 @@ class GatherND(OpRun):
         return (functions.gather_nd(data, indices, batch_dims),)
 
 
-OPS = [NonZero, Compress, Unique, GatherND]
+OPS: list[type[OpRun]] = [NonZero, Compress, Unique, GatherND]
 
 
 class BackendRep(base.BackendRep):
     """A model that is ready to run."""
 
-    def __init__(self, model):
+    def __init__(self, model: ModelProto) -> None:
         self._evaluator = ReferenceEvaluator(model, new_ops=OPS)
         constants = {constant.name for constant in model.graph.initializer}
         self._inputs = [name for name in self._evaluator.input_names if name not in constants]
 
-    def run(self, inputs, **kwargs):
+    def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs, for inputs in the model's order or by name."""
         if not isinstance(inputs, dict):
             inputs = dict(zip(self._inputs, inputs, strict=True))
@@ -74,7 +79,7 @@ class Backend(base.Backend):
     """onnx's reference evaluator with fastsel's operators, on the CPU."""
 
     @classmethod
-    def prepare(cls, model, device="CPU", **kwargs):
+    def prepare(cls, model: ModelProto, device: str = "CPU", **kwargs: Any) -> BackendRep:
         """The model as a BackendRep."""
         if not cls.supports_device(device):
             raise ValueError(f"device must be 'CPU', got {device!r}")
@@ -82,7 +87,14 @@ class Backend(base.Backend):
         return BackendRep(model)
 
     @classmethod
-    def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
+    def run_node(
+        cls,
+        node: NodeProto,
+        inputs: Any,
+        device: str = "CPU",
+        outputs_info: Any = None,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
         """The outputs of a single node."""
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         names = [name for name in node.input if name]
@@ -91,6 +103,6 @@ class Backend(base.Backend):
         return tuple(evaluator.run(outputs, dict(zip(names, inputs, strict=True))))
 
     @classmethod
-    def supports_device(cls, device):
+    def supports_device(cls, device: str) -> bool:
         """Is it a CPU?"""
         return base.Device(device).type == base.DeviceType.CPU

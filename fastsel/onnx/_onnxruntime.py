@@ -1,6 +1,10 @@
 """fastsel's operators in ONNX Runtime, by the Python operators of onnxruntime-extensions."""
 
+from __future__ import annotations
+
 import functools
+import os
+from typing import Any
 
 try:
     import onnx
@@ -25,7 +29,11 @@ LACKING = {
 }
 
 
-def onnxruntime_session(model, options=None, **kwargs):
+def onnxruntime_session(
+    model: onnx.ModelProto | str | os.PathLike[str] | bytes,
+    options: Any = None,
+    **kwargs: Any,
+) -> onnxruntime.InferenceSession:
     """An ``onnxruntime.InferenceSession`` whose NonZero and Unique also take the types it lacks.
 
     Nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and of Unique

@@ -1,10 +1,14 @@
 """ONNX's operators on NumPy arrays, which need no other package; the rules are in fastsel.onnx."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, SupportsIndex, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate
+from fastsel._core._typing import ArrayOf, Flat, Scalar
 from fastsel._gather import _gather
 from fastsel._positions import _positions
 from fastsel._selection import _selection
@@ -16,16 +20,16 @@ _NUMERIC_TYPES = (
 )
 
 
-class UniqueOutputs(NamedTuple):
+class UniqueOutputs(NamedTuple, Generic[Scalar]):
     """What `unique` returns, by ONNX's names."""
 
-    Y: np.ndarray
-    indices: np.ndarray
-    inverse_indices: np.ndarray
-    counts: np.ndarray
+    Y: NDArray[Scalar]
+    indices: Flat[np.int64]
+    inverse_indices: Flat[np.int64]
+    counts: Flat[np.int64]
 
 
-def non_zero(X):
+def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """Indices of the non-zero items, one row per axis; ONNX NonZero-13.
 
     Parameters
@@ -64,7 +68,17 @@ def non_zero(X):
     return _positions.find_coordinates(array, truth)
 
 
-def compress(input, condition, axis=None):
+@overload
+def compress(
+    input: ArrayOf[Scalar], condition: ArrayLike, axis: SupportsIndex | None = None
+) -> NDArray[Scalar]: ...
+@overload
+def compress(
+    input: ArrayLike, condition: ArrayLike, axis: SupportsIndex | None = None
+) -> NDArray[Any]: ...
+def compress(
+    input: ArrayLike, condition: ArrayLike, axis: SupportsIndex | None = None
+) -> NDArray[Any]:
     """The slices of `input` along an axis that a condition selects; ONNX Compress-28.
 
     Parameters
@@ -126,7 +140,29 @@ def compress(input, condition, axis=None):
     return _selection.compress(mask[:length], array, axis)
 
 
-def unique(X, axis=None, sorted=1, *, equal_nan=True):
+@overload
+def unique(
+    X: ArrayOf[Scalar],
+    axis: SupportsIndex | None = None,
+    sorted: SupportsIndex = 1,
+    *,
+    equal_nan: bool = True,
+) -> UniqueOutputs[Scalar]: ...
+@overload
+def unique(
+    X: ArrayLike,
+    axis: SupportsIndex | None = None,
+    sorted: SupportsIndex = 1,
+    *,
+    equal_nan: bool = True,
+) -> UniqueOutputs[Any]: ...
+def unique(
+    X: ArrayLike,
+    axis: SupportsIndex | None = None,
+    sorted: SupportsIndex = 1,
+    *,
+    equal_nan: bool = True,
+) -> UniqueOutputs[Any]:
     """The distinct items, or slices, of a tensor, and where they are; ONNX Unique-28.
 
     Parameters
@@ -201,7 +237,15 @@ def check_attributes(axis, sorted, ndim):
     return _checked_axis(axis, ndim)
 
 
-def gather_nd(data, indices, batch_dims=0):
+@overload
+def gather_nd(
+    data: ArrayOf[Scalar], indices: ArrayLike, batch_dims: SupportsIndex = 0
+) -> NDArray[Scalar]: ...
+@overload
+def gather_nd(
+    data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
+) -> NDArray[Any]: ...
+def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0) -> NDArray[Any]:
     """The slices of `data` that rows of indices address; ONNX GatherND-13.
 
     Parameters

@@ -54,10 +54,17 @@ def test_results_are_those_of_python(dtype, ndim, layout):
         assert found[5] == expected[5]
 
 
-def test_what_has_no_array_is_refused():
-    @numba.njit
-    def of_number(a):
-        return fastsel.flatnonzero(a)
+REFUSED = {
+    "isin": (lambda a: fastsel.isin(a, a), r"fastsel\.isin\(array"),
+    "gather_nd": (lambda a: fastsel.gather_nd(a, a), r"fastsel\.gather_nd\(array"),
+    "set_num_threads": (lambda a: fastsel.set_num_threads(1), r"fastsel\.set_num_threads\("),
+    "option": (lambda a: fastsel.unique(a, axis=0), r"fastsel\.unique\(array.*, axis="),
+    "number": (lambda a: fastsel.flatnonzero(a[0]), r"fastsel\.flatnonzero\(int64\)"),
+}
 
-    with pytest.raises(numba.TypingError):
-        of_number(3)
+
+@pytest.mark.parametrize(("call", "named"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_not_served_is_refused_by_name(call, named):
+    served = "nonzero, flatnonzero, argwhere, count_nonzero, unique"
+    with pytest.raises(numba.TypingError, match=f"cannot call {named}.*may call {served} of"):
+        numba.njit(call)(np.arange(3))

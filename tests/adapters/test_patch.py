@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from comparison import assert_same, outcome
+from operators import OF_TWO_ARRAYS
 
 import fastsel
 from fastsel import _patch
@@ -29,11 +30,8 @@ def _unpatched():
         fastsel.unpatch_numpy()
 
 
-OF_TWO = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
-
-
 def arguments_of(name):
-    return ([True, False], [3, 4]) if name in OF_TWO else ([3, 4],)
+    return ([True, False], [3, 4]) if name in OF_TWO_ARRAYS else ([3, 4],)
 
 
 def is_ours(name, function=None):

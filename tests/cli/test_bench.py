@@ -1,6 +1,7 @@
 """`fastsel bench`: the embedded set, results that differ, and what is timed and counted."""
 
 import math
+import re
 import time
 
 import numpy as np
@@ -8,25 +9,20 @@ import pytest
 
 import fastsel
 from fastsel._cli import _bench, _workloads
+from fastsel._core._operators import OPERATORS
 
 pytestmark = pytest.mark.usefixtures("one_call_each")
 
 TINY = ("--size", "2000")
-PUBLIC_FUNCTIONS = {
-    *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates"),
-    *("compress", "extract", "boolean_mask", "gather_nd"),
-    *("unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
-    *("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"),
-}
 
 
 # --- the embedded set -----------------------------------------------------------------------
 
 
-def test_every_public_function_equals_numpy(bench):
+def test_every_operator_equals_numpy(bench):
     status, report = bench(*TINY)
     assert status == 0
-    assert {row["operator"].partition("(")[0] for row in report["rows"]} == PUBLIC_FUNCTIONS
+    assert {row["operator"].partition("(")[0] for row in report["rows"]} == {*OPERATORS}
     assert [row["difference"] for row in report["rows"]] == [""] * len(report["rows"])
 
 
@@ -34,6 +30,36 @@ def test_every_operator_is_in_the_embedded_set(bench):
     _, report = bench(*TINY)
     labels = [operator.label for operator in _bench.OPERATORS]
     assert list(dict.fromkeys(row["operator"] for row in report["rows"])) == labels
+
+
+@pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
+def test_labels_are_true(size):
+    """Of every workload: its size, and how many groups, words or tests there are."""
+    counted = 0
+    for workload in _workloads.embedded_workloads(size):
+        assert size // 3 < workload.array.size <= size
+        if found := re.search(r"(\d+) (groups|words as tests|words|tests)\b", workload.name):
+            number, what = int(found[1]), found[2]
+            of_tests = "tests" in what
+            array = workload.tests if of_tests else workload.array
+            assert number == (len(array) if of_tests else len(np.unique(array))), workload.name
+            counted += 1
+        if "all distinct" in workload.name:
+            assert len(np.unique(workload.array)) == workload.array.size
+        if found := re.search(r"(\d+) % (True|set)", workload.name):
+            share = np.count_nonzero(workload.array) / workload.array.size
+            assert share == pytest.approx(int(found[1]) / 100, rel=0.5)
+        if found := re.search(r"keep (\d+) %", workload.name):
+            assert workload.mask.mean() == pytest.approx(int(found[1]) / 100, rel=0.5)
+    assert counted == 6
+
+
+def test_arrays_where_numpy_is_slow_have_at_most_a_million_items(monkeypatch):
+    monkeypatch.setattr(_workloads, "SLOW_ITEMS", 5000)
+    sizes = {workload.array.size for workload in _workloads.embedded_workloads(10_000)}
+    assert sizes >= {5000, 10_000}
+    groups = [w for w in _workloads.embedded_workloads(10_000) if "groups" in w.name]
+    assert [w.array.size for w in groups] == [5000]
 
 
 def test_embedded_set_is_seeded():

@@ -1,12 +1,13 @@
 """`fastsel bench`: the table, progress, interruption and the chart of a run."""
 
+import math
 import os
 import re
 import sys
 
 import pytest
 
-from fastsel._cli import _bench, _table, _workloads
+from fastsel._cli import _bench, _progress, _table, _workloads
 from fastsel._cli import _commands as command_line
 
 TINY = ("--size", "2000")
@@ -110,9 +111,32 @@ def test_progress_on_a_terminal(bench, capsys, monkeypatch, with_rich):
         assert f"argwhere on {row['workload']}" in shown
 
 
-def test_no_progress_elsewhere(bench, capsys):
+def test_progress_elsewhere_is_a_line_after_each_pause(bench, capsys, monkeypatch):
     bench(*TINY, "--op", "argwhere")
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_progress, "LINE_SECONDS", 0)
+    _, report = bench(*TINY, "--op", "argwhere")
+    lines = capsys.readouterr().err.splitlines()
+    names = [row["workload"] for row in report["rows"]]
+    assert len(lines) == len(names) > 1
+    for number, (line, name) in enumerate(zip(lines, names, strict=True), 1):
+        assert line.startswith(f"{number} of {len(names)}")
+        assert line.endswith(f": argwhere on {name}")
+        assert ("s left" in line) == (number > 1)
+
+
+def test_time_left_is_shared_by_weights(monkeypatch):
+    clock = iter([0.0, 0.0, 3.0, 6.0])
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
+    lines = []
+    assert [*_progress.with_lines("abc", str, [1, 2, 4], lines.append)] == [*"abc"]
+    assert lines == ["1 of 3: a", "2 of 3, 18 s left: b", "3 of 3, 8 s left: c"]
+
+
+def test_the_first_lines_say_how_long(bench, capsys):
+    bench(*TINY, "--op", "argwhere")
+    assert re.search(r"^2 rows, about \d+ s$", capsys.readouterr().out, re.MULTILINE)
+    assert [_table.rounded_time(t) for t in (0.2, 71.4, 400)] == ["1 s", "71 s", "7 min"]
 
 
 @pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system knows no load")
@@ -156,8 +180,14 @@ def test_interrupted_before_and_after(capsys, monkeypatch, moment):
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
 def test_chart(bench, tmp_path, name, start):
+    """Every operator has a field in each column."""
     pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
-    status, report = bench("--size", "100000", "--op", "flatnonzero", "--plot", tmp_path / name)
+    chosen = [word for name in ("gather_nd", "unique", "argwhere") for word in ("--op", name)]
+    status, report = bench("--size", "100000", *chosen, "--plot", tmp_path / name)
     assert status == 0
-    assert {row["items"] for row in report["rows"]} == {10_000, 100_000}
+    columns = {}
+    for row in report["rows"]:
+        columns.setdefault(row["operator"], set()).add(round(math.log10(row["items"])))
+    assert len(columns) > 4
+    assert {*map(tuple, map(sorted, columns.values()))} == {(4, 5)}
     assert (tmp_path / name).read_bytes().startswith(start)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fastsel._cli import _chart
 from fastsel._cli._chart import draw_speed_ups
 
 pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
@@ -22,6 +23,29 @@ def test_chart_says_what_was_measured(tmp_path):
     texts = re.findall("<!-- (.*?) -->", (tmp_path / "a.svg").read_text())
     assert {"nonzero", "unique", "heading", "caption"} <= set(texts)
     assert {"2.5x", "0.50 to 12", "0.25x"} <= set(texts)
+
+
+def test_a_loss_within_a_field_is_red_on_white(tmp_path):
+    for name, least in {"loss": 0.5, "gain": 2.0}.items():
+        points = [("nonzero", 100, least), ("nonzero", 100, 1e6)]
+        draw_speed_ups(tmp_path / f"{name}.svg", {"heading": points}, "caption")
+    loss, gain = ((tmp_path / f"{name}.svg").read_text() for name in ("loss", "gain"))
+    for text in ("fill: #b2172b", "DejaVuSans-Bold"):
+        assert text in loss
+        assert text not in gain
+
+
+@pytest.mark.parametrize("deepest", [_chart.DEEPEST_RED, _chart.DEEPEST_BLUE])
+def test_text_can_be_read_on_its_field(deepest):
+    def luminance(color):
+        parts = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color)
+        return sum(a * b for a, b in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    for percent in range(101):
+        color = [1 - percent / 100 * (1 - part) for part in deepest]
+        ink = {"black": 0, "white": 1}[_chart.ink_on(color)]
+        low, high = sorted((luminance(color), ink))
+        assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
 def test_what_is_written_as_1_is_no_loss(tmp_path):

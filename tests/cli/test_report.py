@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from operators import SETS
 
 import fastsel
 from fastsel import _patch
@@ -32,8 +35,7 @@ def report(monkeypatch):
     """A report of the calls of this process, which samples whatever it may."""
     monkeypatch.setattr(_patch, "OURS", dict(_patch.OURS))
     monkeypatch.setattr(_patch, "COUNT_SMALL", _patch.COUNT_SMALL)
-    monkeypatch.setattr(_report, "MAX_SHARE", 1e9)
-    monkeypatch.setattr(_report, "SAMPLED_PART", 0)
+    monkeypatch.setattr(_report, "ALLOWANCE", 1 << 62)
     with fastsel.patched():
         yield _report.Report()
 
@@ -71,7 +73,8 @@ def test_report_is_the_last_that_is_printed(run, end):
     assert row_of(report, "nonzero")[1:3] == ["3", "48"]
     assert row_of(report, "count_nonzero")[1:3] == ["1", "3"]
     assert ("\nunique " in report) == (end in ("thread", "exit_handler"))
-    assert report.endswith(" timed with both\n")
+    assert (" several threads\n" in report) == (end == "thread")
+    assert report.endswith(", which are not counted\n")
 
 
 def test_nothing_to_report(run):
@@ -86,22 +89,19 @@ def test_a_forked_child_reports_nothing(run):
     assert printed.count("--report") == 1
 
 
-OF_SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
-
-
 def test_every_replaced_function_is_counted_and_sampled(report):
     a = np.arange(20) % 3
     for name in _numpy.NAMES:
-        before = {"compress": [a > 1], "extract": [a > 1]}.get(name, [a] if name in OF_SETS else [])
+        before = {"compress": [a > 1], "extract": [a > 1]}.get(name, [a] if name in SETS else [])
         getattr(np, name)(*before, a)
     for name, record in report.records.items():
         assert (record.name, record.calls, record.items, record.samples) == (name, 1, 20, 1)
-        assert record.ratio > 0
+        assert _report.of_function([*record.kinds.values()])[1] == 0
     lines = list(report.lines())
     assert lines[1].split() == list(_report.HEADINGS)
     assert sorted(line.split()[0] for line in lines[2:-2]) == sorted(_numpy.NAMES)
     assert {line.split()[-1] for line in lines[2:-2]} == {"1"}
-    assert lines[-1].endswith("from 16 calls timed with both")
+    assert " from 16 calls timed with both, for " in lines[-1]
 
 
 def test_results_and_errors_are_as_without(report):
@@ -127,9 +127,12 @@ def test_calls_that_might_have_effects_are_not_sampled(report, call):
     call(np.arange(4))
     record = next(record for record in report.records.values() if record.calls)
     assert (record.calls, record.samples) == (1, 0)
-    assert texts(report, record.name)[-3:] == ["-", "-", "0"]
-    assert [*report.lines()][-2] == f"not sampled, and taken as equally fast: {record.name}"
-    assert "whole program" not in "".join(report.lines())
+    assert record.reason == _report.EFFECTS
+    assert texts(report, record.name)[-4:] == ["no", "estimate", "-", "0"]
+    *_, verdict, reason = report.lines()
+    assert verdict == "no estimate for the whole program"
+    assert reason.startswith(f"not timed with NumPy: {record.name}, ")
+    assert reason.endswith(f": {_report.EFFECTS}")
 
 
 def texts(report, name):
@@ -143,102 +146,136 @@ def test_plain_objects_are_sampled(report, words):
 
 
 def test_numpys_side_is_numpys_and_sees_the_same_arguments(report, monkeypatch):
-    seen = []
+    seen, inner = [], []
 
     def flatnonzero(a):
-        seen.append((a, {name: _patch.OURS[name] for name in _numpy.NAMES}))
+        seen.append(a)
         return np.nonzero(np.ravel(a))[0]
 
+    def nonzero(a):
+        inner.append(a)
+        return _numpy.nonzero(a)
+
+    monkeypatch.setattr(report.records["flatnonzero"], "numpy", flatnonzero)
+    monkeypatch.setattr(report.records["nonzero"], "numpy", nonzero)
     array = np.arange(5)
-    with monkeypatch.context() as patch:
-        patch.setattr(_numpy, "flatnonzero", flatnonzero)
-        assert np.flatnonzero(array).tolist() == [1, 2, 3, 4]
-        theirs = {name: getattr(_numpy, name) for name in _numpy.NAMES}
-    (given, meanwhile), *others = seen
-    assert not others
-    assert given is array
-    assert meanwhile == theirs
+    assert np.flatnonzero(array).tolist() == [1, 2, 3, 4]
+    assert len(seen) == len(inner) == 1
+    assert seen[0] is array
     assert report.records["nonzero"].calls == 0
-    assert _patch.OURS["nonzero"] is not _numpy.nonzero
 
 
-def test_a_call_beyond_the_budget_is_cut_to_its_first_rows():
-    args = (np.ones((1000, 100)),)
-    assert _report.piece_of("nonzero", args, 100_000, 1e6) is args
-    (piece,) = _report.piece_of("nonzero", args, 100_000, 20_050.5)
-    assert piece.shape == (200, 100)
-    assert np.shares_memory(piece, args[0])
-    assert _report.piece_of("nonzero", (np.ones((1, 10**5)),), 10**5, 2e4) is None
+def test_calls_that_the_program_did_not_make_have_no_row(report):
+    objects = np.array([3, 1, 3], object)
+    assert np.union1d(objects, objects).tolist() == [1, 3]  # NumPy's calls numpy.unique
+    assert np.setxor1d(objects, objects[:2]).tolist() == []
+    assert {r.name for r in report.records.values() if r.calls} == {"union1d", "setxor1d"}
 
 
-def test_condition_and_array_are_cut_alike():
-    mask, array = np.ones(10**5, bool), np.ones(10**5)
-    for name, others in {"extract": (), "compress": (None, None)}.items():
-        condition, piece, *rest = _report.piece_of(name, (mask, array, *others), 10**5, 2e4)
-        assert len(condition) == len(piece) == 20_000
-        assert tuple(rest) == others
-    columns = (np.ones(100, bool), array.reshape(-1, 100), 1, None)
-    assert _report.piece_of("compress", columns, 10**5, 2e4) is None
+@pytest.fixture
+def numpys(monkeypatch):
+    """The sizes of the arrays that are timed; each takes `fixed` nanoseconds, and one per item."""
+    sizes, numpys = [], SimpleNamespace(fixed=1000)
+
+    def timed(record, args, kwargs):
+        sizes.append(args[record.array].size)
+        return (numpys.fixed + sizes[-1],) * 2
+
+    monkeypatch.setattr(_report, "timed", timed)
+    numpys.sizes = sizes
+    return numpys
 
 
-def test_the_first_time_some_items_say_how_long_numpy_takes(report, monkeypatch):
-    sizes = []
-    monkeypatch.setattr(report, "time_numpy", lambda *call: sizes.append(call[1][0].size) or 1000)
-    record = _report.Record("unique", spent=10)
-    for _ in range(2):
-        report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
-    assert sizes == [_report.MIN_PIECE, 10**6, 10**6]
-    report.sample(record, (np.arange(10.0**6),), {}, 10**6, spent=1)
-    assert sizes[3:] == [_report.MIN_PIECE, 10**6]
-    assert record.samples == 3
+def test_the_first_rows_say_whether_a_sample_is_too_long(report, numpys):
+    np.nonzero(np.ones(10**6))
+    np.nonzero(np.ones(10**6))
+    assert numpys.sizes == [_report.PROBE_ITEMS, 10**6, 10**6]
+    np.nonzero(np.ones(10**6, np.float32))  # of another kind
+    assert numpys.sizes[3:] == [_report.PROBE_ITEMS, 10**6]
+    assert report.records["nonzero"].samples == 3
 
 
-def test_no_sample_of_fewer_items_than_the_smallest_piece(report, monkeypatch):
-    sizes = []
-    monkeypatch.setattr(report, "time_numpy", lambda *call: sizes.append(call[1][0].size) or 1000)
-    monkeypatch.setattr(_report, "MAX_SHARE", 1e-9)
-    report.start -= 10**12  # 1000 ns may be spent
-    kind = np.dtype(int), ()
-    record = _report.Record("unique", spent=10, times={kind: 1000})
-    report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
-    assert sizes == []
-    record.times[kind], report.sampling, record.sampling = 0.1, 0, 0
-    report.sample(record, (np.arange(10**6),), {}, 10**6, spent=1)
-    assert len(sizes) == 1
-    assert _report.MIN_PIECE <= sizes[0] < 10**4
+def test_fixed_costs_of_the_first_rows_are_not_taken_for_those_of_all(report, numpys, monkeypatch):
+    numpys.fixed = 10**6
+    monkeypatch.setattr(_report, "ALLOWANCE", 150 * 10**6)
+    monkeypatch.setattr(_report, "MAX_SHARE", 0)
+    np.nonzero(np.ones(10**6))
+    assert numpys.sizes == [_report.PROBE_ITEMS, 16 * _report.PROBE_ITEMS, 10**6]
 
 
-def test_no_budget_no_sample(report, monkeypatch):
+def test_a_call_that_is_too_long_for_numpy_is_not_sampled(report, numpys, monkeypatch):
+    monkeypatch.setattr(_report, "ALLOWANCE", 10)
     monkeypatch.setattr(_report, "MAX_SHARE", 0)
     np.unique(np.arange(10**5))
-    assert report.records["unique"].samples == 0
+    assert numpys.sizes == [_report.PROBE_ITEMS]
+    assert texts(report, "unique")[-4:] == ["no", "estimate", "-", "0"]
+    assert [*report.lines()][-1].endswith(f": {_report.TOO_LONG}")
 
 
-def test_estimates():
-    record = _report.Record("nonzero", spent=100)
-    record.add_sample(theirs=300, sampled=10, items=10, spent=100)
-    assert record.ratio == 3
-    record.spent = 400
-    record.add_sample(theirs=30, sampled=10, items=20, spent=60)
-    assert record.ratio == (300 + 60) / (100 + 60)
-    sorting = _report.Record("unique", spent=100)
-    sorting.add_sample(theirs=300, sampled=16, items=256, spent=100)
-    assert sorting.ratio == 3 * 16 * 2
-
-
-def test_many_short_calls_are_no_longer_counted(report, monkeypatch):
-    monkeypatch.setattr(_report, "FREE_CALLS", 1024)
+def test_a_second_sample_leaves_some_of_the_time_to_others(report, numpys, monkeypatch):
     monkeypatch.setattr(_report, "MAX_SHARE", 0)
+    monkeypatch.setattr(_report, "PART_OF_REST", 1e-18)
+    for _ in range(3):
+        np.nonzero(np.ones(1000))
+    assert numpys.sizes == [1000]
+
+
+def test_a_part_of_equal_calls_is_sampled(report, numpys):
+    a = np.ones(100)
+    for _ in range(400):
+        np.nonzero(a)
+    assert report.records["nonzero"].calls == 400
+    assert report.records["nonzero"].samples == 400 * _report.SAMPLED_PART
+
+
+def test_the_first_rows_of_all_arrays():
+    record = _report.Record("compress", fastsel.compress)
+    mask, array = np.ones(100, bool), np.ones((100, 30))
+    condition, piece, *rest = _report.piece_of(record, (mask, array, 0, None), 0.2)
+    assert condition.shape == (20,)
+    assert piece.shape == (20, 30)
+    assert np.shares_memory(piece, array)
+    assert rest == [0, None]
+
+
+def test_small_arrays_are_of_one_kind_and_kinds_are_limited(report, monkeypatch):
+    np.unique(np.ones(4))
+    np.unique(np.ones(5, int), return_counts=True)
+    assert len(report.records["unique"].kinds) == 1
+    monkeypatch.setattr(_report, "MAX_KINDS", 3)
+    for kind in ("i1", "i2", "i4", "i8"):
+        np.unique(np.ones(1000, kind))
+    kinds = report.records["unique"].kinds
+    assert len(kinds) == 4
+    assert kinds[None].calls == 2
+
+
+def test_all_small_calls_are_counted(report):
     a = np.ones(3)
-    for _ in range(5000):
+    for _ in range(500):
         np.count_nonzero(a)
-    assert report.records["count_nonzero"].calls == 2048
-    assert _patch.OURS["count_nonzero"] is report.originals["count_nonzero"]
-    assert _patch.COUNT_SMALL is report.count_small
-    np.nonzero(a)
-    assert texts(report, "nonzero")[1] == "1"
-    assert texts(report, "count_nonzero")[1:3] == ["2,048+", "6,144+"]
-    assert [*report.lines()][-1].startswith("+: ")
+    assert texts(report, "count_nonzero")[1:3] == ["500", "1,500"]
+    assert report.counting_time(500) > 0
+
+
+def test_calls_of_one_other_thread_do_not_come_from_several(report):
+    thread = threading.Thread(target=np.nonzero, args=([0, 1],))
+    thread.start()
+    thread.join()
+    assert not [line for line in report.lines() if "several threads" in line]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        ((1.234, 12.34), "1.2 to 12 s"),
+        ((0.5, 1.0), "0.50 to 1.0 s"),
+        ((0.01234, 0.9), "12 to 900 ms"),
+        ((1e-6, 9.99e-4), "1.0 to 999 us"),
+    ],
+)
+def test_a_range_of_times_has_one_unit(seconds, text):
+    assert _report.duration_range(_report.Range(*seconds)) == text
 
 
 def test_lists_count_by_their_length(report):

@@ -30,11 +30,11 @@ def adapter(monkeypatch):
     library.Array = Answering
     for name in ("nonzero", "extract", "boolean_mask", "gather_nd", "unique_values"):
         setattr(functions, name, lambda *args, **kwargs: "adapter")
-    functions._serves = lambda a: a.serves
+    functions.__fastsel_serves__ = lambda a: a.serves
     monkeypatch.setattr(_gate, "_ADAPTERS", {})
     monkeypatch.setitem(sys.modules, "some_library", library)
     monkeypatch.setitem(sys.modules, "its_adapter", functions)
-    _gate.register_adapter("some_library", "Array", "its_adapter")
+    fastsel.register_adapter("some_library", "Array", "its_adapter")
 
 
 @pytest.mark.usefixtures("adapter")
@@ -60,6 +60,43 @@ def test_what_another_class_claims_too_goes_numpys_way(monkeypatch):
     monkeypatch.setattr(sys.modules["some_library"], "Array", Other)
     assert fastsel.extract(Answering(), Other()) == "NumPy's way"
     assert fastsel.extract(Other(), Other()) == "adapter"
+
+
+@pytest.mark.usefixtures("adapter")
+def test_an_adapter_without_serves_serves_all(monkeypatch):
+    monkeypatch.delattr(sys.modules["its_adapter"], "__fastsel_serves__")
+    array = Answering()
+    array.serves = False
+    assert fastsel.nonzero(array) == "adapter"
+
+
+@pytest.mark.usefixtures("adapter")
+def test_what_an_adapter_lacks_goes_numpys_way(monkeypatch):
+    assert fastsel.flatnonzero(Answering()) == "NumPy's way"
+    assert fastsel.isin([1], Answering()) == "NumPy's way"
+    monkeypatch.delattr(sys.modules["its_adapter"], "gather_nd")
+    monkeypatch.delattr(sys.modules["its_adapter"], "boolean_mask")
+    without = {"gather_nd": [[0]], "boolean_mask": [[True]], "nonzero_coordinates": []}
+    for name, others in without.items():
+        message = f"^fastsel.{name} does not take this array: its adapter, its_adapter, has no"
+        with pytest.raises(TypeError, match=message):
+            getattr(fastsel, name)(Answering(), *others)
+
+
+@pytest.mark.usefixtures("adapter")
+def test_a_later_registration_replaces_the_adapter(monkeypatch):
+    other = ModuleType("another_adapter")
+    other.nonzero = lambda a: "another adapter"
+    monkeypatch.setitem(sys.modules, "another_adapter", other)
+    fastsel.register_adapter("some_library", "Array", "another_adapter")
+    assert fastsel.nonzero(Answering()) == "another adapter"
+
+
+@pytest.mark.parametrize("argument", ["library", "array_class", "adapter"])
+def test_names_are_strings(argument):
+    names = {"library": "some_library", "array_class": "Array", "adapter": "its_adapter"}
+    with pytest.raises(TypeError, match=f"^{argument} must be a name, a str, got type$"):
+        fastsel.register_adapter(**names | {argument: Answering})
 
 
 @pytest.mark.usefixtures("adapter")

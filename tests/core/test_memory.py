@@ -12,6 +12,7 @@ import pytest
 from arrays import make
 from comparison import assert_same
 from grids import covering
+from operators import SETS
 
 import fastsel
 from fastsel._core import _gate
@@ -354,7 +355,7 @@ def many_threads():
         lambda: fastsel.nonzero_coordinates(square, capacity=10, truncate=True)[1],
         1 / 8,
     )
-    for name in ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"):
+    for name in SETS:
         for groups in (1000, size):
             first, second = np.split((numbers % groups * 7).astype(np.float32), [size // 2])
             calls[f"{name}_{groups}"] = (
@@ -397,7 +398,7 @@ def test_memory_does_not_grow_with_the_threads(monkeypatch):
     at_least=10,
     sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6), (10**6, 200_000)],
     share=[0.001, 1],
-    name=["isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"],
+    name=SETS,
     dtype=["i8", "f4"],
 )
 def test_sets_take_little_beside_their_outputs(sizes, share, name, dtype):

@@ -1,5 +1,6 @@
 """How many threads: which rule decides, what nonsense gets, and the quota of a cgroup."""
 
+import argparse
 import asyncio
 import os
 
@@ -7,6 +8,7 @@ import pytest
 from grids import slow
 
 import fastsel
+from fastsel._cli import _commands
 from fastsel._core import _threads, parallel
 
 HAS_AFFINITY = pytest.mark.skipif(
@@ -79,7 +81,7 @@ print(fastsel.get_num_threads(), len(caught))
 @pytest.mark.parametrize("text", NONSENSE)
 def test_what_a_variable_says(text, name, monkeypatch):
     monkeypatch.setenv(name, text)
-    if text.isdecimal() and int(text) > 0:
+    if text.isdecimal() and int(text) > 0 and name == "OMP_NUM_THREADS":
         assert _threads._from_environment(name) == _threads.MAX_THREADS
     else:
         with pytest.warns(RuntimeWarning, match=f"^{name} must be a whole number"):
@@ -91,14 +93,14 @@ def test_what_a_variable_says(text, name, monkeypatch):
     "text",
     [*("abc", "9" * 30, "100000"), *map(slow, ("0", "-1", "2.5", "1e5", "²", "4;2", ",", "inf"))],
 )
-def test_nonsense_in_a_variable_is_clamped_or_ignored(name, text, run_forked):
+def test_nonsense_in_a_variable_is_ignored_or_that_of_openmp_clamped(name, text, run_forked):
     if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
         pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")
     variables = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, name: text}
     threads, warnings = map(int, run_forked(IMPORT, **variables).split())
-    is_number = text.isdecimal() and int(text) > 0
+    is_number = text.isdecimal() and int(text) > 0 and name == "OMP_NUM_THREADS"
     assert warnings == (not is_number)
-    if name == "OMP_NUM_THREADS" and parallel.is_threaded():
+    if is_number and parallel.is_threaded():
         is_number = text == "100000"  # OpenMP ignores what does not fit its integers
     assert threads == (_threads.MAX_THREADS if is_number else _threads._cpus())
 
@@ -112,18 +114,27 @@ def test_a_count_of_openmp_that_is_none(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("text", ["0", "abc", "100000"])
-def test_nonsense_after_a_fork_is_clamped_or_ignored(text, run_forked):
+def test_nonsense_after_a_fork_is_ignored(text, run_forked):
     decided = rule(
         run_forked,
         after="import warnings; warnings.simplefilter('ignore')" + IN_CHILD,
         FASTSEL_FORK_THREADS=text,
     )
-    assert int(decided.split(";")[0]) == (_threads.MAX_THREADS if text == "100000" else 1)
+    assert int(decided.split(";")[0]) == 1
 
 
-def test_more_threads_than_sensible_are_clamped():
-    with fastsel.threads(10**30):
-        assert fastsel.get_num_threads() == _threads.MAX_THREADS
+@pytest.mark.parametrize("number", [_threads.MAX_THREADS + 1, 10**30])
+def test_more_threads_than_sensible_are_refused(number):
+    """By calls as by the command line."""
+    message = f"from 1 to {_threads.MAX_THREADS}"
+    for limit in (fastsel.threads, fastsel.set_num_threads):
+        with pytest.raises(ValueError, match=f"^n must be {message}, got {number}$"):
+            limit(number)
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^{number} is not {message}$"):
+        _commands.thread_count(str(number))
+    assert _commands.thread_count(str(_threads.MAX_THREADS)) == _threads.MAX_THREADS
+    with fastsel.threads(_threads.MAX_THREADS):
+        assert fastsel.get_num_threads() <= _threads.MAX_THREADS
 
 
 def test_each_thread_has_256_kib_or_what_takes_as_long():

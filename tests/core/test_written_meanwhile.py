@@ -112,6 +112,7 @@ def check_sets(array):
             assert (index2 < another.size).all()
             assert len(fastsel.setxor1d(one, another)) <= one.size + another.size
             assert len(fastsel.setdiff1d(one, another, assume_unique=True)) <= one.size
+            assert len(fastsel.union1d(one, another)) <= one.size + another.size
 
 
 def check_gather_nd_data(array):

@@ -107,6 +107,24 @@ def test_data_larger_than_the_memory_of_the_cluster(cluster):
     assert int(fastsel.dask.count_nonzero(x)) == size - counts[0]
 
 
+def test_results_that_are_kept_and_computed_again(cluster, caplog):
+    """The scheduler has nothing to say of graphs that share keys with what it holds or computes."""
+    squares = np.arange(100_000) ** 2 % 1013
+    x = da.from_array(squares, chunks=2000)
+    with caplog.at_level("WARNING", "distributed"):
+        values, inverse = fastsel.dask.unique(x, return_inverse=True)
+        kept = inverse.persist()
+        total = int(values.sum().compute())
+        together = dask.compute(values, inverse, fastsel.dask.unique_counts(x), kept.sum())
+        large = fastsel.dask.boolean_mask(x, x > 1000).persist()
+        count = fastsel.dask.count_nonzero(x).persist()
+        found = dask.compute(large.sum(), fastsel.dask.flatnonzero(x), x.sum(), count, inverse + x)
+    assert total == np.unique(squares).sum()
+    assert np.array_equal(together[0][together[1]], squares)
+    assert found[0] == squares[squares > 1000].sum()
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 def test_partitions_are_ranges_of_values(cluster):
     size = 100_000
     x = (da.arange(size, chunks=20_000) * 7919) % size  # each number once, in another order

@@ -32,8 +32,11 @@ KIN = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 def test_signature_starts_as_that_of_fastsel():
     import inspect
 
-    ours = list(inspect.signature(fastsel.dask.unique).parameters.values())
-    assert ours[:7] == list(inspect.signature(fastsel.unique).parameters.values())
+    ours, theirs = (
+        [p.replace(annotation=p.empty) for p in inspect.signature(f).parameters.values()]
+        for f in (fastsel.dask.unique, fastsel.unique)
+    )
+    assert ours[:7] == theirs
     assert [p.name for p in ours[7:]] == ["split_every", "partitions"]
     assert [p.default for p in ours[7:]] == [8, None]
 
@@ -120,7 +123,9 @@ def test_kin(name, chunking):
     a = np.array([[2.0, np.nan, -0.0], [0.0, np.nan, 2.0]])
     result = getattr(fastsel.dask, name)(chunked(a, CHUNKINGS[chunking](a.shape)))
     expected = getattr(fastsel, name)(a)
-    assert type(result) is type(expected) or name == "unique_values"
+    if name != "unique_values":  # a class of its own, because its fields are dask arrays
+        assert type(result).__name__ == type(expected).__name__
+        assert result._fields == expected._fields
     assert_equal(result, expected)
 
 

@@ -11,6 +11,7 @@ import fastsel
 da = pytest.importorskip("dask.array", reason='needs pip install "dask[array]" distributed')
 import dask  # noqa: E402
 from chunked import assert_equal, computed  # noqa: E402
+from dask._task_spec import convert_legacy_graph  # noqa: E402
 
 import fastsel.dask  # noqa: E402
 
@@ -53,6 +54,38 @@ def test_functions_of_fastsel_reach_those_of_dask(call):
     assert names(result) == names(CALLS[call](fastsel.dask, x))
     if call != "nonzero_coordinates":
         assert_equal(result, CALLS[call](fastsel, a))
+
+
+def tasks_of(*arrays):
+    """The tasks of fastsel's keys in the graph that dask makes of what is computed together: the
+    keys that each of them needs."""
+    optimized = dask.optimize(*arrays)
+    graph = {key: task for one in optimized for key, task in one.__dask_graph__().items()}
+    graph = convert_legacy_graph(graph)
+    return {key: node.dependencies for key, node in graph.items() if "fastsel" in str(key)}
+
+
+OF_DASK_ALONE = {
+    "partitions": lambda module, a: module.unique(a, True, True, True, partitions=3),
+    "condition": lambda module, a: module.compress(a.ravel() > 1, a),
+    "long_condition": lambda module, a: module.compress(a[:, 0] > 1, a, 1),
+    "indices": lambda module, a: module.gather_nd(a, a[:, :1]),
+    "tests": lambda module, a: module.isin(a, a[:1]),
+}
+
+
+@pytest.mark.parametrize("call", CALLS | OF_DASK_ALONE)
+def test_a_key_has_the_same_task_whatever_is_computed_with_it(call):
+    """A scheduler that finds another task warns, and may fail."""
+    source = da.from_array(np.arange(96).reshape(16, 6), chunks=(3, 6)).map_blocks(np.sqrt)
+    source = source.map_blocks(np.floor).astype(int)
+    outputs = (CALLS | OF_DASK_ALONE)[call](fastsel.dask, source)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    together = tasks_of(*outputs, source.sum(), source + 1, *(output + 1 for output in outputs))
+    assert together
+    for computed_alone in (*((output,) for output in outputs), *((o + 1,) for o in outputs)):
+        alone = tasks_of(*computed_alone)
+        assert alone == {key: together[key] for key in alone}
 
 
 MIXED = {

@@ -27,6 +27,7 @@ NEEDS = {
     "from-pandas.md": ("pandas",),
     "from-polars.md": ("polars",),
     "onnx.md": ("onnx",),
+    "adapters.md": ("dask",),
 }
 
 
@@ -101,7 +102,7 @@ def test_benchmarks_have_these_options(monkeypatch):
 
 
 def test_documentation_has_an_example_of_every_public_function():
-    pages = [examples_of(DOCS / name) for name in ("functions.md", "patch.md")]
+    pages = [examples_of(DOCS / name) for name in ("functions.md", "patch.md", "adapters.md")]
     source = "".join(example.source for page in pages for example in page.examples)
     functions = [name for name in fastsel.__all__ if name.islower() and name[0] != "_"]
     assert [name for name in functions if f"fastsel.{name}(" not in source] == []

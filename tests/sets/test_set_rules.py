@@ -5,13 +5,12 @@ import inspect
 import numpy as np
 import pytest
 from comparison import assert_same, assert_same_outcome, outcome
+from operators import SETS
 
 import fastsel
 
-FUNCTIONS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 
-
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", SETS)
 def test_signature_is_that_of_numpy(name):
     ours, theirs = (
         [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()]
@@ -123,7 +122,7 @@ LIKES = {
 @pytest.mark.parametrize("one", LIKES)
 @pytest.mark.parametrize("other", LIKES)
 def test_array_likes(one, other, forced_kernels):
-    for name in FUNCTIONS:
+    for name in SETS:
         ours, theirs = (
             outcome(getattr(module, name), LIKES[one](), LIKES[other]()) for module in (fastsel, np)
         )
@@ -146,7 +145,7 @@ def test_array_likes(one, other, forced_kernels):
 def test_memmap_is_an_array(tmp_path, forced_kernels):
     mapped = np.memmap(tmp_path / "items", "i4", "w+", shape=(100,))
     mapped[:] = np.arange(100) % 7
-    for name in FUNCTIONS:
+    for name in SETS:
         found = getattr(fastsel, name)(mapped, [1, 5, 9])
         assert_same(found, getattr(np, name)(np.asarray(mapped), [1, 5, 9]))
 
@@ -158,7 +157,7 @@ class Other:
         return func, types, args, kwargs
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("place", [0, 1])
 def test_other_arrays_get_the_numpy_function(name, place):
     arrays = [np.arange(3), np.arange(2)]
@@ -170,7 +169,7 @@ def test_other_arrays_get_the_numpy_function(name, place):
     assert kwargs == {}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", SETS)
 def test_arrays_without_a_common_dtype(name):
     for first, second in (
         (np.arange(3), np.array(["2001-01-01"], "M8[D]")),

@@ -65,6 +65,7 @@ def calls(array, rng):
             yield partial(fastsel.intersect1d, one, other, return_indices=True)
         yield partial(fastsel.setxor1d, array, some)
         yield partial(fastsel.setdiff1d, array, some)
+        yield partial(fastsel.union1d, array, some)
 
 
 def add_calls(digest, array):

@@ -1,28 +1,29 @@
 """What a type checker says of calls: run mypy --strict and pyright over this file.
 
-``tests/project/test_typing.py`` also runs it, so that no example types what does not work.
+``tests/project/test_typing.py`` also runs it and its neighbours, so that no example types what does
+not work, and each public function has one. `beside_numpy.py` compares types with NumPy's.
 """
 
 from contextlib import AbstractContextManager
 from typing import Any, assert_type
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import fastsel
-import fastsel.sparse
 
 Indices = NDArray[np.intp]
+FlatIndices = np.ndarray[tuple[int], np.dtype[np.intp]]
 
 floats: NDArray[np.float32] = np.array([3.0, 0.0, 1.0, 3.0], np.float32)
 table: NDArray[np.int16] = np.array([[1, 0], [2, 5], [1, 0]], np.int16)
 flags: NDArray[np.bool_] = floats > 1
 
 # positions
-assert_type(fastsel.nonzero(floats), tuple[Indices, ...])
-assert_type(fastsel.nonzero([3, 0, 1]), tuple[Indices, ...])
-assert_type(fastsel.flatnonzero(table), Indices)
-assert_type(fastsel.argwhere(table), Indices)
+assert_type(fastsel.nonzero(floats), tuple[FlatIndices, ...])
+assert_type(fastsel.nonzero([3, 0, 1]), tuple[FlatIndices, ...])
+assert_type(fastsel.flatnonzero(table), FlatIndices)
+assert_type(fastsel.argwhere(table), np.ndarray[tuple[int, int], np.dtype[np.intp]])
 assert_type(fastsel.count_nonzero(floats), np.intp)
 assert_type(fastsel.count_nonzero(table, axis=1, keepdims=True), Indices)
 assert_type(fastsel.count_nonzero(table, (0, 1), keepdims=True), Indices)
@@ -41,8 +42,9 @@ assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])
 out: NDArray[np.int16] = np.empty((2, 2), np.int16)
 assert_type(fastsel.compress([1, 0, 1], table, 0, out), NDArray[np.int16])
 assert_type(fastsel.compress([1, 0, 1], table, axis=0, out=out), NDArray[np.int16])
-assert_type(fastsel.extract(flags, floats), NDArray[np.float32])
-assert_type(fastsel.extract([0, 1], [5, 6]), NDArray[Any])
+assert_type(fastsel.extract(flags, floats), np.ndarray[tuple[int], np.dtype[np.float32]])
+integers = [5, 6]
+assert_type(fastsel.extract([0, 1], integers), np.ndarray[tuple[int], np.dtype[np.int_]])
 assert_type(fastsel.boolean_mask(floats, flags), NDArray[np.float32])
 assert_type(fastsel.boolean_mask([5, 6], [False, True]), NDArray[Any])
 
@@ -76,13 +78,9 @@ assert_type(
     fastsel.unique(floats, True, True, True),
     tuple[NDArray[np.float32], Indices, Indices, Indices],
 )
-
-
-def first_indices(ar: NDArray[np.float32], wanted: bool) -> None:
-    """A flag that is known at run time only."""
-    outputs = fastsel.unique(ar, return_index=wanted)
-    assert_type(outputs, NDArray[Any] | tuple[NDArray[Any], ...])
-
+assert_type(fastsel.unique(np.float32(3)), NDArray[np.float32])
+scalars = [np.int64(3), np.int64(1)]
+assert_type(fastsel.unique(scalars, return_counts=True), tuple[NDArray[np.int64], Indices])
 
 assert_type(fastsel.unique_all(floats).values, NDArray[np.float32])
 assert_type(fastsel.unique_all(floats).inverse_indices, Indices)
@@ -120,8 +118,18 @@ fastsel.set_keep_mb(None)
 assert_type(fastsel.get_keep_mb(), float)
 assert_type(fastsel.release_memory(), int)
 patch: AbstractContextManager[None] = fastsel.patched()
+fastsel.patch_numpy()
+fastsel.unpatch_numpy()
+fastsel.register_adapter("dask.array", "Array", adapter="fastsel.dask")
 assert_type(fastsel.show_config(mode="dicts"), dict[str, Any])
 assert_type(fastsel.__version__, str)
+
+
+def of_any_array_like(x: ArrayLike) -> NDArray[Any]:
+    """What other libraries' functions take, too."""
+    assert_type(fastsel.flatnonzero(x), FlatIndices)
+    assert_type(fastsel.isin(x, x), NDArray[np.bool_])
+    return fastsel.unique(x)
 
 
 def refused() -> None:
@@ -132,6 +140,6 @@ def refused() -> None:
     fastsel.isin(floats, [1.5], kind="hash")  # type: ignore[arg-type]
     fastsel.gather_nd(floats, [[0]], batch_dims=1.0)  # type: ignore[call-overload]
     fastsel.nonzero_coordinates(table, n="all")  # type: ignore[arg-type]
+    fastsel.register_adapter("dask.array", object, "fastsel.dask")  # type: ignore[arg-type]
     fastsel.set_num_threads("2")  # type: ignore[arg-type]
-    fastsel.sparse.from_dense(table, "bsr")  # type: ignore[call-overload]
     fastsel.show_config("json")  # type: ignore[call-overload]

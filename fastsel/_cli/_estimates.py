@@ -1,0 +1,133 @@
+"""How long NumPy's functions would have taken: ranges, from the calls that were timed with both."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+# What a call of no items takes, as items: times grow with the items plus these.
+FIXED_ITEMS = 200
+# NumPy's time within the program differs from that of a sample, which finds other things in caches
+# and memory: by this factor at most, beside what the samples themselves show.
+CONDITIONS = 1.25
+# With fewer samples than these, nobody knows how much they vary: then it is this factor.
+FEW_SAMPLES, UNKNOWN_CONDITIONS = 3, 1.6
+STANDARD_ERRORS = 3
+# If NumPy's calls are this many times as fast or as slow, calls that nobody sampled still matter
+# less than MAX_UNKNOWN of the time of the program, or there is no estimate of it.
+LEAST_RATIO, GREATEST_RATIO = 0.2, 50
+MAX_UNKNOWN = 0.1
+# The times of two runs of the same program differ by this factor.
+RUNS_DIFFER = 1.2
+# A range that is wider than this says nothing.
+WIDEST = 4
+
+# Windows counts the time of a thread in ticks of 16 ms.
+HAS_THREAD_TIME = time.get_clock_info("thread_time").resolution < 1e-4
+
+
+class Range(NamedTuple):
+    """What a time, or a ratio, is at least and at most."""
+
+    low: float
+    high: float
+
+    def plus(self, other: Range) -> Range:
+        """The range of the sum."""
+        return Range(self.low + other.low, self.high + other.high)
+
+    def over(self, divisor: float) -> Range:
+        """The range of the quotient."""
+        return Range(self.low / divisor, self.high / divisor)
+
+    def widened(self, factor: float) -> Range:
+        """This range, and what differs from it by the factor."""
+        return Range(self.low / factor, self.high * factor)
+
+    def is_wide(self) -> bool:
+        """Whether it says nothing."""
+        return self.high > WIDEST * self.low
+
+
+class Sample(NamedTuple):
+    """A call of NumPy's function: its size, and how long it took, in nanoseconds."""
+
+    weight: int
+    elapsed: int
+    on_cpu: int
+
+
+@dataclass
+class Calls:
+    """Calls of one function with arrays of the same kind and of similar sizes."""
+
+    calls: int = 0
+    weight: int = 0
+    spent: int = 0  # nanoseconds
+    samples: list[Sample] = field(default_factory=list)
+    sampled: int = 0  # the weight of the samples
+
+    def add(self, weight: int, spent: int) -> None:
+        """Count a call."""
+        self.calls += 1
+        self.weight += weight
+        self.spent += spent
+
+    def add_sample(self, weight: int, elapsed: int, on_cpu: int) -> None:
+        """NumPy's time for one of the calls."""
+        self.samples.append(Sample(weight, elapsed, on_cpu))
+        self.sampled += weight
+
+    def predicted(self, weight: int) -> float | None:
+        """The nanoseconds of NumPy's function for one more call; None without a sample."""
+        if not self.samples:
+            return None
+        return sum(sample.elapsed for sample in self.samples) / self.sampled * weight
+
+    def numpy_time(self) -> Range | None:
+        """The nanoseconds of NumPy's function for all calls; None without a sample."""
+        if not self.samples:
+            return None
+        elapsed = sum(sample.elapsed for sample in self.samples)
+        others = elapsed / self.sampled * max(self.weight - self.sampled, 0)
+        few = len(self.samples) < FEW_SAMPLES
+        spread, conditions = (
+            (CONDITIONS, UNKNOWN_CONDITIONS) if few else (self.spread(), CONDITIONS)
+        )
+        found = Range(elapsed + others / spread, elapsed + others * spread)
+        # Where other programs keep the CPUs busy, a sample also waits for these.
+        if HAS_THREAD_TIME:
+            on_cpu = sum(sample.on_cpu for sample in self.samples)
+            found = found._replace(low=found.low * min(on_cpu / elapsed, 1))
+        return found.widened(conditions)
+
+    def spread(self) -> float:
+        """By which factor the mean of the calls that were not sampled may differ."""
+        times = [sample.elapsed / sample.weight for sample in self.samples]
+        error = statistics.stdev(times) / statistics.mean(times) / len(times) ** 0.5
+        return 1 + STANDARD_ERRORS * error
+
+
+def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
+    """NumPy's time for all calls of a function that are of kinds with samples, and the nanoseconds
+    that the others took; None without any sample."""
+    found, unknown = None, 0
+    for calls in kinds:
+        estimate = calls.numpy_time()
+        if estimate is None:
+            unknown += calls.spent
+        else:
+            found = estimate if found is None else found.plus(estimate)
+    return found, unknown
+
+
+def of_program(seconds: float, spent: float, numpy: Range, unknown: float) -> Range | None:
+    """NumPy's seconds for a program of which `spent` seconds are calls that NumPy serves in the
+    time `numpy`, and `unknown` seconds others; None if these may change the result."""
+    if unknown * (GREATEST_RATIO - 1) > MAX_UNKNOWN * (seconds + numpy.high):
+        return None
+    rest = seconds - spent - unknown
+    whole = Range(rest + unknown * LEAST_RATIO, rest + unknown * GREATEST_RATIO).plus(numpy)
+    return whole.widened(RUNS_DIFFER)

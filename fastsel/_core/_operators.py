@@ -1,0 +1,41 @@
+"""The operators: the public functions that work on arrays. Lists of them are read from here.
+
+`tests/project/test_operators.py` says what an operator lacks, by the recipe in CONTRIBUTING.md.
+"""
+
+from typing import NamedTuple
+
+
+class Operator(NamedTuple):
+    """What is the same for all calls of a public function."""
+
+    family: str  # as `fastsel bench` groups them
+    arrays: tuple[
+        str, ...
+    ]  # the arguments that may be arrays: first the one whose items are returned
+    in_numpy: bool = True  # under the same name: it serves what no kernel does, and is patched
+    in_dask: bool = True  # fastsel.dask has it
+    form_of: str = ""  # the operator whose kernels and tests it shares
+
+
+OPERATORS = {
+    "nonzero": Operator("positions", ("a",)),
+    "flatnonzero": Operator("positions", ("a",)),
+    "argwhere": Operator("positions", ("a",)),
+    "count_nonzero": Operator("positions", ("a",)),
+    "nonzero_coordinates": Operator("coordinates", ("x",), in_numpy=False),
+    "compress": Operator("selection", ("a", "condition", "out")),
+    "extract": Operator("selection", ("arr", "condition")),
+    "boolean_mask": Operator("selection", ("a", "mask"), in_numpy=False),
+    "unique": Operator("distinct", ("ar",)),
+    "unique_all": Operator("distinct", ("x",), form_of="unique"),
+    "unique_counts": Operator("distinct", ("x",), form_of="unique"),
+    "unique_inverse": Operator("distinct", ("x",), form_of="unique"),
+    "unique_values": Operator("distinct", ("x",), form_of="unique"),
+    "isin": Operator("sets", ("element", "test_elements")),
+    "intersect1d": Operator("sets", ("ar1", "ar2")),
+    "union1d": Operator("sets", ("ar1", "ar2")),
+    "setdiff1d": Operator("sets", ("ar1", "ar2")),
+    "setxor1d": Operator("sets", ("ar1", "ar2")),
+    "gather_nd": Operator("gather", ("data", "indices", "out"), in_numpy=False),
+}

@@ -1,0 +1,23 @@
+"""NumPy's namespace with fastsel's functions in the place of its own, for data-apis' tests.
+
+git clone --recurse-submodules https://github.com/data-apis/array-api-tests
+cd array-api-tests && pip install -r requirements.txt
+export ARRAY_API_TESTS_MODULE=array_api_namespace.xp ARRAY_API_TESTS_VERSION=2025.12
+PYTHONPATH=<this folder> pytest array_api_tests -k "nonzero or unique_ or isin"
+"""
+
+from types import ModuleType
+
+import numpy as np
+
+import fastsel
+
+NAMES = (
+    *("nonzero", "count_nonzero", "isin"),
+    *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
+)
+
+xp = ModuleType("fastsel_on_numpy")
+vars(xp).update({name: getattr(np, name) for name in np.__all__})
+vars(xp).update({name: getattr(np, name) for name in dir(np) if name.startswith("__array_")})
+vars(xp).update({name: getattr(fastsel, name) for name in NAMES})

@@ -1,0 +1,105 @@
+"""Each operator has all that the recipe in CONTRIBUTING.md lists, and nothing else is exported."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from operators import OF_NUMPY
+
+import fastsel
+from fastsel._core._operators import OPERATORS
+
+ROOT = Path(__file__).parents[2]
+# What is exported, and no operator.
+SETTINGS = {
+    *("NonzeroCoordinates", "__version__", "show_config"),
+    *("threads", "set_num_threads", "get_num_threads"),
+    *("set_keep_mb", "get_keep_mb", "release_memory"),
+    *("patch_numpy", "unpatch_numpy", "patched", "register_adapter"),
+}
+SUBJECTS = {
+    "all": lambda operator: True,
+    "with kernels": lambda operator: not operator.form_of,
+    "in NumPy": lambda operator: operator.in_numpy,
+    "in dask": lambda operator: operator.in_dask,
+}
+
+
+def recipe():
+    """The rows of the table: (file or folder, what, pattern, of which operators)."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text[text.index("## Add an operator") : text.index("## Add a CPU level")]
+    rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
+    for where, what, of in rows:
+        pattern = re.search("`([^`]*NAME[^`]*)`", what)
+        yield where, what, pattern[1] if pattern else "NAME", of
+
+
+def text_of(where):
+    path = ROOT / where
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def has(where, pattern, name):
+    """Is there such a text, and not as a part of a longer name?"""
+    expression = re.escape(pattern).replace("NAME", rf"(?<!\w){name}(?!\w)")
+    return re.search(expression, text_of(where)) is not None
+
+
+def described(name, rows):
+    return "".join(f"\n  {where}: {what.replace('NAME', name)}" for where, what, *_ in rows)
+
+
+@pytest.mark.parametrize("name", sorted({*OPERATORS, *fastsel.__all__} - SETTINGS))
+def test_an_operator_has_all_that_the_recipe_lists(name):
+    operator = OPERATORS.get(name)
+    rows = [row for row in recipe() if operator is None or SUBJECTS[row[3]](operator)]
+    lacking = [row for row in rows if not has(row[0], row[2], name)]
+    there = [row for row in rows if row not in lacking]
+    if name not in fastsel.__all__:
+        pytest.fail(f"{name} is no longer exported, and left in{described(name, there)}")
+    assert not lacking, (
+        f"{name} is exported, and lacks, by the recipe of CONTRIBUTING.md (if it is no operator: a "
+        f"place in SETTINGS of {Path(__file__).name}){described(name, lacking)}"
+    )
+
+
+def test_settings_are_exported():
+    assert set(fastsel.__all__) >= SETTINGS
+    assert not SETTINGS & {*OPERATORS}
+
+
+def test_the_recipe_is_read():
+    rows = [*recipe()]
+    assert len(rows) > 20
+    assert {row[3] for row in rows} == {*SUBJECTS}
+    for where, _, _, _ in rows:
+        assert (ROOT / where).exists(), where
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_entries_say_what_is_so(name):
+    """The arguments are there, and the function is in the library that it is said to be in."""
+    operator = OPERATORS[name]
+    parameters = inspect.signature(getattr(fastsel, name)).parameters
+    assert set(operator.arrays) <= set(parameters)
+    if operator.form_of:
+        assert not OPERATORS[operator.form_of].form_of
+    if operator.in_numpy:
+        np = pytest.importorskip("numpy")
+        assert [*inspect.signature(getattr(np, name)).parameters] == [*parameters]
+
+
+def test_the_docstring_of_the_patch_names_its_functions():
+    text = inspect.getdoc(fastsel.patch_numpy)
+    assert set(re.findall(r"``(\w+)``", text[: text.index("Calls")])) == {*OF_NUMPY}
+
+
+def test_fastsel_dask_has_those_that_are_said_to_be_there():
+    pytest.importorskip("dask", reason="needs pip install dask")
+    import fastsel.dask
+
+    names = {name for name in fastsel.dask.__all__ if name.islower()}
+    assert names == {name for name, operator in OPERATORS.items() if operator.in_dask}
