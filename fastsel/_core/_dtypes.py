@@ -13,6 +13,14 @@ def movable(dtype):
     return not dtype.hasobject and dtype.itemsize > 0
 
 
+def is_nan(items):
+    """Which items are NaN or NaT, of any dtype, and without a warning of signalling NaN."""
+    if items.dtype.kind in "fcmM":
+        return np.isnan(items)
+    with np.errstate(invalid="ignore"):
+        return items != items
+
+
 # ---- truth: which bits of an item decide whether it is non-zero ----------------------------
 
 

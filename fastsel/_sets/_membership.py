@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
+from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
@@ -23,6 +24,9 @@ FILLED_SHARE = 4
 # NumPy compares all objects with one test after the other: a hash of each takes as long as so many
 # comparisons.
 MIN_HASHED_OBJECTS = 8
+
+# So many items say whether most are NaN.
+SAMPLED_NANS = 64
 
 # Objects that are equal if, and only if, ``==`` is True, and have equal hashes then.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
@@ -91,6 +95,8 @@ def masks(first, second, wanted):
         found = rule and of_small(first, second, rule, _keys.SEEDS, *wanted)
         if found is not None:
             return found
+    if _many_nan(first) or _many_nan(second):
+        return _beside_nan(first, second, wanted)
     keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
     if keys[0] is None:
         return None
@@ -126,6 +132,28 @@ def among_objects(items, tests, invert):
         return None
     known = {test for test in tests if test == test}
     return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
+
+
+def _many_nan(items):
+    """Is half of a sample NaN or NaT?"""
+    if items.dtype.kind not in "fcmM":
+        return False
+    sample = items[:: -(-items.size // SAMPLED_NANS)]
+    return 2 * np.count_nonzero(np.isnan(sample)) >= sample.size
+
+
+def _beside_nan(first, second, wanted):
+    """The masks of the items that are not NaN: NaN is among nothing, and its keys take time."""
+    arrays = first, second
+    numbers = [~np.isnan(items) for items in arrays]
+    found = masks(*map(extract, numbers, arrays), wanted)
+    result = []
+    for is_number, mask in zip(numbers, found, strict=True):
+        if mask is not None:
+            mask, some = np.full(is_number.size, wanted.invert), mask
+            mask[is_number] = some
+        result.append(mask)
+    return tuple(result)
 
 
 def _has_keys(dtype):

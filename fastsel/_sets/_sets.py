@@ -11,9 +11,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _gate
+from fastsel._core import _dtypes, _gate
 from fastsel._core._typing import ArrayOf, Scalar
-from fastsel._positions._positions import count_nonzero, flatnonzero
+from fastsel._positions._positions import flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import _membership
 from fastsel._sets._membership import WantedMasks
@@ -303,20 +303,24 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
+    nans = list(map(_nan_of, both)) if both[0].dtype.kind not in "biuSU" else []
+    if sum(map(len, nans)):
+        found = [mask & ~_dtypes.is_nan(items) for mask, items in zip(found, both, strict=True)]
     kept = np.concatenate(list(map(extract, found, both)))
-    size = count_nonzero(found[0])
     del found
     values = unique(kept)
-    if _is_nan(values[-1:]).any():
-        nans = [unique(part[_is_nan(part)]) for part in np.split(kept, [size])]
-        return np.concatenate((values[:-1], unique(np.concatenate(nans), equal_nan=False)))
+    if nans:
+        values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
     return values
 
 
-def _is_nan(items):
-    """For every dtype, and without a warning of signalling NaN."""
-    with np.errstate(invalid="ignore"):
-        return items != items
+def _nan_of(items):
+    """What `unique` makes of the NaN among the items, which is one of them, or none."""
+    is_nan = _dtypes.is_nan(items)
+    if items.dtype.kind == "c" or items.size == 0:
+        return unique(extract(is_nan, items))
+    first = int(is_nan.argmax())
+    return items[first : first + 1][is_nan[first : first + 1]]
 
 
 def _serves(kind, element, test_elements):

@@ -226,3 +226,17 @@ def test_large_integers_are_compared_as_they_are():
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
     assert fastsel.isin(tests[-2:], items).tolist() == [True, False]
     assert fastsel.setdiff1d(items, tests).tolist() == [-(2**63), -1, 2**53 + 1]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
+@pytest.mark.parametrize("share", [0.5, 1])
+def test_mostly_nan(dtype, share):
+    """NaN are among nothing, and are split off before others are looked up."""
+    random = np.random.default_rng(2)
+    first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
+    a, b = first.astype(dtype), second.astype(dtype)
+    for array in (a, b):
+        array[random.random(array.size) < share] = (
+            np.array("nat", dtype) if dtype[0] in "mM" else np.nan
+        )
+    check_all(a, b)
