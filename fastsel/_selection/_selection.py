@@ -207,7 +207,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
-        return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
+        indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
+        return (a if indexed else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
     in_order = order == [*range(array.ndim)]
     kept = _keep(selects, array if in_order else array.transpose(order), 0, selects.ndim, None)
@@ -215,7 +216,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         return array[_for_numpy(selects)]
     if not in_order:
         kept = kept.transpose(np.argsort(order[selects.ndim - 1 :]))
-    return _gate.like(kept, a)
+    return kept
 
 
 def _tiny(array, mask):
@@ -236,7 +237,7 @@ def _condition(condition):
     """The condition of compress as a 1-d array, or None where NumPy has to decide."""
     if isinstance(condition, np.ndarray):
         mask = _gate.plain(condition)
-    elif isinstance(condition, list | tuple):
+    elif type(condition) in (list, tuple):
         try:
             mask = np.array(condition, dtype=bool)
         except (TypeError, ValueError):

@@ -77,6 +77,7 @@ def isin(
     if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+            _check_truth(assume_unique)
             found = _among(element.ravel(), test_elements.ravel(), bool(invert))
             if found is not None:
                 return found.reshape(element.shape)
@@ -165,6 +166,7 @@ def intersect1d(
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique, return_indices=return_indices)
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
+    _check_truth(assume_unique)
     if not return_indices:
         return unique(extract(found[0], both[0]))
     (values, index1), (_, index2) = (
@@ -298,7 +300,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     array([1, 3, 5])
     """
     both = _together(ar1, ar2)
-    if assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
+    if both and assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
         both = None  # NumPy's result has the dtype of the array beside a Python number
     found = both and _membership.masks(*both, Wanted(True, True, True))
     if found is None:
@@ -312,6 +314,11 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
         nans = [unique(part[_is_nan(part)]) for part in np.split(kept, [size])]
         return np.concatenate((values[:-1], unique(np.concatenate(nans), equal_nan=False)))
     return values
+
+
+def _check_truth(flag):
+    """A flag that changes nothing raises its error all the same if it is neither true nor false."""
+    bool(flag)
 
 
 def _is_nan(items):
