@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
+from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
@@ -20,7 +21,7 @@ MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 FILLED_SHARE = 4
 
 
-class Wanted(NamedTuple):
+class WantedMasks(NamedTuple):
     """Which masks are wanted, and whether they say what is not among the other array's items."""
 
     first: bool
@@ -74,6 +75,10 @@ def masks(first, second, wanted):
             return None
         make = np.ones if wanted.invert else np.zeros
         return make(first.size, bool), make(second.size, bool)
+    if not wanted.second and second.size <= few_tests.MAX_TESTS:
+        found = _among_few(first, second, wanted.invert)
+        if found is not None:
+            return found, None
     if first.size + second.size <= _plan.SMALL_ITEMS:
         rule = _dtypes.word_rule(first.dtype, False)
         found = rule and of_small(first, second, rule, _keys.SEEDS, *wanted)
@@ -89,6 +94,17 @@ def masks(first, second, wanted):
     if found is None and forced in (None, "tables", "partitions") and _countable(*keys):
         found = _by_hash(*keys, wanted, forced)
     return _by_comparison(first, second, wanted) if found is None else found
+
+
+def _among_few(items, tests, invert):
+    """Which items are among a few tests; None if they are not numbers of one word."""
+    if items.dtype.kind not in "iufmM" or _plan.FORCED.get():
+        return None
+    rule = _dtypes.word_rule(items.dtype, False)
+    if rule is None:
+        return None
+    threads = _threads.for_bytes(items.nbytes * len(tests))
+    return few_tests.among_few(items, tests, rule, invert, threads)
 
 
 def _has_keys(dtype):
@@ -138,7 +154,10 @@ def _by_hash(first, second, wanted, forced):
     of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
-        expected = _estimate.groups_of(tests, _keys.SEEDS)
+        *rule, _ = tests.rule  # NaN equal nothing, and are in no table
+        expected = _estimate.groups_of(
+            tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
+        )
     threads = _threads.for_bytes((items.size + tests.size) * items.width, _algorithms.COST)
     algorithm = forced or _algorithm(items.size, tests.size, expected, threads)
     outputs = of_items, of_tests, wanted.invert, threads
@@ -149,7 +168,7 @@ def _by_hash(first, second, wanted, forced):
         most = 2 * max(expected, MAX_GROUPS // own)
         tables = Tables(
             *(tests.data, tests.size, tests.rule, tests.unequal, _keys.SEEDS),
-            *(most, expected, False, False, own),
+            *(most, expected, False, False, own, True),
         )
         if tables.find():
             found = by_table(tables, items, _keys.SEEDS, *outputs)

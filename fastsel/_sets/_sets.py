@@ -15,7 +15,7 @@ from fastsel._core import _gate
 from fastsel._positions._positions import count_nonzero, flatnonzero
 from fastsel._selection._selection import extract
 from fastsel._sets import _membership
-from fastsel._sets._membership import Wanted
+from fastsel._sets._membership import WantedMasks
 from fastsel._unique._distinct import unique
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -162,7 +162,7 @@ def intersect1d(
     (array([2, 3]), array([3, 0]), array([2, 1]))
     """
     both = _together(ar1, ar2)
-    found = both and _membership.masks(*both, Wanted(True, bool(return_indices), False))
+    found = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique, return_indices=return_indices)
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
@@ -302,7 +302,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     both = _together(ar1, ar2)
     if both and assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
         both = None  # NumPy's result has the dtype of the array beside a Python number
-    found = both and _membership.masks(*both, Wanted(True, True, True))
+    found = both and _membership.masks(*both, WantedMasks(True, True, True))
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
@@ -344,7 +344,7 @@ def _among(items, tests, invert):
     tests = _membership.as_dtype_of(items, tests)
     if tests is None:
         return None
-    found = _membership.masks(items, tests, Wanted(True, False, invert))
+    found = _membership.masks(items, tests, WantedMasks(True, False, invert))
     return found and found[0]
 
 

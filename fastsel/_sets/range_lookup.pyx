@@ -1,89 +1,94 @@
-"""Which items are words of a narrow range that occur among the tests: bits, as in presence.pyx.
+"""Which items are words of a narrow range that occur among the tests, by presence.pyx.
 
 An item that another thread changes meanwhile is found or not; nothing else depends on it.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.keys cimport any_t, canonical, describe_keys, fs_load, keys_t
+from fastsel._unique.keys cimport any_t, canonical, fs_load, keys_t
 from fastsel._unique.ordered_numbers cimport number_of
-from fastsel._unique.presence cimport find_presence, presence_t
+from fastsel._unique.presence cimport Presence
 
 cnp.import_array()
 
-ctypedef struct range_task:
-    keys_t items
-    presence_t tests
-    bint invert
-    Py_ssize_t chunks
-    Py_ssize_t blocks
-    uint8_t *out
-
 
 def in_range(items not None, tests not None, tuple order not None,
-             tuple span not None, bint has_nan, bint invert, int threads):
+             tuple value_range not None, bint has_nan, bint invert, int threads):
     """Which items are among the tests, as bool; None if a test has no entry.
 
-    Items and tests are Keys, words of one rule, and at least one each. span and order are as for
-    `ascending_values`. has_nan: the word nan, which the rule has as one value, is among nothing.
+    Items and tests are Keys, words of one rule, and at least one each. value_range and order are as
+    for Presence. has_nan: the word nan, which the rule has as one value, is among nothing.
     """
-    cdef range_task task
-    cdef Scratch scratch = Scratch()
-    cdef cnp.npy_intp size
+    cdef Presence presence
+    cdef LookUpBits look_up
     cdef uint64_t entry
-    data, size, _, rule, unequal = items[:5]
-    describe_keys(&task.items, data, size, rule, unequal, (0, 1))
-    if not find_presence(&task.tests, scratch, tests[0], tests[1], rule, order, span, threads):
+    cdef cnp.npy_intp size = items[1]
+    presence = Presence(tests[0], tests[1], items[3], order, value_range, False, False, threads)
+    if not presence.find():
         return None
-    task.invert = invert
-    task.blocks = blocks_of(size)
-    task.chunks = chunk_count(task.blocks, threads, 64 * (task.items.width + 1))
+    presence.merge()
     out = new_result(1, &size, cnp.NPY_BOOL)
-    task.out = <uint8_t *>cnp.PyArray_DATA(out)
-    entry = number_of(task.tests.narrow.order, task.items.rule.nan) - task.tests.narrow.base
-    if has_nan and entry <= task.tests.narrow.mask:
-        task.tests.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
-    with nogil:
-        for_chunks(range_chunk, &task, task.chunks, threads)
+    look_up = LookUpBits(items[0], presence, out.view("u1"), invert, threads)
+    entry = number_of(presence.value_range.order, look_up.items.rule.nan)
+    entry -= presence.value_range.base
+    if has_nan and entry <= presence.value_range.mask:
+        presence.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
+    look_up.run(threads)
     return out
 
 
-cdef void range_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef const range_task *task = <const range_task *>context
-    cdef Py_ssize_t start = chunk_start(task.blocks, task.chunks, k) * 64
-    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.items.size)
-    if task.items.width == 1:
-        look_up_bits(task, <const uint8_t *>task.items.data, start, stop)
-    elif task.items.width == 2:
-        look_up_bits(task, <const uint16_t *>task.items.data, start, stop)
-    elif task.items.width == 4:
-        look_up_bits(task, <const uint32_t *>task.items.data, start, stop)
-    else:
-        look_up_bits(task, <const uint64_t *>task.items.data, start, stop)
-
-
-cdef inline void look_up_bits(const range_task *task, const any_t *items, Py_ssize_t start,
-                              Py_ssize_t stop) noexcept nogil:
+cdef class LookUpBits(Job):
     """The bit of each item's entry; items beyond the range have none."""
-    cdef any_t[64] words
-    cdef const uint64_t *bits = task.tests.bits
-    cdef uint64_t mask = task.tests.narrow.mask
-    cdef any_t base = <any_t>task.tests.narrow.base_word, entry
-    cdef uint8_t invert = task.invert
-    cdef Py_ssize_t j, n
-    while start < stop:
-        n = min(stop - start, 64)
-        fs_load(words, items + start, n * sizeof(any_t))
-        if not task.tests.narrow.plain:    # of 1 or 2 bytes: each number has an entry
+    cdef keys_t items
+    cdef object owned             # the array that the items point to
+    cdef Presence presence
+    cdef uint8_t[::1] out
+    cdef bint invert
+
+    def __init__(self, cnp.ndarray data, Presence presence, uint8_t[::1] out, bint invert,
+                 int threads):
+        self.items = presence.keys
+        self.items.data, self.items.size = <const char *>cnp.PyArray_DATA(data), out.shape[0]
+        self.owned, self.presence, self.out, self.invert = data, presence, out, invert
+        self.chunks = chunk_count(
+            blocks_of(self.items.size), threads, 64 * (self.items.width + 1))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t blocks = blocks_of(self.items.size)
+        cdef Py_ssize_t start = chunk_start(blocks, self.chunks, k) * 64
+        cdef Py_ssize_t stop = min(chunk_start(blocks, self.chunks, k + 1) * 64, self.items.size)
+        if self.items.width == 1:
+            self.look_up(<const uint8_t *>self.items.data, start, stop)
+        elif self.items.width == 2:
+            self.look_up(<const uint16_t *>self.items.data, start, stop)
+        elif self.items.width == 4:
+            self.look_up(<const uint32_t *>self.items.data, start, stop)
+        else:
+            self.look_up(<const uint64_t *>self.items.data, start, stop)
+
+    cdef void look_up(self, const any_t *items, Py_ssize_t start,
+                      Py_ssize_t stop) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.presence.bits
+        cdef uint8_t[::1] out = self.out
+        cdef const uint64_t *order = self.presence.value_range.order
+        cdef uint64_t mask = self.presence.value_range.mask
+        cdef bint is_integer = self.presence.value_range.is_integer
+        cdef any_t base = <any_t>self.presence.value_range.base_word, entry
+        cdef any_t[64] words
+        cdef uint8_t invert = self.invert
+        cdef Py_ssize_t j, n
+        while start < stop:
+            n = min(stop - start, 64)
+            fs_load(words, items + start, n * sizeof(any_t))
+            if not is_integer:          # of 1 or 2 bytes: each of them has an entry
+                base = 0
+                for j in range(n):
+                    words[j] = <any_t>number_of(order, canonical(&self.items.rule, words[j]))
             for j in range(n):
-                words[j] = <any_t>number_of(task.tests.narrow.order,
-                                            canonical(&task.items.rule, words[j]))
-        for j in range(n):
-            entry = words[j] - base if task.tests.narrow.plain else words[j]
-            task.out[start + j] = <uint8_t>(
-                (bits[(entry & mask) >> 6] >> (entry & 63)) & (entry <= mask)) ^ invert
-        start += n
+                entry = words[j] - base
+                out[start + j] = <uint8_t>(
+                    (bits[(entry & mask) >> 6] >> (entry & 63)) & (entry <= mask)) ^ invert
+            start += n

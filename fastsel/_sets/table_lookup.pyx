@@ -7,18 +7,18 @@ looked up, a batch at a time. A test is among the items if one of them has marke
 A key that another thread changes meanwhile is found or not; nothing else depends on it.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memset
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport give, new_intp, new_u8, take
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, fs_prefetch
+from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.hash_table cimport (
-    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, table_bytes, table_clear, table_free, table_start,
-    table_t)
-from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words, wide_t
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_bytes,
+    table_clear, table_free, table_start, table_t)
+from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words
 from fastsel._unique.partitions cimport ScatterByHash, part_share
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, read_back_flags, scatter_keys)
@@ -41,10 +41,6 @@ cdef extern from *:
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
-
-cdef enum:
-    PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
-    MAX_COMPARED = 16           # words to compare with each item, which takes less than a hash
 
 ctypedef struct side_t:
     keys_t keys
@@ -79,7 +75,7 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
     if not of_tests:
         return items_out, None
     marks[0] = 0
-    side.keys = tables.task.keys
+    side.keys = tables.keys
     tests_out = new_mask(side.keys.size)
     look_up_tests = LookUp(tables, tests_out, invert, threads)
     look_up_tests.describe(&side, threads)
@@ -180,7 +176,7 @@ cdef class LookUp(Job):
 
     def __init__(self, Tables tables, out, bint invert, int threads):
         self.owned, self.invert, self.marks = (tables, out), invert, None
-        self.table, self.table_keys = &tables.task.parts[0].table, &tables.task.keys
+        self.table, self.table_keys = &tables.tables[0].table, &tables.keys
 
     cdef int describe(self, const side_t *side, int threads) except -1:
         self.side = side[0]
@@ -300,8 +296,10 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add these tests to an empty table and look up these items; returns 0 or a status."""
-    cdef Py_ssize_t status = add_tests(tests, test, stop_test, table)
     cdef uint8_t *marks = NULL
+    cdef Py_ssize_t status
+    table.skips_unequal = True
+    status = add_tests(tests, test, stop_test, table)
     if status == 0 and tests.found != NULL:
         marks = <uint8_t *>take(marks_size(table))
         if marks == NULL:
@@ -325,7 +323,7 @@ cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
     while start < stop and status == 0:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        status = add_keys(table, &side.keys, words, n, 0, positions,
+        status = add_keys(table, &side.keys, words, n, positions,
                           numbers if table.numbers != NULL else NULL)
         start += n
     return status
@@ -358,20 +356,10 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
-    cdef uint64_t[MAX_COMPARED + 1] compared
-    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j, n_compared = 0
-    if (marks == NULL and side.keys.is_word and table.length <= MAX_COMPARED
-            and table.slot_bits < PREFETCHED_SLOT_BITS):
-        n_compared = words_of(table, &side.keys, compared)
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
     while start < stop:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
-        if n_compared:
-            level.any_of(words, n, compared, n_compared, side.found + start)
-            for j in range(n):
-                side.found[start + j] ^= invert
-            start += n
-            continue
         left -= find_keys(table, table_keys, &side.keys, words, n, positions, slots)
         if left < 0:
             return FLOODED
@@ -386,96 +374,3 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
                 fs_mark(marks + slots[j])
         start += n
     return 0
-
-
-cdef Py_ssize_t words_of(const table_t *table, const keys_t *keys,
-                         uint64_t *compared) noexcept nogil:
-    """The words of a table of at most MAX_COMPARED; returns how many."""
-    cdef Py_ssize_t slot, n = 0
-    cdef uint64_t held
-    if table.seed_number:
-        compared[0], n = keys.seed if table.width == 8 else <uint32_t>keys.seed, 1
-    for slot in range(<Py_ssize_t>1 << table.slot_bits):
-        if table.width == 4:
-            held = (<const uint32_t *>table.slots)[slot]
-            compared[n] = <uint32_t>(held ^ keys.seed)
-        else:
-            held = (<const uint64_t *>table.slots)[slot]
-            compared[n] = held ^ keys.seed
-        n += held != 0
-    return n
-
-
-cdef Py_ssize_t find_keys(const table_t *table, const keys_t *tests, const keys_t *keys,
-                          const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
-                          uint32_t *slots) noexcept nogil:
-    """The slots of n <= BATCH keys in a table of tests, plus one; 0 of those that are not there.
-    Returns how many further slots were probed."""
-    cdef uint64_t[BATCH] first_slots
-    cdef uint16_t[BATCH] unknown
-    cdef Py_ssize_t n_unknown, j
-    level.slots(
-        words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
-    if table.slot_bits >= PREFETCHED_SLOT_BITS:
-        for j in range(n):
-            fs_prefetch(table.slots + first_slots[j] * table.width)
-    n_unknown = level.find[table.width == 8](
-        words, n, keys.seed, table.slots, first_slots, slots, unknown)
-    if not keys.is_word:
-        n_unknown = confirm(table, tests, keys, n, positions, slots, unknown, n_unknown)
-    if table.width == 4:
-        return probe(table, <const uint32_t *>table.slots, tests, keys, words, first_slots,
-                     positions, unknown, n_unknown, slots)
-    return probe(table, <const uint64_t *>table.slots, tests, keys, words, first_slots,
-                 positions, unknown, n_unknown, slots)
-
-
-cdef inline Py_ssize_t probe(const table_t *table, const wide_t *held, const keys_t *tests,
-                             const keys_t *keys, const uint64_t *words,
-                             const uint64_t *first_slots, const Py_ssize_t *positions,
-                             const uint16_t *unknown, Py_ssize_t n_unknown,
-                             uint32_t *slots) noexcept nogil:
-    """Look for keys one by one, from their first slots on; returns how many more it took."""
-    cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
-    cdef Py_ssize_t probes = 0, j, k, at, i
-    cdef wide_t word
-    for k in range(n_unknown):
-        j = unknown[k]
-        i = positions[j]
-        word, at = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>first_slots[j]
-        if word == 0:           # the one without a slot
-            slots[j] = <uint32_t>(mask + 2) if table.seed_number else 0
-            continue
-        while held[at] != 0 and (held[at] != word or not (
-                keys.is_word or same_bytes(table, tests, at, keys, i))):
-            at = (at + 1) & mask
-            probes += 1
-        slots[j] = <uint32_t>(at + 1) if held[at] != 0 else 0
-    return probes
-
-
-cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *tests, const keys_t *keys,
-                               Py_ssize_t n, const Py_ssize_t *positions, const uint32_t *slots,
-                               uint16_t *unknown, Py_ssize_t n_unknown) noexcept nogil:
-    """Keys that are no words were found by their hashes: those whose bytes differ are unknown, too.
-    Returns how many are. The tests are prefetched before any is compared."""
-    cdef Py_ssize_t j
-    for j in range(n):
-        if slots[j]:
-            fs_prefetch(test_at(table, tests, slots[j] - 1))
-    for j in range(n):
-        if slots[j] and not same_bytes(table, tests, slots[j] - 1, keys, positions[j]):
-            unknown[n_unknown] = <uint16_t>j
-            n_unknown += 1
-    return n_unknown
-
-
-cdef inline bint same_bytes(const table_t *table, const keys_t *tests, Py_ssize_t slot,
-                            const keys_t *keys, Py_ssize_t i) noexcept nogil:
-    return memcmp(test_at(table, tests, slot), keys.data + i * keys.width, keys.width) == 0
-
-
-cdef inline const char *test_at(const table_t *table, const keys_t *tests,
-                                Py_ssize_t slot) noexcept nogil:
-    """The first key of the group of a slot."""
-    return tests.data + table.firsts[table.numbers[slot] - 1] * tests.width

@@ -42,21 +42,21 @@ cdef extern from "level.h" nogil:
         size_t (*row_offsets)(
             const char *rows, Py_ssize_t width, Py_ssize_t axes, Py_ssize_t n,
             const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets) noexcept nogil
-        void (*slots)(
+        void (*hash_to_slots)(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
             int shift, uint64_t *slots) noexcept nogil
-        Py_ssize_t (*find[2])(
+        Py_ssize_t (*probe_first_slots[2])(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *held,
             const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) noexcept nogil
-        void (*any_of)(
-            const uint64_t *words, Py_ssize_t n, const uint64_t *few, Py_ssize_t count,
-            uint8_t *out) noexcept nogil
-        Py_ssize_t (*other[2])(
+        void (*among_few[4])(
+            const char *items, Py_ssize_t n, const uint64_t *tests, const uint64_t *masks,
+            Py_ssize_t count, uint8_t *out) noexcept nogil
+        Py_ssize_t (*mark_not_recent[2])(
             const char *items, Py_ssize_t blocks, const void *recent, uint32_t factor,
             uint64_t *bits) noexcept nogil
         Py_ssize_t (*skip_seen)(
             const char *bytes, Py_ssize_t blocks, const uint8_t *seen) noexcept nogil
-        Py_ssize_t (*turns[2])(
+        Py_ssize_t (*mark_changes[2])(
             const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
             const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
         void (*ordered[4])(

@@ -59,24 +59,25 @@ typedef struct {
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
     /* (hash << skip) >> shift of each of n words: what first_slot of hash_table.pyx gives for one. */
-    void (*slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
+    void (*hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor, int skip,
                   int shift, uint64_t *slots);
-    /* find[slots have 8 bytes]: n words in their first slots. See slots_body.h. */
-    ptrdiff_t (*find[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held,
+    /* probe_first_slots[slots have 8 bytes]: n words in their first slots. See hash_body.h. */
+    ptrdiff_t (*probe_first_slots[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held,
                          const uint64_t *first_slots, uint32_t *found, uint16_t *unknown);
-    /* out says which of n words are among a few. */
-    void (*any_of)(const uint64_t *words, ptrdiff_t n, const uint64_t *few, ptrdiff_t count,
-                   uint8_t *out);
-    /* other[width is 8]: which items are not those that lie at their slot of recent keys
+    /* among_few[log2 width]: out says which of n items, as they lie in memory, are one of count
+       tests: where the bits of the test's mask are those of the test. */
+    void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,
+                         const uint64_t *masks, ptrdiff_t count, uint8_t *out);
+    /* mark_not_recent[width is 8]: which items are not those that lie at their slot of recent keys
        (fs_recent_slot), as bits. Returns how many. */
-    ptrdiff_t (*other[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,
+    ptrdiff_t (*mark_not_recent[2])(const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor,
                           uint64_t *bits);
     /* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
     ptrdiff_t (*skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen);
-    /* turns[width is 8]: which words differ from the one before, as bits. See slots_body.h. */
-    ptrdiff_t (*turns[2])(const char *items, ptrdiff_t blocks, uint64_t significant, uint64_t limit,
+    /* mark_changes[width is 8]: which words differ from the one before, as bits. See order_body.h. */
+    ptrdiff_t (*mark_changes[2])(const char *items, ptrdiff_t blocks, uint64_t significant, uint64_t limit,
                           const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen);
-    /* ordered[log2 width]: n words -> integers of the same order. See slots_body.h. */
+    /* ordered[log2 width]: n words -> integers of the same order. See order_body.h. */
     void (*ordered[4])(const char *items, ptrdiff_t n, const uint64_t *rule, const uint64_t *order,
                        uint64_t *out);
     /* The cells of n keys. */

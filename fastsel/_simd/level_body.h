@@ -23,7 +23,9 @@
 #include "positions_body.h"
 #include "kept_body.h"
 #include "offsets_body.h"
-#include "slots_body.h"
+#include "hash_body.h"
+#include "membership_body.h"
+#include "order_body.h"
 
 #define FS_TEXT_(x) #x
 #define FS_TEXT(x) FS_TEXT_(x)
@@ -41,12 +43,12 @@ static const fs_level_t AT(fs_level) = {
     AT(add_rows),
     AT(add_offsets),
     AT(row_offsets),
-    AT(slots),
-    {AT(find_u32), AT(find_u64)},
-    AT(any_of),
-    {AT(other_u32), AT(other_u64)},
+    AT(hash_to_slots),
+    {AT(probe_first_slots_u32), AT(probe_first_slots_u64)},
+    {AT(among_few_u8), AT(among_few_u16), AT(among_few_u32), AT(among_few_u64)},
+    {AT(mark_not_recent_u32), AT(mark_not_recent_u64)},
     AT(skip_seen),
-    {AT(turns_u32), AT(turns_u64)},
+    {AT(mark_changes_u32), AT(mark_changes_u64)},
     {AT(ordered_u8), AT(ordered_u16), AT(ordered_u32), AT(ordered_u64)},
     AT(cells_of),
 };

@@ -1,18 +1,22 @@
-"""The algorithms that find groups of equal keys, and what each gives: its Groups."""
+"""The algorithms that find groups of equal keys.
 
-from collections.abc import Callable
-from typing import NamedTuple
+Each is a function ``(search: Search) -> Groups | None``. None says that the algorithm cannot serve
+these keys, or that they turned out to be other than expected; then another algorithm takes over
+(`_plan.GIVES_WAY_TO`). `comparison` serves all keys.
+"""
+
+import functools
 
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
 from fastsel._positions import bitmask, indices, items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
+from fastsel._unique._groups import Groups
 from fastsel._unique.dense import dense
 from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presence import ascending_values
-from fastsel._unique.presorted import presorted, run_numbers
-from fastsel._unique.relabel import relabel
+from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.sorting import sorted_groups
 
@@ -22,118 +26,131 @@ COST = 8
 _BYTE = np.array([0xFF], np.uint64)
 
 
-class Groups(NamedTuple):
-    """Values and index of the groups, and a function that gives what else was wanted.
+class Search:
+    """Keys whose groups are wanted; facts that cost a sample are found when they are asked for.
 
-    finish(order) is (inverse, counts): the counts in the order of the values, the inverse likewise,
-    or where `order` says that each group goes. To be called once.
-    direction is 1 if the values ascend, -1 if they descend, 0 if they may do neither, as in order
-    of first occurrence.
+    Parameters
+    ----------
+    keys : Keys
+        At least one.
+    rows : ndarray
+        The items that the keys stand for.
+    wanted : Wanted
+        The outputs beside the values.
+    ascending : bool
+        Whether the answer is to be sorted: an algorithm that can do so for less than a sort of the
+        values gives them in ascending order.
     """
 
-    values: np.ndarray
-    index: np.ndarray | None
-    finish: Callable
-    direction: int = 0
+    def __init__(self, keys, rows, wanted, ascending):
+        self.keys, self.rows, self.wanted = keys, rows, wanted
+        self.ascending = bool(ascending and keys.order)
+        self.nbytes = keys.size * keys.width
+
+    @functools.cached_property
+    def expected(self):
+        """About how many groups there are."""
+        return _estimate.groups_of(self.keys, _keys.SEEDS)
+
+    @functools.cached_property
+    def value_range(self):
+        """(base, bits): where a direct-address table that holds a sample of the keys begins, or
+        None, and log2 of the range of the ordered keys."""
+        if not self.keys.is_word:
+            return None, 64
+        return sampled_span(
+            self.keys.data, self.keys.size, self.keys.rule, self.keys.order or (0, 0, 0)
+        )
+
+    @property
+    def only_values(self):
+        """Are the ascending values all that is wanted, and are they what the words say?"""
+        dtype = self.rows.dtype
+        wanted = self.ascending and not any(self.wanted)
+        return wanted and dtype.kind in "iumM" and dtype.isnative
+
+    def plan(self):
+        """The Plan for keys that are not in order already."""
+        base, bits = self.value_range
+        entries = 0
+        if base is not None:
+            entries = _plan.max_entries(
+                *(self.keys.size, self.nbytes, _threads.for_bytes(self.nbytes)),
+                firsts=not self.only_values,
+                numbered=self.wanted.inverse or self.wanted.counts,
+                counts=self.wanted.counts,
+            )
+        return _plan.plan(
+            self.keys.size,
+            self.keys.width,
+            ascending=self.ascending and self.keys.width in (4, 8),
+            extras=any(self.wanted),
+            range_bits=bits,
+            entries=entries,
+            threads=_threads.for_bytes(self.nbytes, COST),
+            groups=lambda: self.expected,
+        )
 
 
-def find(keys, rows, wanted, ascending):
-    """The Groups of at least one key; rows are the items that the keys stand for."""
-    ascending = bool(ascending and keys.order)
+def find_groups(keys, rows, wanted, ascending):
+    """The Groups of at least one key, by the algorithm that the plan chooses."""
+    search = Search(keys, rows, wanted, ascending)
     forced = _plan.FORCED.get()
     if forced is None and (keys.letter or (keys.order and keys.width in (4, 8))):
-        groups = _presorted(keys, rows, wanted)
+        groups = by_presorted(search)
+        if groups is not None:
+            _plan.note("presorted", "the keys are in order already")
+            return groups
+    chosen = _plan.Plan(forced, "forced") if forced else search.plan()
+    while True:
+        _plan.note(*chosen)
+        groups = ALGORITHMS[chosen.algorithm](search)
         if groups is not None:
             return groups
-    expected, span = _Estimate(keys), _span(keys)
-    algorithm = forced or _choose(keys, rows, wanted, ascending, span, expected)
-    while (groups := _ALGORITHMS[algorithm](keys, rows, wanted, ascending, span, expected)) is None:
-        if algorithm == "dense":  # the sample did not show the whole range
-            algorithm = _choose(keys, rows, wanted, ascending, (None, 64), expected)
+        if chosen.algorithm == "dense":
+            search.value_range = None, 64
+            chosen = search.plan()._replace(reason="a key was beyond the range of the sample")
         else:
-            algorithm = _plan.GIVES_WAY_TO[algorithm]
-    return groups
+            chosen = _plan.GIVES_WAY_TO[chosen.algorithm]
 
 
-def finished(inverse, counts):
-    """The function `finish` of Groups whose inverse and counts are known."""
+class _Runs(Groups):
+    """Groups of keys that are in order: runs, whose first keys are the set bits of a bitmask."""
 
-    def finish(order=None):
-        if order is not None and inverse is not None:
-            relabel(order, inverse, _threads.for_bytes(inverse.nbytes))
+    def __init__(self, values, index, direction, bits, offsets, size, wanted):
+        super().__init__(values, index, direction=direction)
+        self.bits, self.offsets, self.size, self.wanted = bits, offsets, size, wanted
+
+    def inverse_and_counts(self, ranks=None):
+        inverse = counts = None
+        threads = _threads.for_bytes(self.bits.nbytes * 64)
+        if self.wanted.inverse:
+            inverse = group_runs(self.bits, self.offsets, self.size, ranks, threads)
+        if self.wanted.counts:
+            run_starts = indices.flat(self.bits, self.offsets, threads)
+            counts = np.diff(run_starts, append=self.size)
         return inverse, counts
 
-    return finish
 
-
-class _Estimate:
-    """The expected number of groups, found when it is asked for."""
-
-    def __init__(self, keys):
-        self.keys, self.groups = keys, None
-
-    def __call__(self):
-        if self.groups is None:
-            self.groups = _estimate.groups_of(self.keys, _keys.SEEDS)
-        return self.groups
-
-
-def _span(keys):
-    """(base, bits): where a direct-address table that holds a sample of the keys begins, or None,
-    and log2 of their range."""
-    if not keys.is_word:
-        return None, 64
-    return sampled_span(keys.data, keys.size, keys.rule, keys.order or (0, 0, 0))
-
-
-def _choose(keys, rows, wanted, ascending, span, expected):
-    base, bits = span
-    nbytes = keys.size * keys.width
-    entries = 0
-    if base is not None:
-        entries = _plan.max_entries(
-            *(keys.size, nbytes, _threads.for_bytes(nbytes)),
-            firsts=not _values_alone(rows, wanted, ascending),
-            numbered=wanted.inverse or wanted.counts,
-            counts=wanted.counts,
-        )
-    return _plan.plan(
-        keys.size,
-        keys.width,
-        ascending=ascending and keys.width in (4, 8),
-        extras=any(wanted),
-        span_bits=bits,
-        entries=entries,
-        threads=_threads.for_bytes(nbytes, COST),
-        groups=expected,
-    )
-
-
-def _presorted(keys, rows, wanted):
+def by_presorted(search):
     """Keys that ascend or descend already: equal ones lie side by side."""
+    keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
     found = presorted(keys.data, keys.size, keys.rule, keys.order, keys.letter, threads)
     if found is None:
         return None
     bits, direction = found
     offsets = bitmask.offsets_of(bits, keys.width, threads)
-
-    def finish(order=None):
-        inverse = counts = None
-        if wanted.inverse:
-            inverse = run_numbers(bits, offsets, keys.size, order, threads)
-        if wanted.counts:
-            counts = np.diff(indices.flat(bits, offsets, threads), append=keys.size)
-        return inverse, counts
-
-    return Groups(*_at_bits(rows, bits, offsets, wanted.index), finish, direction)
+    values, index = _at_bits(search, bits, offsets)
+    return _Runs(values, index, direction, bits, offsets, keys.size, search.wanted)
 
 
-def _at_bits(rows, bits, offsets, with_index):
-    """Values and index in order of first occurrence."""
+def _at_bits(search, bits, offsets):
+    """Values and index of the groups whose first occurrences are set bits, in their order."""
+    rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
-    if with_index or not _dtypes.movable(rows.dtype):
+    if search.wanted.index or not _dtypes.movable(rows.dtype):
         index = indices.flat(bits, offsets, threads)
     if not _dtypes.movable(rows.dtype):
         return rows[index], index
@@ -142,94 +159,87 @@ def _at_bits(rows, bits, offsets, with_index):
     return values, index
 
 
-def _dense(keys, rows, wanted, ascending, span, expected):
+def by_dense(search):
     """Words of a narrow range: a direct-address table."""
-    alone = _values_alone(rows, wanted, ascending)
-    base, bits = span
-    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if alone else 1):  # forced
+    keys, rows, wanted = search.keys, search.rows, search.wanted
+    base, bits = search.value_range
+    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
-    arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), span
-    if alone:
+    arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), search.value_range
+    if search.only_values:
         values = ascending_values(*arguments, threads)
-        return values if values is None else Groups(values.view(rows.dtype), None, _nothing, 1)
-    found = dense(*arguments, ascending, wanted.inverse, wanted.counts, threads)
+        return None if values is None else Groups(values.view(rows.dtype), None, direction=1)
+    found = dense(*arguments, search.ascending, wanted.inverse, wanted.counts, threads)
     if found is None:
         return None
     first_occurrences, *extras = found
-    if ascending:
-        return Groups(rows[first_occurrences], first_occurrences, finished(*extras), 1)
+    if search.ascending:
+        return Groups(rows[first_occurrences], first_occurrences, *extras, direction=1)
     offsets = bitmask.offsets_of(first_occurrences, keys.width, threads)
-    return Groups(*_at_bits(rows, first_occurrences, offsets, wanted.index), finished(*extras))
+    return Groups(*_at_bits(search, first_occurrences, offsets), *extras)
 
 
-def _values_alone(rows, wanted, ascending):
-    """Are the values wanted in order, and no more, and are they what the words' numbers say?"""
-    return ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative
-
-
-def _nothing(order=None):
-    return None, None
-
-
-def _sorting(keys, rows, wanted, ascending, span, expected):
-    """Numbers of many groups: all are sorted."""
-    if not ascending or keys.width not in (4, 8):
+def by_sorting(search):
+    """Many groups, ascending: all keys are sorted."""
+    keys = search.keys
+    if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
     found = sorted_groups(
-        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS, *wanted, True, threads)
+        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
+        *(*search.wanted, True, threads),
     )
     if found is None:
         return None
     words, index, *extras = found
-    return Groups(_ascending.items_of(words, rows, index), index, finished(*extras), 1)
+    return Groups(_ascending.items_of(words, search.rows, index), index, *extras, direction=1)
 
 
-def _by_first(rows, index, inverse, counts):
-    """Groups in order of first occurrence, of those in any order."""
-    order, ranks = _ascending.argsort(index, True)
-    index = index[order]
-    if inverse is not None:
-        inverse, _ = finished(inverse, None)(ranks)
-    return Groups(rows[index], index, finished(inverse, None if counts is None else counts[order]))
+class _Hashed(Groups):
+    """Groups of a hash table, which relabels the inverse as it writes it."""
+
+    def __init__(self, values, job):
+        super().__init__(values, job.index)
+        self.inverse_and_counts = job.finish
 
 
-def _tables(keys, rows, wanted, ascending, span, expected):
-    """Not too many groups: a hash table for each thread."""
-    nbytes = keys.data.nbytes
-    threads = _plan.table_count(nbytes, expected(), _threads.for_bytes(nbytes, COST))
-    most = 2 * max(expected(), _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
+def by_tables(search):
+    """Few groups: a hash table for each thread."""
+    keys, wanted, nbytes = search.keys, search.wanted, search.keys.data.nbytes
+    threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, COST))
+    most = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
     job = tables.Tables(
-        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, most, expected()),
+        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, most, search.expected),
         *(wanted.inverse, wanted.counts, threads),
     )
     if not job.find():
         return None
-    return Groups(rows.take(job.index, axis=0, mode="clip"), job.index, job.finish)
+    return _Hashed(search.rows.take(job.index, axis=0, mode="clip"), job)
 
 
-def _partitions(keys, rows, wanted, ascending, span, expected):
-    """Many groups: keys are partitioned by their hash, each part has a table."""
+def by_partitions(search):
+    """Many groups: keys are scattered by their hash, and each part has a table."""
+    keys, wanted = search.keys, search.wanted
     if keys.size >= 1 << 32:  # which are counted in 32 bits
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
     job = partitions.Partitions(
-        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, expected()),
+        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, search.expected),
         *(wanted.inverse, wanted.counts, threads),
     )
     if not job.find():
         return None
     bits, offsets = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
-    finish = finished(*job.finish(bits, offsets))
+    extras = job.finish(bits, offsets)
     del job  # and its memory
-    return Groups(*_at_bits(rows, bits, offsets, wanted.index), finish)
+    return Groups(*_at_bits(search, bits, offsets), *extras)
 
 
-def _comparison(keys, rows, wanted, ascending, span, expected):
-    """By NumPy's sort of the keys' bytes, which no keys slow down as they may a hash. Behind each
-    key stands 0, or its position if it equals no other."""
-    width = keys.width
+def by_comparison(search):
+    """All keys, by NumPy's sort of their bytes, which no keys slow down as they may a hash. Behind
+    each key stands 0, or its position if it equals no other."""
+    keys, width = search.keys, search.keys.width
     out = np.empty((keys.size, width + 8), np.uint8)
     kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
     source = keys.data.reshape(keys.size, -1).view(f"u{width}" if keys.is_word else np.uint8)
@@ -243,14 +253,19 @@ def _comparison(keys, rows, wanted, ascending, span, expected):
             bits = keys.unequal.view(np.uint8)
             is_unequal = np.unpackbits(bits, bitorder="little", count=keys.size)
         out[:, width:] = (is_unequal * np.arange(1, keys.size + 1)).reshape(-1, 1).view(np.uint8)
-    found = iter(_numpy.unique(out.view(f"V{width + 8}").ravel(), True, *wanted[1:])[1:])
-    return _by_first(rows, *(next(found) if flag else None for flag in (True, *wanted[1:])))
+    found = iter(_numpy.unique(out.view(f"V{width + 8}").ravel(), True, *search.wanted[1:])[1:])
+    wanted = True, *search.wanted[1:]
+    index, inverse, counts = (next(found) if flag else None for flag in wanted)
+    order, ranks = _ascending.argsort(index, True)
+    index = index[order]
+    inverse, _ = Groups(None, None, inverse).inverse_and_counts(ranks)
+    return Groups(search.rows[index], index, inverse, None if counts is None else counts[order])
 
 
-_ALGORITHMS = {
-    "dense": _dense,
-    "sorting": _sorting,
-    "tables": _tables,
-    "partitions": _partitions,
-    "comparison": _comparison,
+ALGORITHMS = {
+    "dense": by_dense,
+    "sorting": by_sorting,
+    "tables": by_tables,
+    "partitions": by_partitions,
+    "comparison": by_comparison,
 }

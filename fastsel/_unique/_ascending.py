@@ -5,7 +5,7 @@ import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, strings
-from fastsel._unique.keys import ordered_numbers
+from fastsel._unique.keys import ordered_keys
 from fastsel._unique.sorting import sorted_groups
 
 # To sort a key takes so many times as long as to copy it.
@@ -140,14 +140,20 @@ def _order_by_words(words, order_of):
 
 
 def _leading_word(values):
-    """Unsigned words that order rows or strings, as far as their leading items do; or None."""
-    if values.dtype.kind in "SU" and values.ndim == 1:
-        width = values.dtype.itemsize // (4 if values.dtype.kind == "U" else 1)
-        letter = np.uint32 if values.dtype.kind == "U" else np.uint8
-        return _packed(np.ascontiguousarray(values).view(letter).reshape(-1, width))
-    if values.ndim == 1:
-        return None
-    return _packed(values.reshape(len(values), -1))
+    """Unsigned words that order rows, strings, bytes or complex numbers, as far as their leading
+    items do; or None."""
+    if values.ndim > 1:
+        return _packed(values.reshape(len(values), -1))
+    values = np.ascontiguousarray(values)
+    if values.dtype.kind == "c":
+        word = _packed(values.view(values.real.dtype).reshape(-1, 2))
+        if word is not None:  # a number with a NaN comes after all others
+            word[np.isnan(values)] = word.max()
+        return word
+    if values.dtype.kind in "SUV":
+        characters = values.view(np.uint32 if values.dtype.kind == "U" else np.uint8)
+        return _packed(characters.reshape(len(values), -1))
+    return None
 
 
 def _packed(rows):
@@ -163,7 +169,7 @@ def _packed(rows):
     rule = _dtypes.key_rule(rows.dtype).part_rule(False)
     word, bits = None, 0
     for column in rows.T:
-        number = ordered_numbers(column, rule, order, _threads.for_bytes(column.nbytes))
+        number = ordered_keys(column, rule, order, _threads.for_bytes(column.nbytes))
         number -= number.min()
         more = int(number.max()).bit_length()
         if bits + more > 64:

@@ -10,7 +10,8 @@ import numpy as np
 
 from fastsel._core import _dtypes, _gate, _numpy
 from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
-from fastsel._unique._outputs import Wanted, arranged, outputs
+from fastsel._unique._groups import Groups, Wanted
+from fastsel._unique._outputs import arranged, outputs
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.small_unique import unique_small
 
@@ -254,12 +255,12 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         if rows.ndim > 1:
             return None
         rows = np.require(rows, requirements="CA")  # with an axis it may have come in any strides
-        groups = _objects.groups_of(rows, wanted.inverse, equal_nan, sorted)
+        groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    found = arranged(_algorithms.find(keys, rows, wanted, sorted), wanted, sorted)
+    found = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         found = _with_smallest_nan(found, rows)
     return found
@@ -286,8 +287,7 @@ def _small(ar, wanted, equal_nan, sorted):
     if found is None or order is not None or not sorted:
         return found
     values, index, *extras = found
-    groups = _algorithms.Groups(values, index, _algorithms.finished(*extras))
-    return arranged(groups, Wanted(*wanted), True)
+    return arranged(Groups(values, index, *extras), Wanted(*wanted), True)
 
 
 def _with_smallest_nan(found, flat):

@@ -71,7 +71,7 @@ def _sorted_with_nan(array, wanted, equal_nan):
     """All outputs for objects with NaN, which misleads NumPy's sort, NaN last; None for objects
     without hash or order."""
     try:
-        groups = _objects.groups_by_hash(array.ravel(), wanted.inverse, equal_nan)
+        groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
         return groups and arranged(groups, wanted, True)
     except TypeError:
         return None

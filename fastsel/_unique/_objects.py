@@ -4,13 +4,12 @@ import numpy as np
 
 from fastsel._core import _gate, _threads
 from fastsel._unique import _algorithms, _keys, _plan, strings
-from fastsel._unique._algorithms import Groups, finished
-from fastsel._unique._outputs import Wanted
+from fastsel._unique._groups import Groups, Wanted
 from fastsel._unique.objects import first_objects, taken
 from fastsel._unique.small_unique import unique_small
 
 
-def groups_of(flat, inverse, equal_nan, sorted):
+def groups_of(flat, wanted, equal_nan, sorted):
     """The Groups of a 1-d array of objects or StringDType; None where NumPy's comparisons decide.
 
     These order objects that are not all str or all bytes, and strings of which some are missing
@@ -20,15 +19,17 @@ def groups_of(flat, inverse, equal_nan, sorted):
     if not _gate.HAS_LOCK and flat.dtype.kind == "O":
         flat = flat.copy()
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _in_order(items, inverse) or _strings(items)
+    groups = _in_order(items, wanted.inverse) or _strings(items)
     if groups is None:
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
-        return groups_by_hash(flat, inverse, equal_nan)
-    return groups if items is flat else groups._replace(values=flat[groups.index])
+        return groups_by_hash(flat, wanted, equal_nan)
+    if items is not flat:
+        groups.values = flat[groups.index]
+    return groups
 
 
-def groups_by_hash(flat, inverse, equal_nan):
+def groups_by_hash(flat, wanted, equal_nan):
     """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
     each its own, and so is what stands for missing strings, unless it equals itself."""
     items = flat.tolist()
@@ -36,10 +37,12 @@ def groups_by_hash(flat, inverse, equal_nan):
     keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        _, index, numbers, counts = first_objects(keys, _keys.SEEDS, inverse)
+        first_positions, inverse = first_objects(keys, wanted.inverse or wanted.counts)
     except TypeError:
         return None
-    return Groups(flat[index], index, finished(numbers, counts))
+    index = np.array(first_positions, np.intp)
+    counts = np.bincount(inverse) if wanted.counts else None
+    return Groups(flat[index], index, inverse, counts)
 
 
 def is_nan(item, doubtful=False):
@@ -58,8 +61,8 @@ def _in_order(items, inverse):
         return None
     starts, direction = runs
     counts = np.diff(starts, append=len(items))
-    numbers = np.repeat(np.arange(len(starts)), counts) if inverse else None
-    return Groups(items[starts], starts, finished(numbers, counts), direction)
+    inverse = np.repeat(np.arange(len(starts)), counts) if inverse else None
+    return Groups(items[starts], starts, inverse, counts, direction)
 
 
 def _strings(items):
@@ -77,7 +80,7 @@ def _strings(items):
     values = taken(items, index)
     if not strings.are_values(items, values, inverse, threads):
         return None
-    return Groups(values, index, finished(inverse, counts))
+    return Groups(values, index, inverse, counts)
 
 
 def _of_hashes(hashes):
@@ -91,5 +94,5 @@ def _of_hashes(hashes):
         )
         if found is not None:
             return found[1:]
-    groups = _algorithms.find(keys, hashes, Wanted(True, True, True), False)
-    return groups.index, *groups.finish()
+    groups = _algorithms.find_groups(keys, hashes, Wanted(True, True, True), False)
+    return groups.index, *groups.inverse_and_counts()

@@ -8,14 +8,6 @@ from fastsel._unique import _ascending
 from fastsel._unique.objects import taken
 
 
-class Wanted(NamedTuple):
-    """The outputs beside the values."""
-
-    index: bool
-    inverse: bool
-    counts: bool
-
-
 class Found(NamedTuple):
     """All four outputs, None where not wanted; the inverse is flat."""
 
@@ -36,7 +28,7 @@ def outputs(found, inverse_shape):
 
 def arranged(groups, wanted, sorted):
     """The outputs of groups, sorted if that is wanted."""
-    values, index, finish, direction = groups
+    values, index, direction = groups.values, groups.index, groups.direction
     order = ranks = inverse = counts = None
     if sorted and direction < 0:
         order = slice(None, None, -1)
@@ -48,7 +40,7 @@ def arranged(groups, wanted, sorted):
         else:
             order, ranks = _ascending.argsort(values, wanted.inverse)
     if wanted.inverse or wanted.counts:
-        inverse, counts = finish(ranks)
+        inverse, counts = groups.inverse_and_counts(ranks)
     if not wanted.index:
         index = None
     if order is not None:

@@ -1,6 +1,7 @@
 """Which algorithm finds the distinct keys: one decision, from what the keys are like."""
 
 import contextvars
+from typing import NamedTuple
 
 # Tables of more bytes leave the cache of any CPU. Then direct addressing costs more than a hash,
 # and keys are partitioned by hash so that each part's table fits. A group of a hash table takes
@@ -28,16 +29,34 @@ SMALL_ITEMS = 1 << 14
 # Tests choose the algorithm by this.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
 
-# A hash table that exceeds its budget of groups or probes, and a sort that finds too many keys
-# alike, give way to the next algorithm; comparison serves all keys.
+# Called with the algorithm and the reason, by whoever wants to see what is chosen; or None.
+WATCHER = contextvars.ContextVar("fastsel_watcher", default=None)
+
+
+class Plan(NamedTuple):
+    """An algorithm of `_algorithms.ALGORITHMS`, and why it was chosen."""
+
+    algorithm: str
+    reason: str
+
+
+# A hash table that exceeds its budget of groups or probes gives way to the next algorithm;
+# comparison serves all keys.
 GIVES_WAY_TO = {
-    "tables": "partitions",
-    "sorting": "partitions",
-    "partitions": "comparison",
+    "tables": Plan("partitions", "a hash table had too many groups, or took too many probes"),
+    "sorting": Plan("partitions", "there are too many keys to be sorted at once"),
+    "partitions": Plan("comparison", "a hash table took too many probes"),
 }
 
 
-def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups):
+def note(algorithm, reason):
+    """Tell the watcher what was chosen."""
+    watcher = WATCHER.get()
+    if watcher is not None:
+        watcher(algorithm, reason)
+
+
+def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups):
     """The algorithm for keys that are not in order already.
 
     Parameters
@@ -48,8 +67,8 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
         Whether the answer is to be sorted, and the keys are numbers of 4 or 8 bytes.
     extras : bool
         Whether more than the values is wanted.
-    span_bits : int
-        log2 of the range of the keys' numbers.
+    range_bits : int
+        log2 of the range of the ordered keys.
     entries : int
         The size of a direct-address table that pays (`max_entries`); 0 if none holds the keys.
     threads : int
@@ -59,20 +78,23 @@ def plan(size, width, *, ascending, extras, span_bits, entries, threads, groups)
 
     Returns
     -------
-    {"dense", "sorting", "tables", "partitions"}
+    Plan
     """
-    fits = 1 << span_bits <= entries
-    if fits and (extras or not ascending or 1 << span_bits <= CLOSE_ENTRIES * size):
-        return "dense"
+    entries_wanted = 1 << range_bits
+    fits = entries_wanted <= entries
+    if fits and (extras or not ascending or entries_wanted <= CLOSE_ENTRIES * size):
+        return Plan("dense", "the keys are of a narrow range")
     expected = groups()
     if fits and expected * WIDE_SHARE > size:
-        return "dense"
+        return Plan("dense", "the keys are of a narrow range, and many are distinct")
     if ascending and expected * SORTED_SHARE > size:
-        return "sorting"
+        return Plan("sorting", "many keys are distinct, and the answer ascends")
     # As many groups as fit the cache, and less where some threads have no table, as all of them
     # work on partitions.
     most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
-    return "tables" if expected <= most else "partitions"
+    if expected <= most:
+        return Plan("tables", "a hash table of all groups fits the cache")
+    return Plan("partitions", "a hash table of all groups exceeds the cache")
 
 
 def max_entries(size, nbytes, threads, *, firsts, numbered=False, counts=False):

@@ -1,196 +1,223 @@
-"""Distinct words of a narrow range, by direct addressing: each has an entry of its own in a table.
+"""Groups of words of a narrow range, by the tables of presence.pyx.
 
-Pass 1 (dense_passes.pyx) finds the words that occur, and their first occurrences. Then each word
-gets its number, in ascending order or in that of first occurrence, and pass 2 writes the number of
-every key.
+Keys of which an earlier chunk has the same lose their bit. Each word gets its group, in ascending
+order or in that of first occurrence, and pass 2 writes the group of every key.
 
-A key that another thread changes between the passes may get another group's number, or 0.
+A key that another thread changes between the passes may get another group, or group 0.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
+from fastsel._core.results cimport new_result
+from fastsel._core.scratch cimport new_intp, new_u32
 from fastsel._simd.blocks cimport fs_ctz, fs_level_t
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.dense_passes cimport (
-    clear_repeated, dense_task, describe_task, entry_of, fill_tables, write_inverse)
-from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport Scratch
-from fastsel._core.parallel cimport chunk_start, for_chunks, scan
+from fastsel._unique.keys cimport any_t, key_at, keys_t
+from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range_t
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
 
-cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple span,
+cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple value_range,
                   bint ascending, bint inverse, bint counts, int threads):
     """(first_occurrences, inverse, counts), None for what is not wanted, of `size` > 0 words, of
     which none is NaN that equals nothing; None if one has no entry.
 
-    ascending: groups are numbered by their words, and first_occurrences is their index; otherwise
-    they are in order of first occurrence, and first_occurrences is the bitmask of these.
-    span and order are as for `describe_range`.
+    ascending: groups are in the order of their words, and first_occurrences is their index;
+    otherwise they are in order of first occurrence, and first_occurrences is the bitmask of these.
+    value_range and order are as for Presence.
     """
-    cdef dense_task task
-    cdef Scratch scratch = Scratch()
-    cdef bint found
-    cdef Py_ssize_t groups
-    cdef cnp.npy_intp length
-    cdef cnp.ndarray bits, index = None, numbers_out = None, counts_out = None
-    describe_task(&task, scratch, data, size, rule, order, span, threads)
-    length = task.blocks
-    bits = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT64, 0)
-    task.bits = <uint64_t *>cnp.PyArray_DATA(bits)
-    if ascending or inverse or counts:
-        task.numbers = <uint32_t *>scratch.take(task.entries * sizeof(uint32_t))
-    if counts:
-        task.sizes = <Py_ssize_t *>scratch.take(task.chunks * task.entries * sizeof(Py_ssize_t))
-    with nogil:
-        found = fill_tables(&task, threads)
-        if found:
-            if ascending or task.chunks > 1:
-                for_chunks(merge_span, &task, task.spans, threads)
-                for_chunks(clear_repeated, &task, task.cuts, threads)
-            groups = number_words(&task, ascending, threads)
-    if not found:
+    cdef Presence presence = Presence(data, size, rule, order, value_range, True, counts, threads)
+    cdef Py_ssize_t[::1] offsets = None
+    cdef uint32_t[::1] group_ids
+    cdef cnp.npy_intp length = size
+    cdef cnp.ndarray index_out = None, inverse_out = None, counts_out = None
+    if not presence.find():
         return None
+    if ascending or presence.chunks > 1:
+        offsets = presence.merge()
+        ClearRepeated(presence, None, None).run(threads)
+    if not (ascending or inverse or counts):
+        return presence.bitmask, None, None
+    group_ids = new_u32(presence.entries)
     if inverse:
-        length = size
-        numbers_out = new_result(1, &length, cnp.NPY_INTP)
-        task.inverse = <Py_ssize_t *>cnp.PyArray_DATA(numbers_out)
-    length = groups
+        inverse_out = new_result(1, &length, cnp.NPY_INTP)
+    if ascending:
+        NumberWords(presence, offsets, group_ids, None).run(threads)
+    else:
+        ClearEntries(presence, None, group_ids, None).run(threads)
+        offsets = new_intp(presence.key_chunks + 1)
+        CountFirsts(presence, offsets, None).run(threads)
+        scan(&offsets[0], presence.key_chunks)
+        NumberFirsts(presence, offsets, group_ids).run(threads)
+    length = offsets[offsets.shape[0] - 1]
+    if ascending:
+        index_out = new_zeros(length, threads)
+        WriteIndex(presence, index_out, group_ids).run(threads)
     if counts:
-        counts_out = new_result(1, &length, cnp.NPY_INTP)
-        task.counts = <Py_ssize_t *>cnp.PyArray_DATA(counts_out)
-    if ascending:
-        index = new_result(1, &length, cnp.NPY_INTP)
-        task.index = <Py_ssize_t *>cnp.PyArray_DATA(index)
-    task.groups = groups
-    with nogil:
-        if ascending or counts:
-            for_chunks(clear_groups, &task, task.spans, threads)
-        if ascending:
-            for_chunks(index_by_number, &task, task.cuts, threads)
-        if counts:
-            for_chunks(sum_counts, &task, task.spans, threads)
-        if inverse:
-            for_chunks(write_inverse, &task, task.cuts, threads)
-    return index if ascending else bits, numbers_out, counts_out
+        counts_out = new_zeros(length, threads)
+        SumCounts(presence, None, group_ids, counts_out).run(threads)
+    if inverse:
+        WriteInverse(presence, inverse_out, group_ids).run(threads)
+    return index_out if ascending else presence.bitmask, inverse_out, counts_out
 
 
-cdef Py_ssize_t number_words(dense_task *task, bint ascending, int threads) except -1 nogil:
-    """The numbers of all words that occur, if they are wanted; returns how many there are."""
-    if task.numbers == NULL:
-        return 0
-    for_chunks(clear_numbers, task, task.spans, threads)
-    if ascending:
-        scan(task.offsets, task.spans)
-        for_chunks(number_span, task, task.spans, threads)
-        return task.offsets[task.spans]
-    for_chunks(count_cut, task, task.cuts, threads)
-    scan(task.offsets, task.cuts)
-    for_chunks(number_cut, task, task.cuts, threads)
-    return task.offsets[task.cuts]
-
-
-# ---- numbers ----------------------------------------------------------------------------
-
-
-cdef void clear_numbers(void *context, Py_ssize_t k) noexcept nogil:
-    """A key that another thread changes may be one without a number: 0 is one."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k) * 64
-    cdef Py_ssize_t stop = chunk_start(task.narrow.blocks, task.spans, k + 1) * 64
-    memset(task.numbers + start, 0, (stop - start) * sizeof(uint32_t))
-
-
-cdef void clear_groups(void *context, Py_ssize_t k) noexcept nogil:
+cdef cnp.ndarray new_zeros(cnp.npy_intp length, int threads):
     """Of a group whose keys another thread changes, nothing else may be written."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.groups, task.spans, k)
-    cdef size_t nbytes = (chunk_start(task.groups, task.spans, k + 1) - start) * sizeof(Py_ssize_t)
-    if task.index != NULL:
-        memset(task.index + start, 0, nbytes)
-    if task.counts != NULL:
-        memset(task.counts + start, 0, nbytes)
+    out = new_result(1, &length, cnp.NPY_INTP)
+    Clear(out, threads).run(threads)
+    return out
 
 
-cdef void merge_span(void *context, Py_ssize_t k) noexcept nogil:
-    """What occurs in a chunk or in one before it, in its presence table; that of the last chunk as
-    bits, too, and how many words a span has."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k)
-    cdef Py_ssize_t blocks = chunk_start(task.narrow.blocks, task.spans, k + 1) - start
-    cdef Py_ssize_t _chunk, entry
-    cdef uint8_t *present = task.present + start * 64
-    cdef const uint8_t *before
-    for _chunk in range(1, task.chunks):
-        before = present
-        present += task.entries
-        for entry in range(blocks * 64):
-            present[entry] |= before[entry]
-    level.pack[0](<const char *>present, 0xff, task.occurring + start, blocks)
-    task.offsets[k] = level.count(task.occurring + start, blocks)
+cdef class Clear(Job):
+    cdef Py_ssize_t[::1] out
+
+    def __cinit__(self, Py_ssize_t[::1] out, int threads):
+        self.out, self.chunks = out, chunk_count(out.shape[0], threads, sizeof(Py_ssize_t))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = chunk_start(self.out.shape[0], self.chunks, k)
+        cdef Py_ssize_t stop = chunk_start(self.out.shape[0], self.chunks, k + 1)
+        if start < stop:
+            memset(&self.out[start], 0, (stop - start) * sizeof(Py_ssize_t))
 
 
-cdef void number_span(void *context, Py_ssize_t k) noexcept nogil:
-    """The numbers of the words of a span, ascending."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t block, number = task.offsets[k]
-    cdef uint64_t word
-    for block in range(chunk_start(task.narrow.blocks, task.spans, k),
-                       chunk_start(task.narrow.blocks, task.spans, k + 1)):
-        word = task.occurring[block]
-        while word:
-            task.numbers[block * 64 + fs_ctz(word)] = <uint32_t>number
-            number += 1
-            word &= word - 1
+cdef class ClearEntries(OverEntries):
+    """A key that another thread changes may be one that has no group: it gets group 0."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.first_block(k) * 64, stop = self.first_block(k + 1) * 64
+        memset(&self.group_ids[start], 0, (stop - start) * sizeof(uint32_t))
 
 
-cdef void count_cut(void *context, Py_ssize_t k) noexcept nogil:
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t start = chunk_start(task.blocks, task.cuts, k)
-    task.offsets[k] = level.count(task.bits + start,
-                                  chunk_start(task.blocks, task.cuts, k + 1) - start)
+cdef class NumberWords(ClearEntries):
+    """The groups of words, in ascending order."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.presence.bits
+        cdef Py_ssize_t block, group = self.offsets[k]
+        cdef uint64_t word
+        ClearEntries.chunk(self, k)
+        for block in range(self.first_block(k), self.first_block(k + 1)):
+            word = bits[block]
+            while word:
+                self.group_ids[block * 64 + fs_ctz(word)] = <uint32_t>group
+                group += 1
+                word &= word - 1
 
 
-cdef void number_cut(void *context, Py_ssize_t k) noexcept nogil:
-    """Numbers in order of first occurrence."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t block, number = task.offsets[k]
-    cdef uint64_t word
-    for block in range(chunk_start(task.blocks, task.cuts, k),
-                       chunk_start(task.blocks, task.cuts, k + 1)):
-        word = task.bits[block]
-        while word:
-            task.numbers[entry_of(task, block * 64 + fs_ctz(word))] = <uint32_t>number
-            number += 1
-            word &= word - 1
+cdef class SumCounts(OverEntries):
+    """How often each group occurs in all chunks."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] counts = self.presence.counts
+        cdef Py_ssize_t entry, chunk, count
+        for entry in range(self.first_block(k) * 64, self.first_block(k + 1) * 64):
+            count = 0
+            for chunk in range(self.presence.chunks):
+                count += counts[chunk * self.presence.entries + entry]
+            if count:
+                self.out[self.group_ids[entry]] = count
 
 
-cdef void index_by_number(void *context, Py_ssize_t k) noexcept nogil:
-    """The index of words that have their numbers already."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t block, i
-    cdef uint64_t word
-    for block in range(chunk_start(task.blocks, task.cuts, k),
-                       chunk_start(task.blocks, task.cuts, k + 1)):
-        word = task.bits[block]
-        while word:
-            i = block * 64 + fs_ctz(word)
-            task.index[task.numbers[entry_of(task, i)]] = i
-            word &= word - 1
+cdef class OverFirsts(Job):
+    """A pass over chunks of the keys, in blocks of 64, and mostly over first occurrences."""
+    cdef Presence presence
+    cdef Py_ssize_t[::1] out          # what a pass writes, or the groups before each chunk
+    cdef uint32_t[::1] group_ids      # by entry
+
+    def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
+        self.presence, self.out, self.group_ids = presence, out, group_ids
+        self.chunks = presence.key_chunks
+
+    cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil:
+        return chunk_start(self.presence.key_blocks, self.chunks, k)
+
+    cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
+        """The entry of key i; some entry, if the key has changed to one that has none."""
+        cdef const range_t *values = &self.presence.value_range
+        cdef uint64_t ordered = number_of(values.order, key_at(&self.presence.keys, i))
+        return <Py_ssize_t>((ordered - values.base) & values.mask)
 
 
-cdef void sum_counts(void *context, Py_ssize_t k) noexcept nogil:
-    """The counts of a span of entries, over all chunks."""
-    cdef dense_task *task = <dense_task *>context
-    cdef Py_ssize_t entry, chunk, size
-    for entry in range(chunk_start(task.narrow.blocks, task.spans, k) * 64,
-                       chunk_start(task.narrow.blocks, task.spans, k + 1) * 64):
-        size = 0
-        for chunk in range(task.chunks):
-            size += task.sizes[chunk * task.entries + entry]
-        if size:
-            task.counts[task.numbers[entry]] = size
+cdef class ClearRepeated(OverFirsts):
+    """Clear the bits of keys that chunks before their own have seen, as the merged tables say."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint8_t[::1] present = self.presence.present
+        cdef uint64_t[::1] first_bits = self.presence.first_bits
+        cdef Py_ssize_t entries = self.presence.entries, chunks = self.presence.chunks
+        cdef Py_ssize_t block, own = 0
+        cdef uint64_t word
+        for block in range(self.first_block(k), self.first_block(k + 1)):
+            while chunk_start(self.presence.key_blocks, chunks, own + 1) <= block:
+                own += 1
+            word = first_bits[block] if own else 0
+            while word:
+                if present[(own - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
+                    first_bits[block] &= ~(word & (0 - word))
+                word &= word - 1
+
+
+cdef class CountFirsts(OverFirsts):
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.first_block(k)
+        self.out[k] = level.count(&self.presence.first_bits[start], self.first_block(k + 1) - start)
+
+
+cdef class NumberFirsts(OverFirsts):
+    """The groups of words, in order of first occurrence."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] first_bits = self.presence.first_bits
+        cdef Py_ssize_t block, group = self.out[k]
+        cdef uint64_t word
+        for block in range(self.first_block(k), self.first_block(k + 1)):
+            word = first_bits[block]
+            while word:
+                self.group_ids[self.entry_of(block * 64 + fs_ctz(word))] = <uint32_t>group
+                group += 1
+                word &= word - 1
+
+
+cdef class WriteIndex(OverFirsts):
+    """The position of each group's first occurrence."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const uint64_t[::1] first_bits = self.presence.first_bits
+        cdef Py_ssize_t block, i
+        cdef uint64_t word
+        for block in range(self.first_block(k), self.first_block(k + 1)):
+            word = first_bits[block]
+            while word:
+                i = block * 64 + fs_ctz(word)
+                self.out[self.group_ids[self.entry_of(i)]] = i
+                word &= word - 1
+
+
+cdef class WriteInverse(OverFirsts):
+    """Pass 2: the group of every key."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const keys_t *keys = &self.presence.keys
+        cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1)
+        if keys.width == 1:
+            self.write(<uint8_t *>keys.data, start, stop)
+        elif keys.width == 2:
+            self.write(<uint16_t *>keys.data, start, stop)
+        elif keys.width == 4:
+            self.write(<uint32_t *>keys.data, start, stop)
+        else:
+            self.write(<uint64_t *>keys.data, start, stop)
+
+    cdef void write(self, const any_t *items, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
+        cdef const uint32_t[::1] group_ids = self.group_ids
+        cdef Py_ssize_t[::1] inverse = self.out
+        cdef const keys_t *keys = &self.presence.keys
+        cdef uint32_t mask = <uint32_t>self.presence.value_range.mask
+        cdef uint32_t[64] at
+        cdef Py_ssize_t j, n
+        while block < stop:
+            n = min(64, keys.size - block * 64)
+            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, at)
+            for j in range(n):
+                inverse[block * 64 + j] = group_ids[at[j] & mask]
+            block += 1

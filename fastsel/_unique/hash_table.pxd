@@ -19,6 +19,7 @@ cdef enum:
     TOO_MANY = -2
     FLOODED = -3
     FIRST_SLOT_BITS = 8     # of the smallest table
+    PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
     # The budget of extra probes, for each key and for a batch of them to begin with. Random keys
     # take 0.4 per key at most.
     PROBES_PER_KEY = 16
@@ -34,6 +35,7 @@ ctypedef struct table_t:
     uint32_t seed_number    # of the group of the seed, plus one; 0 if it was not seen
     int slot_bits           # log2 of the number of slots
     int skip_bits           # top bits of the hash that all its keys share
+    bint skips_unequal      # keys that equal no other are not added
     Py_ssize_t lookups
     Py_ssize_t probes
 
@@ -44,6 +46,8 @@ cdef size_t table_bytes(const keys_t *keys, bint numbered, Py_ssize_t expected) 
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil
 cdef void table_clear(table_t *table) noexcept nogil
 cdef void table_free(table_t *table) noexcept nogil
+cdef Py_ssize_t find_keys(const table_t *table, const keys_t *own, const keys_t *keys,
+                          const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
+                          uint32_t *slots) noexcept nogil
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         Py_ssize_t start, const Py_ssize_t *positions,
-                         uint32_t *numbers) noexcept nogil
+                         const Py_ssize_t *positions, uint32_t *numbers) noexcept nogil

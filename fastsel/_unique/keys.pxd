@@ -6,7 +6,6 @@ byte items, strings, rows) are compared as bytes and must lie there in canonical
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
 
 from fastsel._simd.blocks cimport fs_prefetch
 
@@ -59,10 +58,15 @@ cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, t
     keys.size = size
     keys.width = cnp.PyArray_NBYTES(data) // size
     keys.is_word = keys.width in (1, 2, 4, 8)
-    keys.rule.significant, keys.rule.limit, keys.rule.nan, keys.rule.nan_unequal = rule
+    set_rule(&keys.rule, rule)
     keys.unequal = &unequal[0] if unequal is not None else NULL
     keys.seed, keys.factor = seeds
     keys.seed &= ~<uint64_t>1
+    return 0
+
+
+cdef inline int set_rule(rule_t *self, tuple rule) except -1:
+    self.significant, self.limit, self.nan, self.nan_unequal = rule
     return 0
 
 
@@ -109,12 +113,6 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
     if keys.rule.nan_unequal and word == keys.rule.nan and keys.is_word:
         return True
     return keys.unequal != NULL and (keys.unequal[i >> 6] >> (i & 63)) & 1
-
-
-cdef inline bint same_key(const keys_t *keys, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    """Are keys i and j, whose words are equal, equal?"""
-    return keys.is_word or memcmp(keys.data + i * keys.width, keys.data + j * keys.width,
-                                  keys.width) == 0
 
 
 cdef inline bint is_plain(const rule_t *rule) noexcept nogil:

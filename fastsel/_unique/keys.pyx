@@ -8,12 +8,12 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.ordered_numbers cimport number_of
-from fastsel._core.scratch cimport Scratch
-from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.scratch cimport new_u8
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.ordered_numbers cimport number_of
 
 cnp.import_array()
 
@@ -23,105 +23,94 @@ ctypedef enum part_kind:
     EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
     QUAD = 3      # IEEE quad precision: the rule is that of its upper half
 
-ctypedef struct canonical_task:
-    strided_t items               # n * items_per_key of them, in C order
-    Py_ssize_t itemsize
-    part_kind kind
-    Py_ssize_t width              # bytes of a part
-    rule_t rule
-    Py_ssize_t keys
-    Py_ssize_t items_per_key
-    Py_ssize_t key_width          # bytes of a key, at least its items; the rest is 0
-    bint collapse                 # a key with a nan part is nan in all parts
-    Py_ssize_t blocks
-    Py_ssize_t chunks
-    char *out
-    uint64_t *unequal           # bitmask of the keys with a nan part, or NULL
 
-ctypedef struct canonical_check:
-    const char *words
-    Py_ssize_t size
-    Py_ssize_t width
-    Py_ssize_t chunks
-    rule_t rule
-    uint8_t *other              # of each chunk
-
-ctypedef struct numbers_task:
-    const char *items
-    Py_ssize_t stride
-    Py_ssize_t width
-    Py_ssize_t size
-    Py_ssize_t chunks
-    rule_t rule
-    uint64_t[3] order
-    uint64_t *out
+# ---- ordered keys -----------------------------------------------------------------------
 
 
-def ordered_numbers(cnp.ndarray items not None, tuple rule not None, tuple order not None,
-                    int threads):
-    """The items of a 1-d array, of 1 to 8 bytes, as unsigned numbers of 8 bytes that are ordered
-    as they are; rule and order as for other kernels."""
-    cdef numbers_task task
+def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order not None,
+                 int threads):
+    """The items of a 1-d array, of 1 to 8 bytes, as integers of 8 bytes that are ordered as they
+    are; rule and order as for other kernels."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    task.items, task.out = <const char *>cnp.PyArray_DATA(items), <uint64_t *>cnp.PyArray_DATA(out)
-    task.stride, task.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
-    task.size, task.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
-    task.rule.significant, task.rule.limit, task.rule.nan, task.rule.nan_unequal = rule
-    task.order = order
-    with nogil:
-        for_chunks(numbers_chunk, &task, task.chunks, threads)
+    OrderItems(items, rule, order, out, threads).run(threads)
     return out
 
 
-cdef void numbers_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef const numbers_task *task = <const numbers_task *>context
-    cdef Py_ssize_t i
-    cdef uint64_t word
-    for i in range(chunk_start(task.size, task.chunks, k),
-                   chunk_start(task.size, task.chunks, k + 1)):
-        word = load_word(task.items + i * task.stride, task.width)
-        task.out[i] = number_of(task.order, canonical(&task.rule, word))
+cdef class OrderItems(Job):
+    cdef object owned             # the array that `items` points to
+    cdef const char *items
+    cdef Py_ssize_t stride
+    cdef Py_ssize_t width
+    cdef rule_t rule
+    cdef uint64_t[3] order
+    cdef uint64_t[::1] out
+
+    def __init__(self, cnp.ndarray items, tuple rule, tuple order, uint64_t[::1] out, int threads):
+        self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
+        self.stride, self.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
+        set_rule(&self.rule, rule)
+        self.order, self.out = order, out
+        self.chunks = chunk_count(out.shape[0], threads, 2 * sizeof(uint64_t))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef uint64_t[::1] out = self.out
+        cdef Py_ssize_t i
+        cdef uint64_t word
+        for i in range(chunk_start(out.shape[0], self.chunks, k),
+                       chunk_start(out.shape[0], self.chunks, k + 1)):
+            word = load_word(self.items + i * self.stride, self.width)
+            out[i] = number_of(self.order, canonical(&self.rule, word))
+
+
+# ---- are items canonical as they lie? ---------------------------------------------------
 
 
 def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not None, int threads):
     """Are all parts, of 1 to 8 bytes, of a C-contiguous array canonical already, and is
     none nan if those equal nothing?"""
-    cdef canonical_check task
-    cdef Scratch scratch = Scratch()
+    cdef CheckWords job = CheckWords(items, width, rule, threads)
     cdef Py_ssize_t k
-    task.words, task.width = <const char *>cnp.PyArray_DATA(items), width
-    task.size = cnp.PyArray_NBYTES(items) // width
-    task.chunks = chunk_count(task.size, threads, width)
-    task.rule.significant, task.rule.limit, task.rule.nan, task.rule.nan_unequal = rule
-    task.other = <uint8_t *>scratch.take(task.chunks)
-    with nogil:
-        for_chunks(check_chunk, &task, task.chunks, threads)
-    for k in range(task.chunks):
-        if task.other[k]:
+    job.run(threads)
+    for k in range(job.chunks):
+        if job.other[k]:
             return False
     return True
 
 
-cdef void check_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef const canonical_check *task = <const canonical_check *>context
-    cdef Py_ssize_t start = chunk_start(task.size, task.chunks, k)
-    cdef Py_ssize_t stop = chunk_start(task.size, task.chunks, k + 1), n
+cdef class CheckWords(Job):
+    cdef object owned             # the array that `words` points to
     cdef const char *words
-    cdef bint other = False
-    while start < stop and not other:
-        words = task.words + start * task.width
-        n = min(stop - start, BATCH)
-        if task.width == 8:
-            other = has_other(&task.rule, words, n, <uint64_t>task.rule.nan)
-        elif task.width == 4:
-            other = has_other(&task.rule, words, n, <uint32_t>task.rule.nan)
-        elif task.width == 2:
-            other = has_other(&task.rule, words, n, <uint16_t>task.rule.nan)
-        else:
-            other = has_other(&task.rule, words, n, <uint8_t>task.rule.nan)
-        start += n
-    task.other[k] = other
+    cdef Py_ssize_t size
+    cdef Py_ssize_t width
+    cdef rule_t rule
+    cdef uint8_t[::1] other       # of each chunk: is a word not canonical?
+
+    def __init__(self, cnp.ndarray items, Py_ssize_t width, tuple rule, int threads):
+        self.owned, self.words, self.width = items, <const char *>cnp.PyArray_DATA(items), width
+        self.size = cnp.PyArray_NBYTES(items) // width
+        set_rule(&self.rule, rule)
+        self.chunks = chunk_count(self.size, threads, width)
+        self.other = new_u8(self.chunks)
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
+        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), n
+        cdef const char *words
+        cdef bint other = False
+        while start < stop and not other:
+            words = self.words + start * self.width
+            n = min(stop - start, BATCH)
+            if self.width == 8:
+                other = has_other(&self.rule, words, n, <uint64_t>self.rule.nan)
+            elif self.width == 4:
+                other = has_other(&self.rule, words, n, <uint32_t>self.rule.nan)
+            elif self.width == 2:
+                other = has_other(&self.rule, words, n, <uint16_t>self.rule.nan)
+            else:
+                other = has_other(&self.rule, words, n, <uint8_t>self.rule.nan)
+            start += n
+        self.other[k] = other
 
 
 cdef inline bint has_other(const rule_t *rule, const char *words, Py_ssize_t n,
@@ -144,6 +133,9 @@ cdef inline bint has_other(const rule_t *rule, const char *words, Py_ssize_t n,
     return beyond != 0 or (rule.nan_unequal and has_nan)
 
 
+# ---- canonical keys ---------------------------------------------------------------------
+
+
 def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssize_t width,
                    tuple rule not None, bint collapse, cnp.ndarray out not None,
                    uint64_t[::1] unequal, int threads):
@@ -154,89 +146,105 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
     collapse a key that has a nan part becomes nan throughout; unequal, if given, gets a bit for
     each such key.
     """
-    cdef canonical_task task
-    describe(&task.items, items, 0, cnp.PyArray_NDIM(items))
-    task.itemsize = cnp.PyArray_ITEMSIZE(items)
-    task.kind = <part_kind>kind
-    task.width = width
-    task.rule.significant, task.rule.limit, task.rule.nan, task.rule.nan_unequal = rule
-    task.keys = keys
-    task.items_per_key = task.items.size // keys
-    task.key_width = cnp.PyArray_NBYTES(out) // keys
-    task.collapse = collapse
-    task.blocks = blocks_of(keys)
-    task.chunks = chunk_count(task.blocks, threads, 64 * task.key_width)
-    task.out = <char *>cnp.PyArray_DATA(out)
-    task.unequal = &unequal[0] if unequal is not None else NULL
-    with nogil:
-        for_chunks(canonical_chunk, &task, task.chunks, threads)
+    cdef WriteKeys job = WriteKeys()
+    describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
+    job.owned = items, out
+    job.itemsize = cnp.PyArray_ITEMSIZE(items)
+    job.kind, job.width, job.collapse = <part_kind>kind, width, collapse
+    set_rule(&job.rule, rule)
+    job.keys = keys
+    job.items_per_key = job.items.size // keys
+    job.key_width = cnp.PyArray_NBYTES(out) // keys
+    job.chunks = chunk_count(blocks_of(keys), threads, 64 * job.key_width)
+    job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
+    job.run(threads)
 
 
-cdef void canonical_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef canonical_task *task = <canonical_task *>context
-    cdef Py_ssize_t key = chunk_start(task.blocks, task.chunks, k) * 64
-    cdef Py_ssize_t stop = min(chunk_start(task.blocks, task.chunks, k + 1) * 64, task.keys)
-    cdef Py_ssize_t used = task.items_per_key * task.itemsize
+cdef class WriteKeys(Job):
+    cdef object owned             # the arrays that `items` and `out` point to
+    cdef strided_t items          # keys * items_per_key of them, in C order
+    cdef Py_ssize_t itemsize
+    cdef part_kind kind
+    cdef Py_ssize_t width         # bytes of a part
+    cdef rule_t rule
+    cdef Py_ssize_t keys
+    cdef Py_ssize_t items_per_key
+    cdef Py_ssize_t key_width     # bytes of a key, at least its items; the rest is 0
+    cdef bint collapse            # a key with a nan part is nan in all parts
     cdef char *out
-    cdef bint has_nan
-    cdef uint64_t word = 0
-    cdef cursor_t cursor
-    seek(&cursor, &task.items, key * task.items_per_key)
-    while key < stop:
-        out = task.out + key * task.key_width
-        has_nan = write_items(task, &cursor, out)
-        memset(out + used, 0, task.key_width - used)
-        if has_nan:
-            word |= <uint64_t>1 << (key & 63)
-            if task.collapse:
-                write_nan(task, out, used)
-        key += 1
-        if task.unequal != NULL and ((key & 63) == 0 or key == stop):
-            task.unequal[(key - 1) >> 6] = word
-            word = 0
+    cdef uint64_t[::1] unequal    # bitmask of the keys with a nan part, or None
 
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t blocks = blocks_of(self.keys)
+        cdef Py_ssize_t key = chunk_start(blocks, self.chunks, k) * 64
+        cdef Py_ssize_t stop = min(chunk_start(blocks, self.chunks, k + 1) * 64, self.keys)
+        cdef Py_ssize_t used = self.items_per_key * self.itemsize
+        cdef char *out
+        cdef bint has_nan
+        cdef uint64_t word = 0
+        cdef cursor_t cursor
+        seek(&cursor, &self.items, key * self.items_per_key)
+        while key < stop:
+            out = self.out + key * self.key_width
+            has_nan = self.write_items(&cursor, out)
+            memset(out + used, 0, self.key_width - used)
+            if has_nan:
+                word |= <uint64_t>1 << (key & 63)
+                if self.collapse:
+                    self.write_nan(out, used)
+            key += 1
+            if self.unequal is not None and ((key & 63) == 0 or key == stop):
+                self.unequal[(key - 1) >> 6] = word
+                word = 0
 
-cdef bint write_items(const canonical_task *task, cursor_t *cursor, char *out) noexcept nogil:
-    """The items of one key; returns whether a part is nan."""
-    cdef Py_ssize_t left = task.items_per_key, length, together, j
-    cdef Py_ssize_t stride = task.items.strides[task.items.ndim - 1]
-    cdef const char *source
-    cdef bint has_nan = False
-    while left:
-        length = run_length(cursor, &task.items, left)
-        source = item(cursor, &task.items)
-        together = length if stride == task.itemsize else 1
-        for j in range(length // together):
-            has_nan |= write_parts(task, source + j * stride, together * task.itemsize, out)
-            out += together * task.itemsize
-        advance(cursor, &task.items, length)
-        left -= length
-    return has_nan
+    cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
+        """The items of one key; returns whether a part is nan."""
+        cdef Py_ssize_t left = self.items_per_key, length, together, j
+        cdef Py_ssize_t stride = self.items.strides[self.items.ndim - 1]
+        cdef const char *source
+        cdef bint has_nan = False
+        while left:
+            length = run_length(cursor, &self.items, left)
+            source = item(cursor, &self.items)
+            together = length if stride == self.itemsize else 1
+            for j in range(length // together):
+                has_nan |= self.write_parts(source + j * stride, together * self.itemsize, out)
+                out += together * self.itemsize
+            advance(cursor, &self.items, length)
+            left -= length
+        return has_nan
 
+    cdef bint write_parts(self, const char *source, Py_ssize_t size, char *out) noexcept nogil:
+        """The parts of so many bytes that lie side by side; returns whether one of them is nan."""
+        cdef Py_ssize_t part
+        cdef bint has_nan = False
+        if self.kind == RAW:
+            memcpy(out, source, size)
+        elif self.kind == EXTENDED:
+            for part in range(size // self.width):
+                has_nan |= write_extended(
+                    source + part * self.width, out + part * self.width, self.width)
+        elif self.kind == QUAD:
+            for part in range(size // 16):
+                has_nan |= write_quad(&self.rule, source + part * 16, out + part * 16)
+        elif self.width == 8:
+            has_nan = write_words(&self.rule, source, size // 8, out, <uint64_t>self.rule.nan)
+        elif self.width == 4:
+            has_nan = write_words(&self.rule, source, size // 4, out, <uint32_t>self.rule.nan)
+        elif self.width == 2:
+            has_nan = write_words(&self.rule, source, size // 2, out, <uint16_t>self.rule.nan)
+        else:
+            has_nan = write_words(&self.rule, source, size, out, <uint8_t>self.rule.nan)
+        return has_nan
 
-cdef inline bint write_parts(const canonical_task *task, const char *source, Py_ssize_t size,
-                             char *out) noexcept nogil:
-    """The parts of so many bytes that lie side by side; returns whether one of them is nan."""
-    cdef Py_ssize_t part
-    cdef bint has_nan = False
-    if task.kind == RAW:
-        memcpy(out, source, size)
-    elif task.kind == EXTENDED:
-        for part in range(size // task.width):
-            has_nan |= write_extended(source + part * task.width, out + part * task.width,
-                                      task.width)
-    elif task.kind == QUAD:
-        for part in range(size // 16):
-            has_nan |= write_quad(&task.rule, source + part * 16, out + part * 16)
-    elif task.width == 8:
-        has_nan = write_words(&task.rule, source, size // 8, out, <uint64_t>task.rule.nan)
-    elif task.width == 4:
-        has_nan = write_words(&task.rule, source, size // 4, out, <uint32_t>task.rule.nan)
-    elif task.width == 2:
-        has_nan = write_words(&task.rule, source, size // 2, out, <uint16_t>task.rule.nan)
-    else:
-        has_nan = write_words(&task.rule, source, size, out, <uint8_t>task.rule.nan)
-    return has_nan
+    cdef void write_nan(self, char *out, Py_ssize_t used) noexcept nogil:
+        """The one key of all that have a nan part."""
+        cdef Py_ssize_t part
+        if self.kind == WORD:
+            for part in range(used // self.width):
+                memcpy(out + part * self.width, &self.rule.nan, self.width)
+        else:
+            memset(out, 0xff, used)
 
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
@@ -288,13 +296,3 @@ cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) n
         half[1] = 0
     memcpy(out, half, 16)
     return magnitude > rule.limit
-
-
-cdef void write_nan(const canonical_task *task, char *out, Py_ssize_t used) noexcept nogil:
-    """The one key of all that have a nan part."""
-    cdef Py_ssize_t part
-    if task.kind == WORD:
-        for part in range(used // task.width):
-            memcpy(out + part * task.width, &task.rule.nan, task.width)
-    else:
-        memset(out, 0xff, used)

@@ -48,7 +48,7 @@ cdef class ScatterByHash(Scatter):
         cdef uint64_t[BATCH] words, found
         cdef Py_ssize_t j
         self.load(start, n, words)
-        level.slots(
+        level.hash_to_slots(
             words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, found)
         for j in range(n):
             parts[j] = <uint8_t>found[j]
@@ -200,7 +200,7 @@ cdef class FillTables(OverParts):
             n = min(stop - at, BATCH)
             for j in range(n):
                 batch[j], batch_positions[j] = words[at + j], positions[at + j]
-            status = add_keys(table, &self.scatter.keys, batch, n, 0, batch_positions,
+            status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
                               numbers if self.numbered else NULL)
             if status:
                 return status

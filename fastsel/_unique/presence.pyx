@@ -1,179 +1,261 @@
-"""Which words of a narrow range occur: a bit for each number of the range.
+"""Which words of a narrow range occur, by direct addressing: each has an entry of its own.
 
-Each chunk of the keys marks what it has in a table of its own, and the tables are merged. Their
-bits are in ascending order, and so are the distinct values that they stand for.
+Each chunk of the keys has a table. An entry is a bit if the values are all that is wanted; else it
+is a byte, and then a bit is set for each key that is the first of its group in its chunk. The
+tables are merged. Their bits are in ascending order, as are the distinct values they stand for.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport (
-    chunk_count, chunk_start, for_chunks, for_rounds, round_start, scan)
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start, round_start, scan
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport Scratch
+from fastsel._core.scratch cimport new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t, is_sparse
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.keys cimport any_t, canonical, describe_keys
-from fastsel._unique.narrow_range cimport describe_range, find_entries
-from fastsel._unique.ordered_numbers cimport number_of
-from fastsel._unique.presence cimport presence_t
+from fastsel._unique.keys cimport any_t, canonical, describe_keys, is_plain
+from fastsel._unique.ordered_numbers cimport number_of, word_of
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
 
-cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order,
-                                   tuple span, int threads):
-    """The distinct ones of `size` > 0 plain words, ascending; None if one has no entry.
+cdef class Presence(Job):
+    """Which words occur in each chunk of the keys. Each chunk has a table of its own."""
+    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                 tuple order not None, tuple value_range not None, bint firsts, bint counted,
+                 int threads):
+        """Of `size` > 0 words. value_range is (base, bits): the 2^bits ordered keys from base on
+        have an entry each; order is how words become ordered keys. firsts: first occurrences are
+        wanted, too."""
+        cdef range_t *r = &self.value_range
+        describe_keys(&self.keys, data, size, rule, None, (0, 1))
+        self.owned, self.threads = data, threads
+        r.order, r.base = order, value_range[0]
+        r.base_word = word_of(r.order, r.base)
+        r.mask = (<uint64_t>1 << <int>value_range[1]) - 1
+        r.blocks = (<Py_ssize_t>r.mask >> 6) + 1
+        r.is_integer = is_plain(&self.keys.rule) and r.order[1] == 0
+        self.key_blocks, self.entries = blocks_of(size), r.blocks * 64
+        self.chunks = max(1, min(self.key_blocks, threads))
+        if not firsts:          # a table of bits pays if its keys have half as many bytes
+            self.chunks = max(1, min(self.chunks, 16 * size * self.keys.width // self.entries))
+        self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * self.keys.width)
+        self.key_chunks = chunk_count(
+            self.key_blocks, threads, 64 * (self.keys.width + sizeof(Py_ssize_t)))
+        self.entry_chunks = chunk_count(r.blocks, threads)
+        self.bits = new_u64(r.blocks if firsts else self.chunks * r.blocks)
+        self.present = new_u8(self.chunks * self.entries) if firsts else None
+        self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0) if firsts else None
+        self.first_bits = self.bitmask
+        self.counts = new_intp(self.chunks * self.entries) if counted else None
+        self.failed = new_u8(self.chunks)
 
-    span is (base, bits): the 2^bits numbers from base on have an entry each; order is how words
-    become numbers.
-    """
-    cdef presence_t task
-    cdef Scratch scratch = Scratch()
-    cdef cnp.npy_intp length
-    if not find_presence(&task, scratch, data, size, rule, order, span, threads):
-        return None
-    scan(task.offsets, task.spans)
-    length = task.offsets[task.spans]
-    out = new_result(1, &length, cnp.PyArray_TYPE(data))
-    task.values = <char *>cnp.PyArray_DATA(out)
-    with nogil:
-        for_chunks(write_values, &task, task.spans, threads)
-    return out
-
-
-cdef bint find_presence(presence_t *task, Scratch scratch, cnp.ndarray data, Py_ssize_t size,
-                        tuple rule, tuple order, tuple span, int threads) except -1:
-    """The words that occur among `size` > 0; False if one has no entry."""
-    cdef Py_ssize_t k, table_bytes
-    describe_keys(&task.keys, data, size, rule, None, (0, 1))
-    describe_range(&task.narrow, &task.keys.rule, order, span)
-    task.blocks = blocks_of(size)
-    # A table of a thread's own pays if that has keys of half as many bytes.
-    table_bytes = task.narrow.blocks * sizeof(uint64_t)
-    task.chunks = max(1, min(min(task.blocks, threads), 2 * size * task.keys.width // table_bytes))
-    task.rounds = chunk_count(task.blocks // task.chunks, 1, 64 * task.keys.width)
-    task.spans = chunk_count(
-        task.narrow.blocks, threads, sizeof(uint64_t) * task.chunks + 64 * task.keys.width)
-    task.bits = <uint64_t *>scratch.take(task.chunks * table_bytes)
-    task.failed = <uint8_t *>scratch.take(task.chunks)
-    task.offsets = <Py_ssize_t *>scratch.take((task.spans + 1) * sizeof(Py_ssize_t))
-    memset(task.failed, False, task.chunks)
-    with nogil:
-        for_rounds(mark_chunk, task, task.rounds, task.chunks, threads)
-        for k in range(task.chunks):
-            if task.failed[k]:
+    cdef bint find(self) except -1:
+        """False if a key has no entry."""
+        cdef Py_ssize_t k
+        self.failed[:] = False
+        self.run_rounds(self.rounds, self.threads)
+        for k in range(self.chunks):
+            if self.failed[k]:
                 return False
-        for_chunks(merge_span, task, task.spans, threads)
-    return True
+        return True
+
+    cdef Py_ssize_t[::1] merge(self):
+        """Merge the tables; returns how many words occur before each chunk of the entries, and in
+        all."""
+        cdef Py_ssize_t[::1] offsets = new_intp(self.entry_chunks + 1)
+        MergeTables(self, offsets).run(self.threads)
+        scan(&offsets[0], self.entry_chunks)
+        return offsets
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        """Chunk k % chunks of the keys, as far as round k // chunks."""
+        cdef Py_ssize_t start = round_start(self.key_blocks, self.chunks, self.rounds, k)
+        cdef Py_ssize_t stop = round_start(
+            self.key_blocks, self.chunks, self.rounds, k + self.chunks)
+        cdef Py_ssize_t chunk = k % self.chunks
+        if k < self.chunks:
+            self.clear(chunk)
+        if self.failed[chunk]:
+            return
+        if self.keys.width == 1:
+            self.fill(<uint8_t *>self.keys.data, chunk, start, stop)
+        elif self.keys.width == 2:
+            self.fill(<uint16_t *>self.keys.data, chunk, start, stop)
+        elif self.keys.width == 4:
+            self.fill(<uint32_t *>self.keys.data, chunk, start, stop)
+        else:
+            self.fill(<uint64_t *>self.keys.data, chunk, start, stop)
+
+    cdef void clear(self, Py_ssize_t chunk) noexcept nogil:
+        cdef Py_ssize_t start = chunk * self.entries
+        if self.present is None:
+            memset(&self.bits[start >> 6], 0, self.entries >> 3)
+        else:
+            memset(&self.present[start], 0, self.entries)
+        if self.counts is not None:
+            memset(&self.counts[start], 0, self.entries * sizeof(Py_ssize_t))
+
+    cdef void fill(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+                   Py_ssize_t stop) noexcept nogil:
+        cdef bint filled
+        if self.present is None:
+            filled = fill_table(self, items, chunk, block, stop, False)
+        else:
+            filled = fill_table(self, items, chunk, block, stop, True)
+        self.failed[chunk] = not filled
 
 
-cdef void mark_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef presence_t *task = <presence_t *>context
-    cdef Py_ssize_t chunk = k % task.chunks
-    cdef Py_ssize_t start = round_start(task.blocks, task.chunks, task.rounds, k)
-    cdef Py_ssize_t stop = round_start(task.blocks, task.chunks, task.rounds, k + task.chunks)
-    cdef uint64_t *bits = task.bits + chunk * task.narrow.blocks
-    if k < task.chunks:
-        memset(bits, 0, task.narrow.blocks * sizeof(uint64_t))
-    if task.failed[chunk]:
-        return
-    if task.keys.width == 1:
-        task.failed[chunk] = not mark_blocks(task, bits, start, stop, <uint8_t *>task.keys.data)
-    elif task.keys.width == 2:
-        task.failed[chunk] = not mark_blocks(task, bits, start, stop, <uint16_t *>task.keys.data)
-    elif task.keys.width == 4:
-        task.failed[chunk] = not mark_blocks(task, bits, start, stop, <uint32_t *>task.keys.data)
-    else:
-        task.failed[chunk] = not mark_blocks(task, bits, start, stop, <uint64_t *>task.keys.data)
-
-
-cdef inline bint mark_blocks(const presence_t *task, uint64_t *bits, Py_ssize_t block,
-                             Py_ssize_t stop, const any_t *items) noexcept nogil:
-    """Set the bits of these blocks of keys; False if one has none."""
+cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
+                            Py_ssize_t stop, bint firsts) noexcept nogil:
+    """These blocks of the keys, to the table of the chunk; False if a key has no entry. firsts is a
+    constant: two loops are compiled."""
+    cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
+    cdef uint8_t[::1] present = self.present
+    cdef Py_ssize_t[::1] counts = self.counts
+    cdef Py_ssize_t table = chunk * self.entries, whole = min(stop, self.keys.size >> 6), j, n
+    cdef bint counted = self.counts is not None
     cdef uint8_t[256] bytes_seen
     cdef uint32_t[64] at
-    cdef uint8_t seen
-    cdef Py_ssize_t j, n
+    cdef uint8_t[64] is_new
+    cdef uint8_t all_seen
     if any_t is uint8_t:
-        presence_of_bytes(task, bits, bytes_seen)
+        see_bytes(self, table, bytes_seen, firsts)
     while block < stop:
-        if any_t is uint8_t:            # a vector of bytes at a time
-            block += max(0, level.skip_seen(<const char *>items + block * 64,
-                                            min(stop, task.keys.size >> 6) - block, bytes_seen))
-            if block >= stop:
-                break
-        n = min(64, task.keys.size - block * 64)
-        if not find_entries(&task.narrow, &task.keys.rule, items + block * 64, n, at):
+        if any_t is uint8_t:
+            if not counted:             # a vector of bytes at a time
+                n = max(0, level.skip_seen(
+                    <const char *>items + block * 64, whole - block, bytes_seen))
+                if firsts and n:
+                    memset(&first_bits[block], 0, n * sizeof(uint64_t))
+                block += n
+                if block >= stop:
+                    break
+        n = min(64, self.keys.size - block * 64)
+        if not find_entries(&self.value_range, &self.keys.rule, items + block * 64, n, at):
             return False
-        seen = 1
+        all_seen = 1
         for j in range(n):
-            seen &= <uint8_t>(bits[at[j] >> 6] >> (at[j] & 63))
-        if not seen:
+            if firsts:
+                all_seen &= present[table + at[j]]
+            else:
+                all_seen &= <uint8_t>(bits[(table + at[j]) >> 6] >> (at[j] & 63))
+        if firsts and all_seen:
+            first_bits[block] = 0
+        elif firsts:
+            memset(is_new, 0, sizeof(is_new))
             for j in range(n):
-                bits[at[j] >> 6] |= <uint64_t>1 << (at[j] & 63)
-            if any_t is uint8_t:
-                presence_of_bytes(task, bits, bytes_seen)
+                is_new[j] = present[table + at[j]] ^ 1
+                present[table + at[j]] = 1
+            level.pack[0](<const char *>is_new, 0xff, &first_bits[block], 1)
+        elif not all_seen:
+            for j in range(n):
+                bits[(table + at[j]) >> 6] |= <uint64_t>1 << (at[j] & 63)
+        if any_t is uint8_t:
+            if not all_seen:
+                see_bytes(self, table, bytes_seen, firsts)
+        if counted:
+            for j in range(n):
+                counts[table + at[j]] += 1
         block += 1
     return True
 
 
-cdef inline void presence_of_bytes(const presence_t *task, const uint64_t *bits,
-                                   uint8_t *seen) noexcept nogil:
-    """The presence of each byte, before it becomes canonical."""
-    cdef uint64_t entry
+cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
+                           bint firsts) noexcept nogil:
+    """Whether each byte, as it is before it becomes canonical, is in a table."""
+    cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
-        entry = number_of(task.narrow.order, canonical(&task.keys.rule, byte)) & 0xff
-        seen[byte] = (bits[entry >> 6] >> (entry & 63)) & 1
+        entry = table + <Py_ssize_t>(
+            number_of(self.value_range.order, canonical(&self.keys.rule, byte)) & 0xff)
+        if firsts:
+            seen[byte] = self.present[entry]
+        else:
+            seen[byte] = <uint8_t>(self.bits[entry >> 6] >> (entry & 63)) & 1
 
 
-cdef void merge_span(void *context, Py_ssize_t k) noexcept nogil:
-    """All tables in the first, and how many words of a span occur."""
-    cdef presence_t *task = <presence_t *>context
-    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k)
-    cdef Py_ssize_t blocks = chunk_start(task.narrow.blocks, task.spans, k + 1) - start
-    cdef uint64_t *bits = task.bits + start
-    cdef const uint64_t *others = bits
-    cdef Py_ssize_t _chunk, block
-    for _chunk in range(1, task.chunks):
-        others += task.narrow.blocks
-        for block in range(blocks):
-            bits[block] |= others[block]
-    task.offsets[k] = level.count(bits, blocks)
+cdef class OverEntries(Job):
+    """A pass over chunks of the entries, in blocks of 64."""
+    def __cinit__(self, Presence presence, Py_ssize_t[::1] offsets,
+                  uint32_t[::1] group_ids=None, Py_ssize_t[::1] out=None):
+        self.presence, self.offsets, self.chunks = presence, offsets, presence.entry_chunks
+        self.group_ids, self.out = group_ids, out
+
+    cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil:
+        return chunk_start(self.presence.value_range.blocks, self.chunks, k)
 
 
-cdef void write_values(void *context, Py_ssize_t k) noexcept nogil:
-    cdef presence_t *task = <presence_t *>context
-    cdef Py_ssize_t start = chunk_start(task.narrow.blocks, task.spans, k)
-    cdef Py_ssize_t blocks = chunk_start(task.narrow.blocks, task.spans, k + 1) - start
-    cdef Py_ssize_t first = task.offsets[k], found = task.offsets[k + 1] - first
-    cdef const uint64_t *bits = task.bits + start
-    cdef uint64_t base = task.narrow.base_word + start * 64
-    if task.keys.width == 1:
-        values_of(bits, blocks, base, <uint8_t *>task.values + first, found)
-    elif task.keys.width == 2:
-        values_of(bits, blocks, base, <uint16_t *>task.values + first, found)
-    elif task.keys.width == 4:
-        values_of(bits, blocks, base, <uint32_t *>task.values + first, found)
-    else:
-        values_of(bits, blocks, base, <uint64_t *>task.values + first, found)
+cdef class MergeTables(OverEntries):
+    """What occurs in all chunks, as the bits of the first table, and how many words that are. With
+    firsts, the table of each chunk gets what chunks before it have, too."""
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef uint64_t[::1] bits = self.presence.bits
+        cdef uint8_t[::1] present = self.presence.present
+        cdef Py_ssize_t start = self.first_block(k), blocks = self.first_block(k + 1) - start
+        cdef Py_ssize_t entries = self.presence.entries, chunk, at
+        for chunk in range(1, self.presence.chunks):
+            if present is None:
+                for at in range(start, start + blocks):
+                    bits[at] |= bits[chunk * (entries >> 6) + at]
+            else:
+                for at in range(start * 64, (start + blocks) * 64):
+                    present[chunk * entries + at] |= present[(chunk - 1) * entries + at]
+        if present is not None:
+            level.pack[0](<const char *>&present[(self.presence.chunks - 1) * entries + start * 64],
+                          0xff, &bits[start], blocks)
+        self.offsets[k] = level.count(&bits[start], blocks)
 
 
-cdef inline void values_of(const uint64_t *bits, Py_ssize_t blocks, uint64_t base, any_t *values,
-                           Py_ssize_t found) noexcept nogil:
-    """The words whose bits are set, of which the first bit stands for base."""
-    cdef Py_ssize_t block
-    cdef uint64_t word
-    if any_t is uint64_t and sizeof(intptr_t) == 8:     # as the positions of the bits
-        level.write(bits, blocks, <intptr_t>base, is_sparse(found, blocks), <intptr_t *>values,
-                    found)
-        return
-    for block in range(blocks):
-        word = bits[block]
-        while word:
-            values[0] = <any_t>(base + block * 64 + fs_ctz(word))
-            values += 1
-            word &= word - 1
+# ---- ascending values alone -------------------------------------------------------------
+
+
+cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order,
+                                   tuple value_range, int threads):
+    """The distinct ones of `size` > 0 integers, ascending; None if one has no entry. value_range
+    and order are as for Presence."""
+    cdef Presence presence = Presence(data, size, rule, order, value_range, False, False, threads)
+    cdef WriteValues write
+    cdef cnp.npy_intp length
+    if not presence.find():
+        return None
+    write = WriteValues(presence, presence.merge())
+    length = write.offsets[write.chunks]
+    write.values = new_result(1, &length, cnp.PyArray_TYPE(data))
+    write.run(threads)
+    return write.values
+
+
+cdef class WriteValues(OverEntries):
+    """The words whose bits are set."""
+    cdef cnp.ndarray values
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef char *values = <char *>cnp.PyArray_DATA(self.values)
+        cdef Py_ssize_t width = self.presence.keys.width
+        if width == 1:
+            self.write(k, <uint8_t *>values)
+        elif width == 2:
+            self.write(k, <uint16_t *>values)
+        elif width == 4:
+            self.write(k, <uint32_t *>values)
+        else:
+            self.write(k, <uint64_t *>values)
+
+    cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
+        cdef const uint64_t[::1] bits = self.presence.bits
+        cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1), block
+        cdef Py_ssize_t at = self.offsets[k], found = self.offsets[k + 1] - at
+        cdef uint64_t base = self.presence.value_range.base_word, word
+        if any_t is uint64_t and sizeof(intptr_t) == 8:     # as the positions of the bits
+            level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
+                        is_sparse(found, stop - start), <intptr_t *>values + at, found)
+            return
+        for block in range(start, stop):
+            word = bits[block]
+            while word:
+                values[at] = <any_t>(base + block * 64 + fs_ctz(word))
+                at += 1
+                word &= word - 1

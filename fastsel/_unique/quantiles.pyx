@@ -93,14 +93,15 @@ cdef class Quantiles:
         in ascending order, in ascending order."""
         cdef const uint16_t[::1] part_of = self.part_of
         cdef uint32_t[BATCH] cells
-        cdef uint32_t cell
         cdef uint16_t found, most = 0
-        cdef const node_t *node
+        cdef const fs_cells_t *root
+        cdef uint64_t key
         cdef Py_ssize_t j
         if self.parts == 1:
             memset(parts, 0, n)
             return
-        level.cells_of(keys, n, &self.nodes[0].cells, cells)
+        root = &self.nodes[0].cells
+        level.cells_of(keys, n, root, cells)
         for j in range(n):
             found = part_of[cells[j]]
             parts[j] = <uint8_t>found
@@ -109,8 +110,14 @@ cdef class Quantiles:
             return
         for j in range(n):
             found = part_of[cells[j]]
-            while found >= MAX_PARTS:
-                node = &self.nodes[found - MAX_PARTS]
-                level.cells_of(&keys[j], 1, &node.cells, &cell)
-                found = part_of[node.first + cell]
-            parts[j] = <uint8_t>found
+            if found >= MAX_PARTS:
+                key = keys[j] - root.gap if keys[j] >= root.gap_high else min(keys[j], root.gap_low)
+                while found >= MAX_PARTS:
+                    found = part_of[cell_in(&self.nodes[found - MAX_PARTS], key)]
+                parts[j] = <uint8_t>found
+
+
+cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
+    """The position in part_of of the cell of a key, behind the closed gap."""
+    cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
+    return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)

@@ -24,7 +24,7 @@ cdef inline Py_ssize_t other_keys(const void *recent, const keys_t *keys, const 
     cdef uint64_t[BLOCKS] bits
     cdef Py_ssize_t others = n & 63
     bits[n >> 6 if others else 0] = (<uint64_t>1 << others) - 1
-    others += level.other[keys.width == 8](
+    others += level.mark_not_recent[keys.width == 8](
         keys.data + start * keys.width, n >> 6, recent, factor_of(keys), bits)
     if others:
         level.write(bits, blocks_of(n), 0, False, positions, others)

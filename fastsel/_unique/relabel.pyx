@@ -1,25 +1,24 @@
 """The inverse in another order of the groups."""
-from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
-
-ctypedef struct relabel_task:
-    const Py_ssize_t *order
-    Py_ssize_t *inverse
-    Py_ssize_t size
-    Py_ssize_t chunks
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 
 
-def relabel(const Py_ssize_t[::1] order not None, Py_ssize_t[::1] inverse not None, int threads):
-    """Each number of a group, of which order has as many, becomes order[number]; in place."""
-    cdef relabel_task task
-    task.order, task.inverse, task.size = &order[0], &inverse[0], inverse.shape[0]
-    task.chunks = chunk_count(task.size, threads, 3 * sizeof(Py_ssize_t))
-    with nogil:
-        for_chunks(relabel_chunk, &task, task.chunks, threads)
+def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
+    """Each group becomes its rank, in place; every item of inverse is below the length of ranks."""
+    Relabel(ranks, inverse, threads).run(threads)
 
 
-cdef void relabel_chunk(void *context, Py_ssize_t k) noexcept nogil:
-    cdef relabel_task *task = <relabel_task *>context
-    cdef Py_ssize_t start = chunk_start(task.size, task.chunks, k)
-    cdef Py_ssize_t stop = chunk_start(task.size, task.chunks, k + 1), i
-    for i in range(start, stop):
-        task.inverse[i] = task.order[task.inverse[i]]
+cdef class Relabel(Job):
+    cdef const Py_ssize_t[::1] ranks
+    cdef Py_ssize_t[::1] inverse
+
+    def __cinit__(self, const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse, int threads):
+        self.ranks, self.inverse = ranks, inverse
+        self.chunks = chunk_count(inverse.shape[0], threads, 3 * sizeof(Py_ssize_t))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] ranks = self.ranks
+        cdef Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t i
+        for i in range(chunk_start(inverse.shape[0], self.chunks, k),
+                       chunk_start(inverse.shape[0], self.chunks, k + 1)):
+            inverse[i] = ranks[inverse[i]]

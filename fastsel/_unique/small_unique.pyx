@@ -13,7 +13,7 @@ from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.dense cimport dense
-from fastsel._unique.tables cimport fill, free_part, part_t, tables_task
+from fastsel._unique.tables cimport chunk_table_t, fill, free_chunk_table
 from fastsel._unique.keys cimport BATCH, describe_keys, is_plain, key_at
 from fastsel._unique.presence cimport ascending_values
 from fastsel._unique.presorted cimport presorted
@@ -142,23 +142,21 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, Scratch scratch, bint index, b
                     bint counts, bint ascending, Py_ssize_t share):
     """None if the table gives up. How many of the first keys are repeated says how many groups
     there are (the birthday problem), and whether all keys are sorted instead; not if share is 0."""
-    cdef tables_task tables
-    cdef part_t part
+    cdef chunk_table_t part
     cdef cnp.npy_intp size = task.size, groups
     cdef Py_ssize_t sampled
-    memset(&tables, 0, sizeof(tables))
+    cdef bint numbered = inverse or counts or not task.keys.is_word
+    cdef Py_ssize_t *inverse_data = NULL
     memset(&part, 0, sizeof(part))
-    tables.keys, tables.counted, tables.parts = task.keys, counts, &part
-    tables.numbered = inverse or counts or not task.keys.is_word
     labels = None
     if inverse:
         labels = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-        tables.inverse = <Py_ssize_t *>cnp.PyArray_DATA(labels)
+        inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(labels)
     try:
         sampled = BATCH if share and size > BATCH else size
-        part.status = table_start(&part.table, &task.keys, tables.numbered, size, 0, sampled)
+        part.status = table_start(&part.table, &task.keys, numbered, size, 0, sampled)
         if part.status == 0:
-            fill(&tables, &part, 0, sampled)
+            fill(&part, &task.keys, 0, sampled, counts, inverse_data)
         groups = part.table.length
         if part.status == 0 and sampled < size:
             groups = min(size, BATCH * BATCH // (2 * (BATCH - part.table.length) + 1))
@@ -167,17 +165,17 @@ cdef tuple by_table(small_t *task, cnp.ndarray a, Scratch scratch, bint index, b
             if groups * 2 > size:
                 part.status = table_resize(&part.table, &task.keys, size)
         if part.status == 0 and sampled < size:
-            fill(&tables, &part, sampled, size)
+            fill(&part, &task.keys, sampled, size, counts, inverse_data)
         if part.status == NO_MEMORY:
             raise MemoryError()
         if part.status:
             return None
         return groups_of(task, a, scratch, &part, labels, index, counts, ascending)
     finally:
-        free_part(&part)
+        free_chunk_table(&part)
 
 
-cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const part_t *part,
+cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const chunk_table_t *part,
                      cnp.ndarray labels, bint index, bint counts, bint ascending):
     """The outputs of the groups of a table."""
     cdef cnp.npy_intp groups = part.table.length, size = task.size

@@ -1,5 +1,5 @@
-"""str and bytes objects: hashes of their letters, whether equal hashes stand for equal strings, and
-words of the leading letters, which sort them.
+"""str and bytes objects: hashes of their characters, whether equal hashes stand for equal strings,
+and words of the leading characters, which sort them.
 
 Threads read the strings while the caller holds the GIL. No code of Python runs meanwhile, no string
 goes away, and no reference count changes; between rounds other threads of Python may do as they
@@ -8,11 +8,11 @@ like with the array. Where there is no GIL, the array is one that no other threa
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
-from libc.stdint cimport intptr_t, uint8_t, uint64_t
-from libc.string cimport memcmp, memset
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memcmp
 
-from fastsel._core.parallel cimport chunk_count, chunk_start, for_chunks
-from fastsel._core.scratch cimport Scratch
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.scratch cimport new_intp, new_u8
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD
 
@@ -35,81 +35,204 @@ cnp.import_array()
 cdef enum:
     ROUND = 1 << 16       # strings between two checks for signals: some milliseconds
     STRING_BYTES = 128    # about what a thread reads of one
-    LETTERS = 47          # where the first 8 letters of most str end, which come after 40 bytes
+    CHARACTERS = 47       # where the first 8 characters of most str end, which come after 40 bytes
 
-ctypedef struct letters_t:
+ctypedef struct characters_t:
     const char *data
     Py_ssize_t length
-    int width               # bytes of a letter
+    int width               # bytes of a character
 
-ctypedef struct strings_task:
-    PyObject **items
-    Py_ssize_t start        # of a round
-    Py_ssize_t size
-    Py_ssize_t chunks
-    bint are_bytes
-    uint8_t *other          # of each chunk: one is no string, or differs from its number's value
-    uint64_t seed
-    uint64_t factor
-    uint64_t *out
-    PyObject **values
-    const intptr_t *numbers
-    Py_ssize_t skipped      # letters that all have in common
-    Py_ssize_t *alike       # of each chunk: so many at the start of all
-    uint8_t *widths         # of each chunk: the most bytes of a letter
-    int bits                # of a letter in a word
+
+cdef class OverStrings(Job):
+    """A pass over n > 0 strings that are all str, or all bytes, in rounds: the GIL is held in each
+    round, and other threads of Python may run in between. A chunk that meets anything else ends the
+    pass."""
+    cdef object owned             # the array of the strings
+    cdef PyObject **items         # all of them
+    cdef Py_ssize_t start         # of a round
+    cdef Py_ssize_t size
+    cdef bint are_bytes
+    cdef uint8_t[::1] failed      # by chunk
+
+    def __cinit__(self, cnp.ndarray strings, *_):
+        assert cnp.PyArray_ISCARRAY_RO(strings)
+        self.owned, self.items = strings, <PyObject **>cnp.PyArray_DATA(strings)
+        self.are_bytes = self.items[0] != NULL and PyBytes_CheckExact(self.items[0])
+
+    cdef bint passes(self, int threads) except -1:
+        """Handle all strings; whether no chunk has failed."""
+        cdef Py_ssize_t k, size = cnp.PyArray_SIZE(self.owned)
+        self.failed = new_u8(most_chunks(threads))
+        self.failed[:] = False
+        self.start = 0
+        while self.start < size:
+            self.size = min(size - self.start, ROUND)
+            self.chunks = chunk_count(self.size, threads, STRING_BYTES)
+            self.run(threads)
+            for k in range(self.chunks):
+                if self.failed[k]:
+                    return False
+            self.start += self.size
+            if self.start < size:
+                PyErr_CheckSignals()
+                with nogil:
+                    pass
+        return True
+
+    cdef Py_ssize_t first(self, Py_ssize_t k) noexcept nogil:
+        """Where chunk k of a round begins, among all strings."""
+        return self.start + chunk_start(self.size, self.chunks, k)
+
+
+cdef Py_ssize_t most_chunks(int threads) noexcept:
+    """Of a round."""
+    return chunk_count(ROUND, threads, STRING_BYTES)
+
+
+# ---- hashes -----------------------------------------------------------------------------
 
 
 def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """A hash of each string's letters, as uint64, or None unless n > 0 objects are all str, or all
-    bytes, and of no class derived from it."""
-    cdef strings_task task
+    """A hash of each string's characters, as uint64, or None unless n > 0 objects are all str, or
+    all bytes, and of no class derived from it."""
+    cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    cdef cnp.ndarray hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    describe_strings(&task, strings)
-    task.seed, task.factor = seeds
-    task.out = <uint64_t *>cnp.PyArray_DATA(hashes)
-    return hashes if in_rounds(hash_chunk, &task, size, threads) else None
+    hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
+    job.hashes = hashes
+    job.seed, job.factor = seeds
+    return hashes if job.passes(threads) else None
+
+
+cdef class HashStrings(OverStrings):
+    cdef uint64_t[::1] hashes
+    cdef uint64_t seed
+    cdef uint64_t factor
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, stop = self.first(k + 1)
+        cdef characters_t characters
+        cdef uint64_t hash
+        for i in range(self.first(k), stop):
+            prefetch(self.items, i + AHEAD, stop)
+            if not is_string(self.items[i], self.are_bytes):
+                self.failed[k] = True
+                return
+            characters = characters_of(self.items[i], self.are_bytes)
+            hash = fs_hash_bytes(
+                characters.data, characters.length * characters.width, self.seed, self.factor)
+            self.hashes[i] = hash + characters.width * self.factor
 
 
 def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
-               cnp.ndarray numbers not None, int threads):
-    """Does each of n > 0 strings equal the value of its number? All are str, or all bytes."""
-    cdef strings_task task
-    cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    assert cnp.PyArray_ISCARRAY_RO(values) and cnp.PyArray_ISCARRAY_RO(numbers)
-    describe_strings(&task, strings)
-    task.values = <PyObject **>cnp.PyArray_DATA(values)
-    task.numbers = <const intptr_t *>cnp.PyArray_DATA(numbers)
-    return in_rounds(compare_chunk, &task, size, threads)
+               cnp.ndarray group_ids not None, int threads):
+    """Does each of n > 0 strings equal the value of its group? All are str, or all bytes."""
+    cdef CompareStrings job = CompareStrings(strings)
+    assert cnp.PyArray_ISCARRAY_RO(values)
+    job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
+    job.group_ids = group_ids
+    return job.passes(threads)
+
+
+cdef class CompareStrings(OverStrings):
+    """Each string with the value of its group."""
+    cdef object values_owned
+    cdef PyObject **values
+    cdef const Py_ssize_t[::1] group_ids
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] group_ids = self.group_ids
+        cdef Py_ssize_t i, stop = self.first(k + 1)
+        cdef PyObject *item
+        cdef PyObject *value
+        for i in range(self.first(k), stop):
+            if i + AHEAD < stop:
+                value = self.values[group_ids[i + AHEAD]]
+                if value != self.items[i + AHEAD]:
+                    prefetch(self.items, i + AHEAD, stop)
+                    fs_prefetch(<const char *>value)
+            item, value = self.items[i], self.values[group_ids[i]]
+            if item != value and not equal_strings(item, value, self.are_bytes):
+                self.failed[k] = True
+                return
+
+
+# ---- leading words ----------------------------------------------------------------------
 
 
 def leading_words(cnp.ndarray strings not None, int threads):
-    """Words, as uint64, that order n > 0 objects as far as a few of their letters do, behind those
-    that all have in common; None unless all are str, or all bytes."""
-    cdef strings_task task
-    cdef Scratch scratch = Scratch()
+    """Words, as uint64, that order n > 0 objects as far as a few of their characters do, behind the
+    prefix that all have in common; None unless all are str, or all bytes."""
+    cdef MeasureStrings measure = MeasureStrings(strings)
+    cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    cdef cnp.ndarray words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    cdef Py_ssize_t k, most = chunk_count(ROUND, threads, STRING_BYTES)
+    cdef Py_ssize_t k, most = most_chunks(threads)
     cdef int width = 1
-    describe_strings(&task, strings)
-    if not is_string(task.items[0], task.are_bytes):
+    if not is_string(measure.items[0], measure.are_bytes):
         return None
-    task.alike = <Py_ssize_t *>scratch.take(most * sizeof(Py_ssize_t))
-    task.widths = <uint8_t *>scratch.take(most)
-    memset(task.widths, 0, most)
-    for k in range(most):
-        task.alike[k] = letters_of(task.items[0], task.are_bytes).length
-    if not in_rounds(measure_chunk, &task, size, threads):
+    measure.common_prefix, measure.widths = new_intp(most), new_u8(most)
+    measure.common_prefix[:] = characters_of(measure.items[0], measure.are_bytes).length
+    measure.widths[:] = 0
+    if not measure.passes(threads):
         return None
-    task.skipped = task.alike[0]
+    write.common_prefix = measure.common_prefix[0]
     for k in range(most):
-        task.skipped = min(task.skipped, task.alike[k])
-        width = max(width, task.widths[k])
-    task.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest letter
-    task.out = <uint64_t *>cnp.PyArray_DATA(words)
-    return words if in_rounds(write_chunk, &task, size, threads) else None
+        write.common_prefix = min(write.common_prefix, measure.common_prefix[k])
+        width = max(width, measure.widths[k])
+    write.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest character
+    words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
+    write.words = words
+    return words if write.passes(threads) else None
+
+
+cdef class MeasureStrings(OverStrings):
+    """How many characters are those of the first string, and how wide they are."""
+    cdef Py_ssize_t[::1] common_prefix    # of each chunk, in characters
+    cdef uint8_t[::1] widths              # of each chunk: the most bytes of a character
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, common = self.common_prefix[k], stop = self.first(k + 1)
+        cdef characters_t leader, characters
+        cdef int width = self.widths[k]
+        if not is_string(self.items[0], self.are_bytes):
+            self.failed[k] = True
+            return
+        leader = characters_of(self.items[0], self.are_bytes)
+        for i in range(self.first(k), stop):
+            prefetch(self.items, i + AHEAD, stop)
+            if not is_string(self.items[i], self.are_bytes):
+                self.failed[k] = True
+                return
+            characters = characters_of(self.items[i], self.are_bytes)
+            width = max(width, characters.width)
+            common = common_characters(
+                &leader, &characters, min(common, min(leader.length, characters.length)))
+        self.common_prefix[k], self.widths[k] = common, <uint8_t>width
+
+
+cdef class WriteWords(OverStrings):
+    cdef Py_ssize_t common_prefix
+    cdef int bits                 # of a character in a word
+    cdef uint64_t[::1] words
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, j, stop = self.first(k + 1)
+        cdef characters_t characters
+        cdef uint64_t word
+        for i in range(self.first(k), stop):
+            prefetch(self.items, i + AHEAD, stop)
+            if not is_string(self.items[i], self.are_bytes):
+                self.failed[k] = True
+                return
+            characters = characters_of(self.items[i], self.are_bytes)
+            word = 0
+            for j in range(self.common_prefix, self.common_prefix + 64 // self.bits):
+                word <<= self.bits
+                if j < characters.length:
+                    word |= PyUnicode_READ(characters.width, characters.data, j)
+            self.words[i] = word
+
+
+# ---- runs -------------------------------------------------------------------------------
 
 
 def runs_of(cnp.ndarray strings not None):
@@ -146,125 +269,12 @@ def runs_of(cnp.ndarray strings not None):
     return starts[:runs].copy(), direction or 1
 
 
-cdef void describe_strings(strings_task *task, cnp.ndarray strings) except *:
-    assert cnp.PyArray_ISCARRAY_RO(strings)
-    task.items = <PyObject **>cnp.PyArray_DATA(strings)
-    task.are_bytes = task.items[0] != NULL and PyBytes_CheckExact(task.items[0])
+# ---- characters -------------------------------------------------------------------------
 
 
-cdef bint in_rounds(void (*body)(void *, Py_ssize_t) noexcept nogil, strings_task *task,
-                    Py_ssize_t size, int threads) except -1:
-    """Run the body on chunks of all strings, until there is another; whether there is none. Other
-    threads of Python may run between rounds."""
-    cdef Scratch scratch = Scratch()
-    cdef Py_ssize_t k, most = chunk_count(ROUND, threads, STRING_BYTES)
-    task.other = <uint8_t *>scratch.take(most)
-    memset(task.other, 0, most)
-    task.start = 0
-    while task.start < size:
-        task.size = min(size - task.start, ROUND)
-        task.chunks = chunk_count(task.size, threads, STRING_BYTES)
-        for_chunks(body, task, task.chunks, threads)
-        for k in range(task.chunks):
-            if task.other[k]:
-                return False
-        task.start += task.size
-        if task.start < size:
-            PyErr_CheckSignals()
-            with nogil:
-                pass
-    return True
-
-
-cdef void hash_chunk(void *arg, Py_ssize_t k) noexcept nogil:
-    cdef strings_task *task = <strings_task *>arg
-    cdef PyObject **items = task.items + task.start
-    cdef Py_ssize_t i, stop = chunk_start(task.size, task.chunks, k + 1)
-    cdef letters_t letters
-    cdef uint64_t hash
-    for i in range(chunk_start(task.size, task.chunks, k), stop):
-        prefetch(items, i + AHEAD, stop)
-        if not is_string(items[i], task.are_bytes):
-            task.other[k] = True
-            return
-        letters = letters_of(items[i], task.are_bytes)
-        hash = fs_hash_bytes(
-            letters.data, letters.length * letters.width, task.seed, task.factor)
-        task.out[task.start + i] = hash + letters.width * task.factor
-
-
-cdef void compare_chunk(void *arg, Py_ssize_t k) noexcept nogil:
-    cdef strings_task *task = <strings_task *>arg
-    cdef PyObject **items = task.items + task.start
-    cdef const intptr_t *numbers = task.numbers + task.start
-    cdef Py_ssize_t i, stop = chunk_start(task.size, task.chunks, k + 1)
-    cdef PyObject *item
-    cdef PyObject *value
-    cdef letters_t a, b
-    for i in range(chunk_start(task.size, task.chunks, k), stop):
-        if i + AHEAD < stop:
-            value = task.values[numbers[i + AHEAD]]
-            if value != items[i + AHEAD]:
-                prefetch(items, i + AHEAD, stop)
-                fs_prefetch(<const char *>value)
-        item, value = items[i], task.values[numbers[i]]
-        if item == value:
-            continue
-        if not (is_string(item, task.are_bytes) and is_string(value, task.are_bytes)):
-            task.other[k] = True
-            return
-        a, b = letters_of(item, task.are_bytes), letters_of(value, task.are_bytes)
-        if (a.length != b.length or a.width != b.width
-                or memcmp(a.data, b.data, a.length * a.width)):
-            task.other[k] = True
-            return
-
-
-cdef void measure_chunk(void *arg, Py_ssize_t k) noexcept nogil:
-    """How many letters are those of the first string, and how wide they are."""
-    cdef strings_task *task = <strings_task *>arg
-    cdef PyObject **items = task.items + task.start
-    cdef Py_ssize_t i, alike = task.alike[k], stop = chunk_start(task.size, task.chunks, k + 1)
-    cdef letters_t first, letters
-    cdef int width = task.widths[k]
-    if not is_string(task.items[0], task.are_bytes):
-        task.other[k] = True
-        return
-    first = letters_of(task.items[0], task.are_bytes)
-    for i in range(chunk_start(task.size, task.chunks, k), stop):
-        prefetch(items, i + AHEAD, stop)
-        if not is_string(items[i], task.are_bytes):
-            task.other[k] = True
-            return
-        letters = letters_of(items[i], task.are_bytes)
-        width = max(width, letters.width)
-        alike = alike_letters(&first, &letters, min(alike, min(first.length, letters.length)))
-    task.alike[k], task.widths[k] = alike, width
-
-
-cdef void write_chunk(void *arg, Py_ssize_t k) noexcept nogil:
-    cdef strings_task *task = <strings_task *>arg
-    cdef PyObject **items = task.items + task.start
-    cdef Py_ssize_t i, j, stop = chunk_start(task.size, task.chunks, k + 1)
-    cdef letters_t letters
-    cdef uint64_t word
-    for i in range(chunk_start(task.size, task.chunks, k), stop):
-        prefetch(items, i + AHEAD, stop)
-        if not is_string(items[i], task.are_bytes):
-            task.other[k] = True
-            return
-        letters = letters_of(items[i], task.are_bytes)
-        word = 0
-        for j in range(task.skipped, task.skipped + 64 // task.bits):
-            word <<= task.bits
-            if j < letters.length:
-                word |= PyUnicode_READ(letters.width, letters.data, j)
-        task.out[task.start + i] = word
-
-
-cdef inline Py_ssize_t alike_letters(const letters_t *a, const letters_t *b,
-                                     Py_ssize_t most) noexcept nogil:
-    """How many letters at the start are the same, of so many."""
+cdef inline Py_ssize_t common_characters(const characters_t *a, const characters_t *b,
+                                         Py_ssize_t most) noexcept nogil:
+    """How many characters at the start are the same, of at most `most`."""
     cdef Py_ssize_t j
     for j in range(most):
         if PyUnicode_READ(a.width, a.data, j) != PyUnicode_READ(b.width, b.data, j):
@@ -273,10 +283,10 @@ cdef inline Py_ssize_t alike_letters(const letters_t *a, const letters_t *b,
 
 
 cdef inline void prefetch(PyObject **items, Py_ssize_t i, Py_ssize_t stop) noexcept nogil:
-    """Ask for a string: its head, and the first letters, which may be in the next cache line."""
+    """Ask for a string: its head, and the first characters, which may be in the next cache line."""
     if i < stop:
         fs_prefetch(<const char *>items[i])
-        fs_prefetch(<const char *>items[i] + LETTERS)
+        fs_prefetch(<const char *>items[i] + CHARACTERS)
 
 
 cdef inline bint is_string(PyObject *item, bint is_bytes) noexcept nogil:
@@ -285,24 +295,35 @@ cdef inline bint is_string(PyObject *item, bint is_bytes) noexcept nogil:
     return PyBytes_CheckExact(item) if is_bytes else PyUnicode_CheckExact(item)
 
 
-cdef inline letters_t letters_of(PyObject *string, bint is_bytes) noexcept nogil:
-    cdef letters_t letters
+cdef inline characters_t characters_of(PyObject *string, bint is_bytes) noexcept nogil:
+    cdef characters_t characters
     if is_bytes:
-        letters.data, letters.length = PyBytes_AS_STRING(string), PyBytes_GET_SIZE(string)
-        letters.width = 1
+        characters.data, characters.length = PyBytes_AS_STRING(string), PyBytes_GET_SIZE(string)
+        characters.width = 1
     else:
-        letters.data, letters.length = <char *>PyUnicode_DATA(string), PyUnicode_GET_LENGTH(string)
-        letters.width = PyUnicode_KIND(string)
-    return letters
+        characters.data = <char *>PyUnicode_DATA(string)
+        characters.length = PyUnicode_GET_LENGTH(string)
+        characters.width = PyUnicode_KIND(string)
+    return characters
+
+
+cdef inline bint equal_strings(PyObject *one, PyObject *other, bint are_bytes) noexcept nogil:
+    """False, too, if one of them is no string."""
+    cdef characters_t a, b
+    if not (is_string(one, are_bytes) and is_string(other, are_bytes)):
+        return False
+    a, b = characters_of(one, are_bytes), characters_of(other, are_bytes)
+    return (a.length == b.length and a.width == b.width
+            and memcmp(a.data, b.data, a.length * a.width) == 0)
 
 
 cdef inline int compare(PyObject *string, PyObject *next, bint are_bytes) noexcept:
     """1 if the next string is more, 0 if it is the same, -1 if it is less."""
-    cdef letters_t a, b
+    cdef characters_t a, b
     cdef int order
     if string == next:
         return 0
-    a, b = letters_of(string, are_bytes), letters_of(next, are_bytes)
+    a, b = characters_of(string, are_bytes), characters_of(next, are_bytes)
     if a.width > 1 or b.width > 1:
         return -PyUnicode_Compare(string, next)
     order = memcmp(b.data, a.data, min(a.length, b.length))

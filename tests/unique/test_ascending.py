@@ -94,6 +94,32 @@ def test_argsort_of_strings(dtype):
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16", "G"])
+@pytest.mark.parametrize("missing", [0, 0.1, 0.9])
+def test_argsort_of_complex_numbers(dtype, missing):
+    """NaN in either part comes after all numbers, in NumPy's order."""
+    generator = np.random.default_rng(3)
+    for size in (2, LEAST + 5):
+        parts = generator.choice([0.0, -0.0, 1, 2, np.inf, -np.inf], (size, 2))
+        parts[:, 0] = generator.integers(0, 30, size)
+        parts[generator.random(parts.shape) < missing] = np.nan
+        values = (parts[:, 0] + 0j).astype(dtype)
+        values.real, values.imag = parts.T
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
+@pytest.mark.parametrize("dtype", ["V1", "V7", "V8", "V9", "V16", "V40"])
+def test_argsort_of_bytes(dtype):
+    generator = np.random.default_rng(3)
+    for size in (2, LEAST + 5):
+        values = generator.integers(0, 256, (size, int(dtype[1:])), np.uint8)
+        values[:, : min(9, values.shape[1] - 1)] //= 200
+        values = values.view(dtype).ravel()
+        expected = np.argsort(values, kind="stable")
+        assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
+
+
 def test_argsort_of_letters_beyond_latin():
     letters = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * LEAST)
     expected = np.argsort(letters, kind="stable")

@@ -200,7 +200,7 @@ def test_words_that_the_sample_did_not_show(groups, sorted_too, few_threads):
     assert_same(fastsel.unique(array, True, True, True, sorted=sorted_too), expected)
 
 
-@pytest.mark.parametrize(("groups", "algorithm"), [(100, "_tables"), (150_000, "_sorting")])
+@pytest.mark.parametrize(("groups", "algorithm"), [(100, "by_tables"), (150_000, "by_sorting")])
 def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
     groups, algorithm, monkeypatch
 ):
@@ -208,13 +208,13 @@ def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
     called = []
     for name in ("dense", "sorting", "tables", "partitions"):
 
-        def noted(*arguments, function=_algorithms._ALGORITHMS[name]):
+        def noted(*arguments, function=_algorithms.ALGORITHMS[name]):
             called.append(function.__name__)
             return function(*arguments)
 
-        monkeypatch.setitem(_algorithms._ALGORITHMS, name, noted)
+        monkeypatch.setitem(_algorithms.ALGORITHMS, name, noted)
     assert_same(fastsel.unique(array), np.append(-(10**12), np.arange(groups)))
-    assert called == ["_dense", algorithm]
+    assert called == ["by_dense", algorithm]
 
 
 def test_a_permutation(few_threads):

@@ -13,7 +13,7 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _algorithms, _keys
-from fastsel._unique._outputs import Wanted
+from fastsel._unique._groups import Wanted
 from fastsel._unique.tables import Tables
 
 DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
@@ -252,13 +252,18 @@ def test_strings_that_are_in_order(dtype, forced_kernels):
             check(broken, threads=(1,))
 
 
+def by_presorted(array):
+    search = _algorithms.Search(_keys.keys_of(array, True), array, VALUES, False)
+    return _algorithms.by_presorted(search)
+
+
 @pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])
 def test_runs_are_seen_to_be_in_order(dtype):
     """Up and down; all in one run are taken to ascend."""
     items = np.repeat(np.arange(10, 60), 7).astype(dtype)
     for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
-        firsts = _algorithms._presorted(_keys.keys_of(array, True), array, VALUES)
+        firsts = by_presorted(array)
         assert firsts is not None
         assert firsts.direction == direction
     unordered = np.append(items, items[0])
-    assert _algorithms._presorted(_keys.keys_of(unordered, True), unordered, VALUES) is None
+    assert by_presorted(unordered) is None

@@ -1,0 +1,83 @@
+"""Which items are among a few tests: each item is compared with each test, as it lies in memory.
+
+An item that another thread changes meanwhile is found or not; nothing else depends on it.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memset
+
+from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.results cimport new_result
+from fastsel._simd.blocks cimport fs_level_t, log2_width
+from fastsel._simd.levels cimport fs_level
+from fastsel._unique.keys cimport canonical, load_word, rule_t, set_rule
+
+cnp.import_array()
+
+cdef const fs_level_t *level = fs_level()
+
+cdef enum:
+    MAX_COMPARED = 16           # tests; to compare an item with more takes longer than a hash
+
+MAX_TESTS = MAX_COMPARED
+
+
+def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+              bint invert, int threads):
+    """Which items are among the tests, as a flat array of bool.
+
+    Items and tests are native words of one rule: (significant, limit, nan, nan_unequal). There are
+    at most MAX_TESTS tests.
+    """
+    cdef CompareItems job
+    cdef rule_t word_rule
+    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(tests), k
+    cdef uint64_t word
+    if not cnp.PyArray_ISCARRAY_RO(items):
+        items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
+    if not cnp.PyArray_ISCARRAY_RO(tests):
+        tests = cnp.PyArray_NewCopy(tests, cnp.NPY_CORDER)
+    job = CompareItems(items, threads)
+    set_rule(&word_rule, rule)
+    for k in range(cnp.PyArray_SIZE(tests)):
+        word = canonical(
+            &word_rule, load_word(<const char *>cnp.PyArray_DATA(tests) + k * width, width))
+        if word != word_rule.nan or not word_rule.nan_unequal:
+            job.tests[job.n_tests] = word
+            job.masks[job.n_tests] = word_rule.significant if word == 0 else <uint64_t>-1
+            job.n_tests += 1
+    out = new_result(1, &size, cnp.NPY_BOOL)
+    job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
+    if job.n_tests:
+        job.run(threads)
+    else:                         # NaN, which nothing equals
+        memset(job.out, invert, size)
+    return out
+
+
+cdef class CompareItems(Job):
+    cdef object owned             # the array of the items
+    cdef const char *items
+    cdef Py_ssize_t size
+    cdef Py_ssize_t width
+    cdef uint64_t[MAX_COMPARED] tests
+    cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
+    cdef Py_ssize_t n_tests
+    cdef uint8_t *out             # a flag for each item
+    cdef bint invert
+
+    def __init__(self, cnp.ndarray items, int threads):
+        self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
+        self.size, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
+        self.chunks = chunk_count(self.size, threads, self.width + 1)
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
+        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), i
+        level.among_few[log2_width(self.width)](
+            self.items + start * self.width, stop - start, self.tests, self.masks, self.n_tests,
+            self.out + start)
+        if self.invert:
+            for i in range(start, stop):
+                self.out[i] ^= 1

@@ -1,0 +1,179 @@
+/* Words -> slots of a hash table, words in their first slots, words among recent ones. Compiled
+   once per CPU level (see levels.h). */
+
+#if FS_LEVEL_NUMBER >= 3
+
+#if FS_LEVEL_NUMBER == 4
+#define FS_WORDS __m512i
+#define FS_OP(name) _mm512_##name
+#define FS_BITS(name) _mm512_##name##_si512
+#define FS_EACH(word) _mm512_set1_epi64((long long)(word))
+#define FS_BLEND_ODD(a, b) _mm512_mask_blend_epi32(0xaaaa, a, b)
+#else
+#define FS_WORDS __m256i
+#define FS_OP(name) _mm256_##name
+#define FS_BITS(name) _mm256_##name##_si256
+#define FS_EACH(word) _mm256_set1_epi64x((long long)(word))
+#define FS_BLEND_ODD(a, b) _mm256_blend_epi32(a, b, 0xaa)
+#endif
+
+/* fs_fold of each word, from four products of halves; vectors have no wider ones. */
+static FS_INLINE FS_WORDS AT(folded)(FS_WORDS a, FS_WORDS b)
+{
+    FS_WORDS a_high = FS_OP(srli_epi64)(a, 32), b_high = FS_OP(srli_epi64)(b, 32);
+    FS_WORDS low = FS_OP(mul_epu32)(a, b);
+    FS_WORDS mid = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b), FS_OP(srli_epi64)(low, 32));
+    FS_WORDS mid2 = FS_OP(add_epi64)(FS_OP(mul_epu32)(a, b_high),
+                                     FS_BITS(and)(mid, FS_EACH(0xffffffff)));
+    FS_WORDS high = FS_OP(add_epi64)(FS_OP(mul_epu32)(a_high, b_high),
+                                     FS_OP(add_epi64)(FS_OP(srli_epi64)(mid, 32),
+                                                      FS_OP(srli_epi64)(mid2, 32)));
+    return FS_BITS(xor)(FS_BLEND_ODD(low, FS_OP(slli_epi64)(mid2, 32)), high);
+}
+
+#endif
+
+static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor,
+                              int skip, int shift, uint64_t *slots)
+{
+    ptrdiff_t j = 0;
+#if FS_LEVEL_NUMBER >= 3
+    enum { LANES = sizeof(FS_WORDS) / 8 };
+    FS_WORDS seeds = FS_EACH(seed), factors = FS_EACH(factor);
+    __m128i left = _mm_cvtsi32_si128(skip), right = _mm_cvtsi32_si128(shift);
+    for (; j + LANES <= n; j += LANES) {
+        FS_WORDS v = FS_BITS(loadu)((const FS_WORDS *)(words + j));
+        v = FS_OP(sll_epi64)(AT(folded)(FS_BITS(xor)(v, seeds), factors), left);
+        FS_BITS(storeu)((FS_WORDS *)(slots + j), FS_OP(srl_epi64)(v, right));
+    }
+#endif
+    for (; j < n; j++) slots[j] = (fs_fold(words[j] ^ seed, factor) << skip) >> shift;
+}
+
+#if FS_LEVEL_NUMBER >= 3
+#undef FS_WORDS
+#undef FS_OP
+#undef FS_BITS
+#undef FS_EACH
+#undef FS_BLEND_ODD
+#endif
+
+/* What lies at the first slots of n words, whose table holds words mixed with the seed: found gets
+   the slot plus one of each word that is there, 0 for others; unknown gets those of the others that
+   further slots may have, and those that look like an empty slot. Returns how many. */
+#if FS_LEVEL_NUMBER == 4
+#define FS_PROBE(width, held_at, own) \
+    static ptrdiff_t AT(probe_first_slots_u##width)( \
+        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held, \
+        const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) \
+    { \
+        ptrdiff_t count = 0; \
+        uint64_t others = 0; \
+        __m512i seeds = _mm512_set1_epi64((long long)seed); \
+        for (ptrdiff_t j = 0; j < n; j += 8) { \
+            __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
+            __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
+            __m512i there = held_at; \
+            __m512i word = _mm512_xor_si512(_mm512_maskz_loadu_epi64(some, words + j), seeds); \
+            word = own; \
+            __mmask8 hit = _mm512_mask_cmpeq_epi64_mask(some, there, word); \
+            __mmask8 other = _mm512_mask_test_epi64_mask((__mmask8)(some & ~hit), there, there); \
+            other |= _mm512_mask_testn_epi64_mask(some, word, word); \
+            slots = _mm512_add_epi64(slots, _mm512_set1_epi64(1)); \
+            slots = _mm512_maskz_mov_epi64(hit, slots); \
+            _mm512_mask_cvtepi64_storeu_epi32(found + j, some, slots); \
+            others |= (uint64_t)other << (j & 63); \
+            if ((j & 63) < 56 && j + 8 < n) continue; \
+            for (; others; others &= others - 1) \
+                unknown[count++] = (uint16_t)((j & ~63) + fs_ctz(others)); \
+        } \
+        return count; \
+    }
+FS_PROBE(32, _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slots, held, 4)),
+        _mm512_and_si512(word, _mm512_set1_epi64(0xffffffff)))
+FS_PROBE(64, _mm512_i64gather_epi64(slots, held, 8), word)
+#else
+#define FS_PROBE(width) \
+    static ptrdiff_t AT(probe_first_slots_u##width)( \
+        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held, \
+        const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) \
+    { \
+        ptrdiff_t count = 0; \
+        for (ptrdiff_t j = 0; j < n; j++) { \
+            uint##width##_t word = (uint##width##_t)(words[j] ^ seed); \
+            uint##width##_t there = ((const uint##width##_t *)held)[first_slots[j]]; \
+            found[j] = (uint32_t)(first_slots[j] + 1) & (0 - (uint32_t)(there == word)); \
+            unknown[count] = (uint16_t)j; \
+            count += ((there != word) & (there != 0)) | (word == 0); \
+        } \
+        return count; \
+    }
+FS_PROBE(32)
+FS_PROBE(64)
+#endif
+#undef FS_PROBE
+
+/* Which items are not those that lie at their slots of recent keys, as bits; returns how many. */
+#if FS_LEVEL_NUMBER == 4
+static ptrdiff_t AT(mark_not_recent_u32)(const char *items, ptrdiff_t blocks, const void *recent,
+                                         uint32_t factor, uint64_t *bits)
+{
+    ptrdiff_t count = 0;
+    __m512i factors = _mm512_set1_epi32((int)factor);
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 256) {
+        uint64_t word = 0;
+        for (int k = 0; k < 4; k++) {
+            __m512i v = _mm512_loadu_si512(items + 64 * k);
+            __m512i slots = _mm512_srli_epi32(_mm512_mullo_epi32(v, factors), 32 - FS_RECENT_BITS);
+            __mmask16 differs = _mm512_cmpneq_epi32_mask(
+                v, _mm512_i32gather_epi32(slots, recent, 4));
+            word |= (uint64_t)differs << (16 * k);
+        }
+        bits[block] = word;
+        count += fs_popcount(word);
+    }
+    return count;
+}
+
+static ptrdiff_t AT(mark_not_recent_u64)(const char *items, ptrdiff_t blocks, const void *recent,
+                                         uint32_t factor, uint64_t *bits)
+{
+    ptrdiff_t count = 0;
+    __m512i factors = _mm512_set1_epi64((long long)factor);
+    for (ptrdiff_t block = 0; block < blocks; block++, items += 512) {
+        uint64_t word = 0;
+        for (int k = 0; k < 8; k++) {
+            __m512i v = _mm512_loadu_si512(items + 64 * k);
+            __m512i slots = _mm512_xor_si512(v, _mm512_srli_epi64(v, 32));
+            slots = _mm512_slli_epi64(_mm512_mul_epu32(slots, factors), 32);
+            slots = _mm512_srli_epi64(slots, 64 - FS_RECENT_BITS);
+            __mmask8 differs = _mm512_cmpneq_epi64_mask(
+                v, _mm512_i64gather_epi64(slots, recent, 8));
+            word |= (uint64_t)differs << (8 * k);
+        }
+        bits[block] = word;
+        count += fs_popcount(word);
+    }
+    return count;
+}
+#else
+#define FS_MARK_NOT_RECENT(width) \
+    static ptrdiff_t AT(mark_not_recent_u##width)( \
+        const char *items, ptrdiff_t blocks, const void *recent, uint32_t factor, uint64_t *bits) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        const uint##width##_t *seen = (const uint##width##_t *)recent; \
+        ptrdiff_t count = 0; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            uint64_t word = 0; \
+            for (int j = 0; j < 64; j++) \
+                word |= (uint64_t)(v[j] != seen[fs_recent_slot(v[j], factor)]) << j; \
+            bits[block] = word; \
+            count += fs_popcount(word); \
+        } \
+        return count; \
+    }
+FS_MARK_NOT_RECENT(32)
+FS_MARK_NOT_RECENT(64)
+#undef FS_MARK_NOT_RECENT
+#endif

@@ -1,0 +1,169 @@
+/* Items among a few known ones, bytes among 256 flags. Compiled once per CPU level (levels.h). */
+
+/* flags says which of 64 items are one of count tests: where the bits of the test's mask are those of
+   the test. */
+#if FS_LEVEL_NUMBER >= 3
+#if FS_LEVEL_NUMBER == 4
+#define FS_WORDS __m512i
+#define FS_LOAD(p) _mm512_loadu_si512(p)
+#define FS_AND _mm512_and_si512
+#define FS_EACH(width, x) _mm512_set1_epi##width(x)
+#define FS_EQUAL(width, a, b) _mm512_cmpeq_epi##width##_mask(a, b)
+#define FS_EACH_64(x) _mm512_set1_epi64((long long)(x))
+#else
+#define FS_WORDS __m256i
+#define FS_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
+#define FS_AND _mm256_and_si256
+#define FS_EACH(width, x) _mm256_set1_epi##width(x)
+#define FS_EQUAL(width, a, b) AT(lanes_##width)(_mm256_cmpeq_epi##width(a, b))
+#define FS_EACH_64(x) _mm256_set1_epi64x((long long)(x))
+
+/* A bit for each lane, all ones or 0. */
+static FS_INLINE uint32_t AT(lanes_8)(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
+static FS_INLINE uint32_t AT(lanes_16)(__m256i v)
+{
+    uint32_t bits = (uint32_t)_mm256_movemask_epi8(_mm256_packs_epi16(v, _mm256_setzero_si256()));
+    return (bits & 0xff) | (bits >> 8 & 0xff00);
+}
+static FS_INLINE uint32_t AT(lanes_32)(__m256i v)
+{
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(v));
+}
+static FS_INLINE uint32_t AT(lanes_64)(__m256i v)
+{
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v));
+}
+#endif
+#define FS_EACH_8(x) FS_EACH(8, (char)(x))
+#define FS_EACH_16(x) FS_EACH(16, (short)(x))
+#define FS_EACH_32(x) FS_EACH(32, (int)(x))
+
+/* Byte k of out is bit k of the word: 0 or 1. */
+static FS_INLINE void AT(flags)(uint64_t word, uint8_t *out)
+{
+#if FS_LEVEL_NUMBER == 4
+    _mm512_storeu_si512(out, _mm512_maskz_set1_epi8(word, 1));
+#else
+    const __m256i byte_of = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
+                                               0x0303030303030303);
+    const __m256i bit_of = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
+    for (int k = 0; k < 2; k++) {
+        __m256i v = _mm256_set1_epi32((int)(uint32_t)(word >> (32 * k)));
+        v = _mm256_and_si256(_mm256_shuffle_epi8(v, byte_of), bit_of);
+        v = _mm256_and_si256(_mm256_cmpeq_epi8(v, bit_of), _mm256_set1_epi8(1));
+        _mm256_storeu_si256((__m256i *)(out + 32 * k), v);
+    }
+#endif
+}
+
+#define FS_EQUAL_FEW(width) \
+    static FS_INLINE void AT(equal_few_u##width)(const char *items, const uint64_t *tests, \
+                                                 const uint64_t *masks, ptrdiff_t count, \
+                                                 uint8_t *out) \
+    { \
+        enum { LANES = sizeof(FS_WORDS) / (width / 8) }; \
+        uint64_t found = 0; \
+        for (ptrdiff_t k = 0; k < count; k++) { \
+            FS_WORDS mask = FS_EACH_##width(masks[k]), test = FS_EACH_##width(tests[k]); \
+            for (int j = 0; j < 64; j += LANES) { \
+                FS_WORDS v = FS_AND(FS_LOAD(items + j * (width / 8)), mask); \
+                found |= (uint64_t)FS_EQUAL(width, v, test) << j; \
+            } \
+        } \
+        AT(flags)(found, out); \
+    }
+#else
+#define FS_EQUAL_FEW(width) \
+    static FS_INLINE void AT(equal_few_u##width)(const char *items, const uint64_t *tests, \
+                                                 const uint64_t *masks, ptrdiff_t count, \
+                                                 uint8_t *out) \
+    { \
+        uint##width##_t item[64]; \
+        uint8_t found[64] = {0}; \
+        memcpy(item, items, sizeof item); \
+        for (ptrdiff_t k = 0; k < count; k++) { \
+            uint##width##_t test = (uint##width##_t)tests[k], mask = (uint##width##_t)masks[k]; \
+            for (int j = 0; j < 64; j++) found[j] |= (item[j] & mask) == test; \
+        } \
+        memcpy(out, found, sizeof found); \
+    }
+#endif
+FS_EQUAL_FEW(8)
+FS_EQUAL_FEW(16)
+FS_EQUAL_FEW(32)
+FS_EQUAL_FEW(64)
+#undef FS_EQUAL_FEW
+#if FS_LEVEL_NUMBER >= 3
+#undef FS_WORDS
+#undef FS_LOAD
+#undef FS_AND
+#undef FS_EACH
+#undef FS_EACH_8
+#undef FS_EACH_16
+#undef FS_EACH_32
+#undef FS_EACH_64
+#undef FS_EQUAL
+#endif
+
+/* out says which of n items, as they lie in memory, are one of count tests. */
+#define FS_AMONG_FEW(width) \
+    static void AT(among_few_u##width)(const char *items, ptrdiff_t n, const uint64_t *tests, \
+                                       const uint64_t *masks, ptrdiff_t count, uint8_t *out) \
+    { \
+        for (; n >= 64; n -= 64, items += 64 * (width / 8), out += 64) \
+            AT(equal_few_u##width)(items, tests, masks, count, out); \
+        if (n > 0) { \
+            uint##width##_t rest[64] = {0}; \
+            uint8_t flags[64]; \
+            memcpy(rest, items, (size_t)n * (width / 8)); \
+            AT(equal_few_u##width)((const char *)rest, tests, masks, count, flags); \
+            memcpy(out, flags, (size_t)n); \
+        } \
+    }
+FS_AMONG_FEW(8)
+FS_AMONG_FEW(16)
+FS_AMONG_FEW(32)
+FS_AMONG_FEW(64)
+#undef FS_AMONG_FEW
+
+/* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
+static ptrdiff_t AT(skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen)
+{
+#if FS_LEVEL_NUMBER >= 3
+    /* The 256 as bits: one of 16 bytes for each low half of a byte, with one bit for each high half
+       below 8, and one for those from 8 on. */
+    __m128i low_rows = _mm_setzero_si128(), high_rows = low_rows;
+    for (int k = 0; k < 8; k++) {
+        __m128i low = _mm_loadu_si128((const __m128i *)(seen + 16 * k));
+        __m128i high = _mm_loadu_si128((const __m128i *)(seen + 16 * k + 128));
+        low_rows = _mm_or_si128(low_rows, _mm_slli_epi16(low, k));
+        high_rows = _mm_or_si128(high_rows, _mm_slli_epi16(high, k));
+    }
+    __m256i rows = _mm256_broadcastsi128_si256(low_rows);
+    __m256i rows_from_8 = _mm256_broadcastsi128_si256(high_rows);
+    __m256i bit_of = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
+    __m256i half = _mm256_set1_epi8(15);
+    for (ptrdiff_t block = 0; block < blocks; block++, bytes += 64) {
+        uint32_t other = 0;
+        for (int k = 0; k < 64; k += 32) {
+            __m256i v = _mm256_loadu_si256((const __m256i *)(bytes + k));
+            __m256i low = _mm256_and_si256(v, half);
+            __m256i high = _mm256_and_si256(_mm256_srli_epi16(v, 4), half);
+            __m256i row = _mm256_blendv_epi8(_mm256_shuffle_epi8(rows, low),
+                                             _mm256_shuffle_epi8(rows_from_8, low), v);
+            __m256i found = _mm256_and_si256(row, _mm256_shuffle_epi8(bit_of, high));
+            found = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
+            other |= (uint32_t)_mm256_movemask_epi8(found);
+        }
+        if (other) return block;
+    }
+#else
+    const uint8_t *v = (const uint8_t *)bytes;
+    for (ptrdiff_t block = 0; block < blocks; block++, v += 64) {
+        uint8_t all = 1;
+        for (int j = 0; j < 64; j++) all &= seen[v[j]];
+        if (!all) return block;
+    }
+#endif
+    return blocks;
+}

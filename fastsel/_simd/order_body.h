@@ -1,0 +1,99 @@
+/* Words in order: where they change, as integers of the same order, in cells of equal width. Plain
+   C, of which the compiler makes what this CPU level has (see levels.h). */
+
+/* Sets a bit for each word that differs from the word before it. Words become numbers of the same
+   order: the bits of sign are flipped, in words that have it set those of negative, too, and less
+   is subtracted. Stops at a block with a word that is not canonical (see keys.pxd), unless all are
+   equal to the word before, and returns how many blocks come before it. last is the number before
+   the first word, then the last one; seen is 1 if a number was greater than the one before it, plus
+   2 if one was less. */
+#define FS_MARK_CHANGES(width) \
+    static ptrdiff_t AT(mark_changes_u##width)(const char *items, ptrdiff_t blocks, uint64_t mask, \
+                                               uint64_t limit, const uint64_t *order, \
+                                               uint64_t *last, uint64_t *bits, int *seen) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        uint##width##_t sign = (uint##width##_t)order[0], negative = (uint##width##_t)order[1]; \
+        uint##width##_t less = (uint##width##_t)order[2]; \
+        uint##width##_t significant = (uint##width##_t)mask; \
+        uint##width##_t gap = significant - (uint##width##_t)limit, above = significant + 1; \
+        uint##width##_t n[65], changes[64]; \
+        n[64] = (uint##width##_t)*last; \
+        for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
+            uint##width##_t beyond = 0, rises = 0, falls = 0, other = 0; \
+            n[0] = n[64]; \
+            /* In a long run all are the word before, as its number says. */ \
+            uint##width##_t word = (n[64] + less) ^ sign; \
+            word ^= negative & (uint##width##_t)(0 - (word >> (width - 1))); \
+            for (int j = 0; j < 64; j++) other |= (uint##width##_t)(v[j] ^ word); \
+            if (other == 0) { \
+                bits[block] = 0; \
+                continue; \
+            } \
+            for (int j = 0; j < 64; j++) { \
+                uint##width##_t magnitude = v[j] & significant; \
+                beyond |= (uint##width##_t)(magnitude - 1) & v[j]; \
+                beyond |= (uint##width##_t)(magnitude + gap); \
+                n[j + 1] = (v[j] ^ sign ^ \
+                            (negative & (uint##width##_t)(0 - (v[j] >> (width - 1))))) - less; \
+            } \
+            if (beyond & above) { \
+                *last = n[0]; \
+                return block; \
+            } \
+            for (int j = 0; j < 64; j++) { \
+                rises |= (uint##width##_t)(n[j + 1] > n[j]); \
+                falls |= (uint##width##_t)(n[j + 1] < n[j]); \
+                changes[j] = n[j + 1] ^ n[j]; \
+            } \
+            bits[block] = AT(word_u##width)((const char *)changes, (uint##width##_t)-1); \
+            *seen |= (int)(rises | falls << 1); \
+        } \
+        *last = n[64]; \
+        return blocks; \
+    }
+FS_MARK_CHANGES(32)
+FS_MARK_CHANGES(64)
+#undef FS_MARK_CHANGES
+
+/* The ordered keys of n words, which become canonical first (rule is significant, limit and nan),
+   then integers of the same order, as above. Each word is loaded once. */
+#define FS_ORDERED(width) \
+    static void AT(ordered_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
+                                     const uint64_t *order, uint64_t *out) \
+    { \
+        const uint##width##_t *v = (const uint##width##_t *)items; \
+        uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
+        uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order[0]; \
+        uint##width##_t negative = (uint##width##_t)order[1], less = (uint##width##_t)order[2]; \
+        if ((uint##width##_t)~(significant & limit) == 0 && negative == 0) { /* integers */ \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = (uint##width##_t)((v[j] ^ sign) - less); \
+            return; \
+        } \
+        for (ptrdiff_t j = 0; j < n; j++) { \
+            uint##width##_t word = v[j], magnitude = word & significant; \
+            word = magnitude ? word : 0; \
+            word = magnitude > limit ? nan : word; \
+            word ^= sign ^ (negative & (uint##width##_t)(0 - (word >> (width - 1)))); \
+            out[j] = (uint##width##_t)(word - less); \
+        } \
+    }
+FS_ORDERED(8)
+FS_ORDERED(16)
+FS_ORDERED(32)
+FS_ORDERED(64)
+#undef FS_ORDERED
+
+static void AT(cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out)
+{
+    uint64_t low = cells->low, last = cells->last - 1, gap = cells->gap;
+    uint64_t gap_low = cells->gap_low, gap_high = cells->gap_high;
+    int shift = cells->shift;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        uint64_t key = keys[j] < gap_low ? keys[j] : gap_low;
+        key = keys[j] >= gap_high ? keys[j] - gap : key;
+        uint64_t cell = (key - low) >> shift;
+        cell = (cell < last ? cell : last) + 1;
+        out[j] = (uint32_t)(key >= low ? cell : 0);
+    }
+}

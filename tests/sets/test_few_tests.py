@@ -1,0 +1,58 @@
+"""Items among a few tests, which are compared one by one."""
+
+import numpy as np
+import pytest
+
+import fastsel
+from fastsel._sets import few_tests
+
+DTYPES = ("i1", "u2", "i4", "u8", "i8", "f2", "f4", "f8", "M8[s]", "m8[ns]", ">f4", ">i8")
+SIZES = (0, 1, 63, 64, 65, 1000, 33_333)
+COUNTS = (1, 2, 7, few_tests.MAX_TESTS, few_tests.MAX_TESTS + 1)
+
+
+def few_values(dtype, size, rng):
+    """Of few values, with zeros of both signs, NaN of several bits and NaT."""
+    numbers = rng.integers(0, 40, size)
+    if dtype[0] in "Mm":
+        items = numbers.astype("i8").view(dtype)
+        items[::4] = "NaT"
+        return items
+    items = numbers.astype(dtype)
+    if items.dtype.kind == "f":
+        items[::3], items[1::5], items[2::7] = np.nan, -0.0, -np.nan
+    return items
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_equals_numpy(dtype):
+    rng = np.random.default_rng(1)
+    for size in SIZES:
+        items = few_values(dtype, size, rng)
+        for count in COUNTS:
+            tests = few_values(dtype, count, rng)
+            for invert in (False, True):
+                for array in (items, items[::-1], items[::2]):
+                    expected = np.isin(array, tests, invert=invert)
+                    for threads in (1, 2, 3, 7):
+                        with fastsel.threads(threads):
+                            found = fastsel.isin(array, tests, invert=invert)
+                        assert found.dtype == bool
+                        assert np.array_equal(found, expected), (size, count)
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("test", [0.0, -0.0, np.nan, -np.nan, 1.5, np.inf])
+def test_one_float(test, invert):
+    items = np.array([0.0, -0.0, np.nan, -np.nan, 1.5, -1.5, np.inf, 5e-324])
+    found = fastsel.isin(items, test, invert=invert)
+    assert found.tolist() == np.isin(items, test, invert=invert).tolist()
+
+
+def test_items_of_any_shape_and_alignment():
+    items = np.frombuffer(b"\0" + np.arange(12, dtype="f8").tobytes(), np.uint8)[1:]
+    items = items.view("f8").reshape(3, 4)
+    assert not items.flags.aligned
+    expected = np.isin(items, [3, 7])
+    assert np.array_equal(fastsel.isin(items, [3.0, 7.0]), expected)
+    assert np.array_equal(fastsel.isin(items.T, [3.0, 7.0]), expected.T)
