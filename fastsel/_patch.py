@@ -35,7 +35,7 @@ def unique_values(x, /):
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
 # By name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES} | {"unique_values": unique_values}
-# NumPy's, for arrays that override them: they ask these arrays once more where they call each other.
+# NumPy's, for arrays that override them: where they call each other, they ask the arrays again.
 _NUMPYS = {
     name: _numpy.copy_of(function, function.__globals__)
     for name, function in _numpy.IMPLEMENTATIONS.items()

@@ -95,9 +95,7 @@ OF_SETS = {
     "isin": lambda module, a: module.isin(a, a[:3]),
     "isin among it": lambda module, a: module.isin(a[:3], a[:2000], invert=True),
     "intersect1d": lambda module, a: module.intersect1d(a, a[:3]),
-    "intersect1d with indices": lambda module, a: module.intersect1d(
-        a[:5], a, return_indices=True
-    ),
+    "intersect1d with indices": lambda module, a: module.intersect1d(a[:5], a, return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[:3]),
     "union1d of another class": lambda module, a: module.union1d(np.asarray(a), a[:3]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, a[:3]),
