@@ -23,23 +23,29 @@ from fastsel._sets import _sets
 from fastsel._unique import _distinct
 
 
-def unique_values(x, /):
-    """`fastsel.unique_values` in ascending order, as it is with NumPy where that sorts; of items
-    without an order, NumPy's answer."""
-    try:
-        return _distinct.unique(x, equal_nan=False)
-    except (TypeError, ValueError):
-        return _numpy.unique_values(x)
+def _ascending(numpys):
+    """unique_values in ascending order, which NumPy's has in some of its versions and for some
+    dtypes; of items without an order, what NumPy's function answers."""
+
+    def unique_values(x, /):
+        try:
+            return _distinct.unique(x, equal_nan=False)
+        except (TypeError, ValueError):
+            return numpys(x)
+
+    return unique_values
 
 
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
 # By name; tests replace them.
-OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES} | {"unique_values": unique_values}
+OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
+OURS["unique_values"] = _ascending(_numpy.unique_values)
 # NumPy's, for arrays that override them: where they call each other, they ask the arrays again.
 _NUMPYS = {
     name: _numpy.copy_of(function, function.__globals__)
     for name, function in _numpy.IMPLEMENTATIONS.items()
 }
+_NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 
 # Names of arguments that may be arrays, and the classes that override none of NumPy's functions.
 ARRAYS = {"a", "ar", "ar1", "ar2", "arr", "condition", "element", "out", "test_elements", "x"}

@@ -223,6 +223,8 @@ def test_a_class_that_defers_to_numpy_gets_numpys_answer(name, patch):
     array = np.array([3, 0, 3, 4]).view(Defers)
     arguments = ([True, False, True], array) if len(arguments_of(name)) == 2 else (array,)
     expected = getattr(np, name)(*arguments)
+    if patch and name == "unique_values":
+        expected = np.sort(expected)
     if type(expected) is int:
         pytest.skip("this NumPy counts in Python's integers")
     with fastsel.patched() if patch else contextlib.nullcontext():
