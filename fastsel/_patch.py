@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import linecache
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,9 +23,30 @@ from fastsel._selection import _selection
 from fastsel._sets import _sets
 from fastsel._unique import _distinct
 
+
+def _ascending(numpys):
+    """unique_values in ascending order, which NumPy's has in some of its versions and for some
+    dtypes; of items without an order, what NumPy's function answers."""
+
+    def unique_values(x, /):
+        try:
+            return _distinct.unique(x, equal_nan=False)
+        except (TypeError, ValueError):
+            return numpys(x)
+
+    return unique_values
+
+
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
 # By name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
+OURS["unique_values"] = _ascending(_numpy.unique_values)
+# NumPy's, for arrays that override them: where they call each other, they ask the arrays again.
+_NUMPYS = {
+    name: _numpy.copy_of(function, function.__globals__)
+    for name, function in _numpy.IMPLEMENTATIONS.items()
+}
+_NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 
 # The classes that override none of NumPy's functions.
 PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
@@ -60,14 +82,16 @@ def patch_numpy() -> None:
     pandas' ``df[mask]`` and scipy.sparse, which call methods), nor functions that numba compiles.
     The functions remain NumPy's objects: as always, NumPy first asks arrays with an
     ``__array_function__`` of their own, tables keyed by the functions work, and numba compiles
-    them. May be called from several threads; the functions change for all of them.
+    them. ``numpy.unique_values`` is in ascending order for every dtype, unlike
+    `fastsel.unique_values`. May be called from several threads; the functions change for all of
+    them.
 
     Examples
     --------
     >>> import fastsel, numpy
     >>> fastsel.patch_numpy()
-    >>> numpy.unique_values([2, 1, 2])
-    array([2, 1])
+    >>> numpy.unique([2, 1, 2])
+    array([1, 2])
     >>> fastsel.unpatch_numpy()
     """
     global _patches
@@ -115,8 +139,8 @@ def patched() -> Iterator[None]:
     --------
     >>> import fastsel, numpy
     >>> with fastsel.patched():
-    ...     numpy.flatnonzero([0, 1, 1]), numpy.unique_values([2, 1, 2])
-    (array([1, 2]), array([2, 1]))
+    ...     numpy.flatnonzero([0, 1, 1]), numpy.unique([2, 1, 2])
+    (array([1, 2]), array([1, 2]))
     """
     patch_numpy()
     try:
@@ -134,32 +158,33 @@ def overridden(name, arrays, *args, **kwargs):
     """Serve a call with arrays of other classes. NumPy has already asked those that override its
     functions; a call that comes here with one of them wants NumPy's own result."""
     ours = not any(map(_gate.overrides, arrays))
-    return (OURS[name] if ours else getattr(_numpy, name))(*args, **kwargs)
+    return (OURS[name] if ours else _NUMPYS[name])(*args, **kwargs)
 
 
 def _code(name):
-    """Code with the parameters of NumPy's function, which calls ours."""
+    """Code with the parameters of NumPy's function, which calls ours. Its source can be read, by
+    `inspect.getsource` and in tracebacks."""
     parameters = inspect.signature(_numpy.IMPLEMENTATIONS[name]).parameters.values()
     given = ", ".join(
         p.name if p.kind != p.KEYWORD_ONLY else f"{p.name}={p.name}" for p in parameters
     )
     arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
-    signature = inspect.Signature(
-        [p.replace(default=p.empty, annotation=p.empty) for p in parameters]
-    )
+    signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
     are_plain = " and ".join(f"type({array}) in _fastsel.PLAIN" for array in arrays)
     at_once = ""
     if name in AT_ONCE:
         condition, call = AT_ONCE[name]
         at_once = f"    if {condition} and (found := {call}) is not None:\n        return found\n"
-    namespace = {}
-    exec(
+    source = (
         f"def {name}{signature}:\n{at_once}"
         f"    if {are_plain}:\n"
         f"        return _fastsel.OURS[{name!r}]({given})\n"
-        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {given})\n",
-        namespace,
+        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {given})\n"
     )
+    file = f"<fastsel behind numpy.{name}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    namespace = {}
+    exec(compile(source, file, "exec"), namespace)
     return namespace[name].__code__
 
 

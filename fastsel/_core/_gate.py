@@ -10,8 +10,9 @@ import numpy as np
 from fastsel._core import _numpy
 
 # Array-likes that NumPy would simply convert. Everything else that is not an array (a duck array, a
-# pandas Series, a generator) goes to the NumPy function, which knows the rules.
-_CONVERTED = (list, tuple, range, array.array, memoryview)
+# pandas Series, a generator, a list of a class that may have methods of its own) goes to the NumPy
+# function, which knows the rules.
+_CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 
 # Free-threaded interpreters have no lock that lets one thread at a time run Python code.
 HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -47,7 +48,7 @@ def plain(a):
         return a
     if type(a) is np.memmap:
         return a.view(np.ndarray)
-    if isinstance(a, _CONVERTED):
+    if type(a) in _CONVERTED:
         return np.asarray(a)
     return None
 

@@ -56,16 +56,12 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     >>> fastsel.nonzero([0.0, -0.0])
     (array([], dtype=int64),)
     """
-    if type(a) is np.ndarray and a.ndim == 1:
-        index = small_positions.flatnonzero(a, _gate.SMALL_ITEMS)
-        if index is not None:
-            return (index,)
-    array = _gate.plain(a)
+    array = a if type(a) is np.ndarray else _gate.plain(a)
     if array is None:
         return _gate.library(a).nonzero(a)
-    if _gate.tiny(array) or array.ndim == 0 or (truth := _dtypes.truth(array.dtype)) is None:
-        return array.nonzero()
-    return tuple(find_coordinates(array, truth))
+    if array.ndim == 1:
+        return (_flat(array),)
+    return small_positions.rows_of(_rows(array)) if array.ndim else array.nonzero()
 
 
 def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
@@ -94,12 +90,7 @@ def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
     array = _gate.plain(a)
-    if array is None:
-        return _gate.library(a).flatnonzero(a)
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
-        return array.ravel().nonzero()[0]
-    threads = _threads.for_bytes(array.nbytes)
-    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
+    return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
 
 
 def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
@@ -129,9 +120,7 @@ def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
-        return np.array(array.nonzero()).T
-    return find_coordinates(array, truth).T
+    return _rows(array).T
 
 
 @overload
@@ -212,6 +201,28 @@ def count_nonzero(
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
         return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
     return _count_along(array, truth, axes, keepdims)
+
+
+def _flat(array):
+    """The flat indices, in an array that owns them."""
+    if (index := small_positions.flatnonzero(array, _gate.SMALL_ITEMS)) is not None:
+        return index
+    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+        return (array if array.ndim == 1 else array.ravel()).nonzero()[0].copy()
+    threads = _threads.for_bytes(array.nbytes)
+    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
+
+
+def _rows(array):
+    """The coordinates, one contiguous row for each axis."""
+    if (found := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
+        return found
+    if _gate.tiny(array):  # a copy is contiguous
+        found = small_positions.coordinates(array.copy(), _gate.SMALL_ITEMS)
+        return np.array(array.nonzero()) if found is None else found
+    if (truth := _dtypes.truth(array.dtype)) is None:
+        return np.array(array.nonzero())
+    return find_coordinates(array, truth)
 
 
 def find_coordinates(array, truth):

@@ -219,7 +219,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
-        return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
+        indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
+        return (a if indexed else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
     in_order = order == [*range(array.ndim)]
     result = _compress(
@@ -229,7 +230,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         return array[_for_numpy(selects)]
     if not in_order:
         result = result.transpose(np.argsort(order[selects.ndim - 1 :]))
-    return _gate.like(result, a)
+    return result
 
 
 def _tiny(array, mask):
@@ -250,7 +251,7 @@ def _condition(condition):
     """The condition of compress as a 1-d array, or None where NumPy has to decide."""
     if isinstance(condition, np.ndarray):
         mask = _gate.plain(condition)
-    elif isinstance(condition, list | tuple):
+    elif type(condition) in (list, tuple):
         try:
             mask = np.array(condition, dtype=bool)
         except (TypeError, ValueError):

@@ -139,7 +139,7 @@ def _many_nan(items):
     if items.dtype.kind not in "fcmM":
         return False
     sample = items[:: -(-items.size // SAMPLED_NANS)]
-    return 2 * np.count_nonzero(np.isnan(sample)) >= sample.size
+    return 2 * np.isnan(sample).sum() >= sample.size
 
 
 def _beside_nan(first, second, wanted):

@@ -76,6 +76,7 @@ def isin(
     if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+            _check_truth(assume_unique)
             found = _among(element.ravel(), test_elements.ravel(), bool(invert))
             if found is not None:
                 return found.reshape(element.shape)
@@ -164,6 +165,7 @@ def intersect1d(
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique, return_indices=return_indices)
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
+    _check_truth(assume_unique)
     if not return_indices:
         return unique(extract(found[0], both[0]))
     (values, index1), (_, index2) = (
@@ -297,7 +299,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     array([1, 3, 5])
     """
     both = _together(ar1, ar2)
-    if assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
+    if both and assume_unique and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
         both = None  # NumPy's result has the dtype of the array beside a Python number
     found = both and _membership.masks(*both, WantedMasks(True, True, True))
     if found is None:
@@ -321,6 +323,11 @@ def _nan_of(items):
         return unique(extract(is_nan, items))
     first = int(is_nan.argmax())
     return items[first : first + 1][is_nan[first : first + 1]]
+
+
+def _check_truth(flag):
+    """A flag that changes nothing raises its error all the same if it is neither true nor false."""
+    bool(flag)
 
 
 def _serves(kind, element, test_elements):

@@ -88,24 +88,24 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    array = ar if type(ar) is np.ndarray else _gate.plain(ar)
     wanted = return_index, return_inverse, return_counts
-    is_array = type(ar) is np.ndarray
-    if is_array and axis is None and ar.size <= _plan.SMALL_ITEMS:
-        found = _small(ar, wanted, equal_nan, sorted)
-        if found is not None:
-            return outputs(found, ar.shape) if any(wanted) else found[0]
-    wanted = Wanted(*wanted)
-    tiny = is_array and ar.size <= _plan.TINY_ITEMS
-    if tiny and sorted and ar.dtype.kind in ("iu" if axis is not None else "iuSU"):
-        return _numpy.unique(ar, *wanted, axis)
-    array = _gate.plain(ar)
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
         if not _is_ours(array, sorted):
-            return _numpy_unique.as_given(array, wanted, axis, equal_nan, sorted)
-    sorted = bool(sorted)
+            return _numpy_unique.as_given(array, Wanted(*wanted), axis, equal_nan, sorted)
+    is_array = type(array) is np.ndarray
+    if is_array and axis is None and array.size <= _plan.SMALL_ITEMS:
+        found = _small(array, wanted, equal_nan, sorted)
+        if found is not None:
+            return outputs(found, array.shape) if any(wanted) else found[0]
+    # As in a small array: a flag without a truth raises its error, whatever the dtype.
+    wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
+    tiny = is_array and array.size <= _plan.TINY_ITEMS
+    if tiny and sorted and array.dtype.kind in ("iu" if axis is not None else "iuSU"):
+        return _numpy.unique(array, *wanted, axis)
     by_numpy = tiny and sorted and axis is None and array.dtype.char in "fd"
-    rows = None if by_numpy or type(array) is not np.ndarray else _rows(array, axis)
+    rows = None if by_numpy or not is_array else _rows(array, axis)
     found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
@@ -257,7 +257,7 @@ def _of_rows(rows, wanted, equal_nan, sorted):
         rows = np.require(rows, requirements="CA")  # with an axis it may have come in any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
-    keys = _keys.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
+    keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
     found = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import dask.array as da
 import numpy as np
 from dask._task_spec import Task, convert_legacy_graph
+from dask.array.core import normalize_chunks
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import ArrayLike
@@ -53,13 +54,24 @@ def serves(x):
 
 def checked(name, a):
     """`a` as a dask array of NumPy blocks."""
-    x = da.asarray(a)
+    x = _as_dask(a)
     if not serves(x):
         raise TypeError(
             f"{name} must be a dask array with blocks of type numpy.ndarray, got blocks of type "
             f"{type(x._meta).__name__}"
         )
     return x
+
+
+def _as_dask(a):
+    """``dask.array.asarray(a)``, also for items that hold references, of which dask cannot say how
+    many bytes they have: their blocks are as large as if the references were all."""
+    try:
+        return da.asarray(a)
+    except NotImplementedError:
+        array = np.asanyarray(a)
+    chunks = normalize_chunks("auto", array.shape, dtype=np.dtype((np.void, array.itemsize)))
+    return da.from_array(array, chunks, name=False)  # dask names alike what prints alike
 
 
 def stand_in(x):
