@@ -31,8 +31,8 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 
 def of_tiny(array, wanted, equal_nan):
-    """NumPy's answer, ascending, for a tiny array of a dtype whose kernel starts later than NumPy is
-    done; None for others. The flags are as the caller gave them."""
+    """NumPy's answer, ascending, for a tiny array of a dtype whose kernel starts later than NumPy
+    is done; None for others. The flags are as the caller gave them."""
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
