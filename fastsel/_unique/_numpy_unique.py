@@ -37,7 +37,7 @@ def of_tiny(array, wanted, equal_nan):
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
         if any(wanted):
-            serves = kind in "cT" and array.size <= _plan.TINY_STRINGS
+            serves = kind == "c" or (kind == "T" and array.size <= _plan.TINY_STRINGS)
         else:
             serves = kind in "cT" or (kind == "V" and dtype.isbuiltin == 0 and not dtype.names)
         if not serves or hasattr(dtype, "na_object"):
