@@ -125,7 +125,9 @@ EVERYDAY = (
     grid("unique_sorted", dtype=["complex128", "T", "U8"], size=10, groups=5),
     grid("unique_sorted", dtype=["complex128", "V16", "S16", "U4"], size=5e5, groups="n"),
     grid("unique_rows", dtype="int64", size=30, width=3, groups=5),
-    grid("unique_rows", dtype="float32", size=784_000, width=784, groups="n", distribution="coarse"),
+    grid(
+        "unique_rows", dtype="float32", size=784_000, width=784, groups="n", distribution="coarse"
+    ),
     grid("unique_all", dtype="int64", groups="n", distribution=["nearly", "halves"]),
     grid("boolean_mask compress", layout=["strided", "reversed"], density=0.99),
 )
