@@ -35,9 +35,10 @@ extensions = [
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings have them in words
-numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False  # named tuples: the signature has them
+templates_path = ["templates"]
 toc_object_entries = False  # the page of a function has its name already
-default_role = "code"  # what stands in single backticks in the docstrings
+default_role = "py:obj"  # what stands in single backticks in the docstrings: links, or else code
 
 # Without a network, the names that fastsel has of NumPy still lead to its pages.
 write_inventory(HERE / "generated" / "numpy.inv")
@@ -97,6 +98,11 @@ def add_see_also(app, what, name, found, options, lines):
     lines += see_also(name)
 
 
+def strip_examples(app, page, source):
+    """A doctest ends with an empty line, which no reader needs to see."""
+    source[0] = re.sub(r"(?ms)(^```python\n.*?)\n+(?=^```$)", r"\1\n", source[0])
+
+
 def plain(title):
     """The text of a title, which may have marks."""
     return unescape(re.sub("<[^>]*>", "", title))
@@ -124,4 +130,5 @@ def prepare_page(app, page, template, context, doctree):
 
 def setup(app):
     app.connect("autodoc-process-docstring", add_see_also, priority=400)
+    app.connect("source-read", strip_examples)
     app.connect("html-page-context", prepare_page, priority=400)

@@ -55,7 +55,7 @@ def calls_of(page):
 
 def table(calls):
     """A row for each call, in the order of the page."""
-    lines = ["| call | items | NumPy | fastsel |", "|---|---|---|---|"]
+    lines = ["| call | items | NumPy | fastsel |", "|---|--:|--:|--:|"]
     for name, args, kwargs in calls:
         sides = [numpy_form(name, kwargs), getattr(fastsel, name)]
         times = fastest([side for side in sides if side], args, kwargs)
