@@ -17,7 +17,6 @@ from see_also import see_also, write_inventory  # noqa: E402
 ROOT = HERE.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ADDRESS = SETTINGS["tool"]["fastsel"]["address"]  # of the repository, or ""
-
 DESCRIPTION = SETTINGS["project"]["description"]
 
 project = "fastsel"
@@ -98,7 +97,7 @@ def add_see_also(app, what, name, found, options, lines):
     lines += see_also(name)
 
 
-def strip_examples(app, page, source):
+def trim_examples(app, page, source):
     """A doctest ends with an empty line, which no reader needs to see."""
     source[0] = re.sub(r"(?ms)(^```python\n.*?)\n+(?=^```$)", r"\1\n", source[0])
 
@@ -130,5 +129,5 @@ def prepare_page(app, page, template, context, doctree):
 
 def setup(app):
     app.connect("autodoc-process-docstring", add_see_also, priority=400)
-    app.connect("source-read", strip_examples)
+    app.connect("source-read", trim_examples)
     app.connect("html-page-context", prepare_page, priority=400)
