@@ -129,6 +129,7 @@ TESTS = {
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
+    "thread_trial.h": ["thread_counts"],
 }
 # Headers of declarations, and of calls of one function.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}
