@@ -130,6 +130,7 @@ TESTS = {
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
     "thread_trial.h": ["thread_counts"],
+    "late_regions.h": ["openmp"],
 }
 # Headers of declarations, and of calls of one function.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}
