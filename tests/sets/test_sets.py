@@ -139,8 +139,8 @@ def test_nat_in_a_range_of_large_times(few_threads, monkeypatch):
     """NaT has the entry after the largest time's."""
     monkeypatch.setattr("fastsel._sets._membership._by_hash", None)
     times = (np.iinfo("i8").max - np.arange(300)).view("M8[s]")
-    tests = np.append(times[::2], np.datetime64("NaT"))
-    items = np.append(times, [np.datetime64("NaT"), np.datetime64(0, "s")])
+    tests = np.append(times[::2], np.datetime64("NaT", "s"))
+    items = np.append(times, [np.datetime64("NaT", "s"), np.datetime64(0, "s")])
     expected = [True, False] * 150 + [False, False]
     assert fastsel.isin(items, tests).tolist() == expected
     assert fastsel.isin(items, tests, invert=True).tolist() == [not found for found in expected]

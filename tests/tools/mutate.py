@@ -74,8 +74,8 @@ TESTS = {
     "tables.pyx": ["tables", "distinct_firsts", *DISTINCT],
     "tables.pxd": DISTINCT,
     "recent.pxd": ["tables", "distinct_firsts", *DISTINCT],
-    "scatter.pyx": ["sorting", *DISTINCT, *SETS, "distinct_firsts", "written_meanwhile"],
-    "scatter.pxd": ["sorting", *DISTINCT],
+    "scatter.pyx": ["scatter", "sorting", *DISTINCT, *SETS, "distinct_firsts", "written_meanwhile"],
+    "scatter.pxd": ["scatter", "sorting", *DISTINCT],
     "quantiles.pyx": ["sorting", "ascending"],
     "quantiles.pxd": ["sorting"],
     "pieces.pyx": ["sorting", "ascending", "small_unique", *DISTINCT],
@@ -129,6 +129,8 @@ TESTS = {
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
+    "thread_trial.h": ["thread_counts"],
+    "late_regions.h": ["openmp"],
 }
 # Headers of declarations, and of calls of one function.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}
