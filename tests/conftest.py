@@ -16,8 +16,8 @@ os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import pytest
 from arrays import ML_DTYPES, ML_NAMES
+from forcing import TUNING
 from hypothesis import HealthCheck, settings
-from tuning import TUNING
 
 import fastsel
 

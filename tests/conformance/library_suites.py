@@ -22,7 +22,7 @@ from fastsel import _patch
 from fastsel._core import _numpy
 
 sys.path.append(str(Path(__file__).parents[1] / "shared"))
-from tuning import TUNING
+from forcing import TUNING
 
 FILES = (
     "pandas.tests.test_algos",

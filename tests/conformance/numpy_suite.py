@@ -22,7 +22,7 @@ import fastsel
 from fastsel import _patch
 
 sys.path.append(str(Path(__file__).parents[1] / "shared"))
-from tuning import TUNING
+from forcing import TUNING
 
 FILES = (
     "numpy.lib.tests.test_arraysetops",

@@ -10,16 +10,15 @@ import operator
 import numpy as np
 import pytest
 import reference
-from any_array import Plain, arrays_of_any_kind
 from arrays import (
     ML_DTYPES,
 )
 from comparison import assert_same, outcome
-from forcing import ALGORITHMS, force
+from forcing import ALGORITHMS, TUNING, force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import SIGNALLING_NANS
-from tuning import TUNING
+from strategies import Plain, arrays_of_any_kind
 
 import fastsel
 

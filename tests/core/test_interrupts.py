@@ -8,11 +8,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from grids import slow
+from unique_kernels import sort_keys
 
 import fastsel
 from fastsel._core import scratch
 from fastsel._unique import _keys
-from fastsel._unique.sorting import sorted_groups
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="this system has no timer signal"
@@ -190,10 +190,7 @@ def ends_a_sort(items, threads):
     fastsel.release_memory()
     try:
         with every_few_milliseconds(interrupt):
-            sorted_groups(
-                *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
-                *(False, False, False, True, threads),
-            )
+            sort_keys(keys, threads=threads)
     except KeyboardInterrupt:
         assert (items == before).all()
         return True

@@ -13,10 +13,10 @@ from arrays import make
 from comparison import assert_same
 from grids import covering
 from operators import SETS
+from unique_kernels import make_partitions
 
 import fastsel
 from fastsel._core import _gate
-from fastsel._unique import _keys, partitions
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
@@ -367,13 +367,10 @@ def many_threads():
 
 def test_as_many_tables_at_once_as_there_is_memory_for():
     """With few CPUs, no more threads than these have a table at the same time."""
-    keys = _keys.keys_of(np.arange(2_250_000), True)
+    keys = np.arange(2_250_000)
 
     def table_threads(expected):
-        outputs = True, True
-        job = partitions.Partitions(
-            keys.data, keys.size, keys.rule, None, _keys.SEEDS, expected, *outputs, 128
-        )
+        job = make_partitions(keys, expected=expected, inverse=True, counts=True, threads=128)
         return job.table_threads()
 
     assert table_threads(1000) == 128

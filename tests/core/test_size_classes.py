@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from comparison import outcome
 from grids import covering
-from oddities import THRESHOLDS, Plain, assert_same_answer
+from odd_arguments import THRESHOLDS, Plain, assert_same_answer
 
 import fastsel
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
 from comparison import assert_same, outcome
-from writers import while_writing
+from concurrent_writer import while_writing
 
 import fastsel
 

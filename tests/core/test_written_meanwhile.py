@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from arrays import make
 from comparison import assert_same, outcome
+from concurrent_writer import while_writing
 from forcing import ALGORITHMS, force
 from grids import covering
-from writers import while_writing
 
 import fastsel
 from fastsel._core import _numpy

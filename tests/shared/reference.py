@@ -10,7 +10,6 @@ import math
 from collections import namedtuple
 
 import numpy as np
-from comparison import assert_same
 
 Coordinates = namedtuple("Coordinates", ["count", "coordinates"])
 
@@ -247,6 +246,15 @@ def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     return values, index, np.array(inverse, np.intp).reshape(inverse_shape), counts
 
 
+def object_outputs(items):
+    """The four outputs for a list of hashable objects, in order of first occurrence, by a dict."""
+    group_ids = {}
+    inverse = [group_ids.setdefault(item, len(group_ids)) for item in items]
+    index = [inverse.index(group) for group in range(len(group_ids))]
+    counts = [inverse.count(group) for group in range(len(group_ids))]
+    return list(group_ids), index, inverse, counts
+
+
 def unique(
     ar,
     return_index=False,
@@ -351,13 +359,3 @@ def unique_cases(
         for wanted in itertools.product((False, True), repeat=3):
             keywords = dict(zip(names, wanted, strict=True), axis=axis, equal_nan=nan, sorted=order)
             yield keywords, _wanted(outputs, *wanted)
-
-
-def check_unique(function, ar, oracle=unique_outputs, **options):
-    """`function` returns what `unique_cases` expects, for each combination of outputs."""
-    for keywords, expected in unique_cases(ar, oracle, **options):
-        try:
-            assert_same(function(ar, **keywords), expected)
-        except AssertionError as error:
-            error.add_note(f"for {ar.dtype} of shape {ar.shape} and {keywords}")
-            raise

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 from arrays import grouped
-from comparison import assert_same, outcome
+from comparison import assert_same, check_unique, outcome
 from forcing import ALGORITHMS, force
 from grids import covering, slow
 from layouts import LAYOUTS, as_axes_rolled, has_layout
@@ -107,7 +107,7 @@ def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
 def test_every_combination_of_outputs(name, few_threads):
     for shape, axis in (((50, 3), 0), ((3, 50), 1), ((4, 5, 2), 1)):
         array = grouped(name, math.prod(shape), 3).reshape(shape)
-        reference.check_unique(fastsel.unique, array, axis=axis)
+        check_unique(fastsel.unique, array, axis=axis)
 
 
 # Axes and layouts.
@@ -138,7 +138,7 @@ def test_axis_of_one_dimension_is_the_whole_array(few_threads):
     """So NaNs are one group there."""
     array = np.array([nan, 2, 1, nan, -0.0, 0.0])
     for axis in (0, -1):
-        reference.check_unique(fastsel.unique, array, axis=axis)
+        check_unique(fastsel.unique, array, axis=axis)
         assert_same(
             fastsel.unique(array, True, True, True, axis), fastsel.unique(array, True, True, True)
         )

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from grids import covering
+from unique_kernels import sort_keys
 
 import fastsel
 from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
-from fastsel._unique.sorting import sorted_groups
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
@@ -58,9 +58,16 @@ SPREADS = {
 
 def groups_of(items, equal_nan, wanted, threads, merged=True):
     """(values, index, inverse, counts); None if the keys are not for this kernel."""
-    keys = _keys.keys_of(items, equal_nan)
-    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
-    return sorted_groups(*arguments, *wanted, merged, threads)
+    index, inverse, counts = wanted
+    return sort_keys(
+        _keys.keys_of(items, equal_nan),
+        seeds=_keys.SEEDS,
+        index=index,
+        inverse=inverse,
+        counts=counts,
+        merged=merged,
+        threads=threads,
+    )
 
 
 def canonical(items):
