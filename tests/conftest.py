@@ -38,42 +38,14 @@ settings.register_profile("few", settings.get_profile("default"), max_examples=8
 settings.load_profile("default")
 
 
-# What pytest-run-parallel must not run in several threads at once: modules, tests, fixtures.
-THREAD_UNSAFE = {
-    "test_any_call_equals_the_reference": "forces an algorithm for the process",
-    "test_any_list_is_rebuilt_by_its_inverse": "forces an algorithm for the process",
-    "test_dask_page": "catches what an example prints",
-    "test_documents": "catches what an example prints",
-    "test_every_dtype": "forces an algorithm for the process",
-    "test_eight_threads_at_once": "sets what holds for the process",
-    "test_fork": "forks",
-    "test_interrupts": "sends signals, which the main thread handles",
-    "test_huge": "needs the memory once",
-    "test_bench": "the command line prints, and reads the arguments of the process",
-    "test_bench_arrays": "the command line prints, and reads the arguments of the process",
-    "test_bench_report": "the command line prints, and reads the arguments of the process",
-    "test_main": "the command line prints, and reads the arguments of the process",
-    "test_memory": "counts references and the memory of the process",
-    "test_objects_that_raise": "counts references",
-    "test_results": "looks at memory that all threads share",
-    "test_setting_holds_in_every_python_thread": "sets what holds for the process",
-    "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
-    "test_settings_change_while_others_call": "sets what holds for the process",
-    "test_site": "replaces fastsel's functions, and catches what an example prints",
-    "test_patch": "replaces NumPy's functions",
-    "test_what_a_variable_says": "sets a variable of the process",
-    "test_written_meanwhile": "has a writer and readers of its own",
-    "test_run": "the command line prints, and reads the arguments of the process",
-    "test_report": "replaces what NumPy's functions lead to",
+# Fixtures whose tests pytest-run-parallel must not run in several threads at once. Other tests that
+# it must not run so are marked themselves.
+THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which one thread can use",
     "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
     "run_forked": "starts an interpreter, which threads of this one do not reach",
     "run_python": "starts an interpreter, which threads of this one do not reach",
 }
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "thread_unsafe(reason): for pytest-run-parallel")
 
 
 def pytest_collection_finish():
@@ -85,9 +57,8 @@ def pytest_collection_finish():
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
-        for name in names & set(THREAD_UNSAFE):
-            item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
+        for name in THREAD_UNSAFE_FIXTURES.keys() & item.fixturenames:
+            item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE_FIXTURES[name]))
         if not ML_DTYPES and any(name in item.name for name in ML_NAMES):
             item.add_marker(pytest.mark.skip(reason="needs pip install ml_dtypes"))
 

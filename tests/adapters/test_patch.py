@@ -19,6 +19,8 @@ import fastsel
 from fastsel import _patch
 from fastsel._core import _gate, _numpy
 
+pytestmark = pytest.mark.thread_unsafe(reason="replaces NumPy's functions")
+
 NAMES = _numpy.NAMES
 IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 CODES = {name: function.__code__ for name, function in IMPLEMENTATIONS.items()}

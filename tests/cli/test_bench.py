@@ -11,7 +11,10 @@ import fastsel
 from fastsel._cli import _bench, _workloads
 from fastsel._core._operators import OPERATORS
 
-pytestmark = pytest.mark.usefixtures("one_call_each")
+pytestmark = [
+    pytest.mark.usefixtures("one_call_each"),
+    pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process"),
+]
 
 TINY = ("--size", "2000")
 

@@ -24,6 +24,7 @@ import fastsel
 
 pytestmark = [
     SIGNALLING_NANS,
+    pytest.mark.thread_unsafe(reason="forces an algorithm for the process"),
     pytest.mark.skipif(
         np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
     ),

@@ -13,6 +13,8 @@ from grids import slow
 import fastsel
 from fastsel._core import parallel
 
+pytestmark = pytest.mark.thread_unsafe(reason="forks")
+
 # LLVM's libomp or Intel's libiomp5, also where a link has libgomp's name.
 LIBOMP = (
     "omp" in (RUNTIME := os.path.realpath(parallel.openmp()[1] or "")) and "gomp" not in RUNTIME

@@ -5,6 +5,8 @@ import pytest
 
 import fastsel
 
+pytestmark = pytest.mark.thread_unsafe(reason="needs the memory once")
+
 # Prints how far the peak memory of the process rose, in MiB, while `call` ran.
 PEAK = """
 import sys

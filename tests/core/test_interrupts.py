@@ -14,9 +14,10 @@ import fastsel
 from fastsel._core import scratch
 from fastsel._unique import _keys
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="this system has no timer signal"
-)
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal"),
+    pytest.mark.thread_unsafe(reason="sends signals, which the main thread handles"),
+]
 
 # Calls of minutes, or as long as memory for their bitmask lets them be.
 ENDLESS = {

@@ -18,7 +18,10 @@ from unique_kernels import make_partitions
 import fastsel
 from fastsel._core import _gate
 
-pytestmark = pytest.mark.usefixtures("forced_kernels")
+pytestmark = [
+    pytest.mark.usefixtures("forced_kernels"),
+    pytest.mark.thread_unsafe(reason="counts references and the memory of the process"),
+]
 
 RECORD = np.dtype([("number", "i4"), ("item", "O")])
 

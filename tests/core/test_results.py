@@ -14,6 +14,8 @@ import pytest
 import fastsel
 from fastsel._core import results, scratch
 
+pytestmark = pytest.mark.thread_unsafe(reason="inspects memory that all threads share")
+
 KEPT = pytest.mark.skipif(
     "asan" in os.environ.get("LD_PRELOAD", ""),
     reason="nothing is kept where AddressSanitizer watches each block",

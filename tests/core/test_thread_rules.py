@@ -77,6 +77,7 @@ print(fastsel.get_num_threads(), len(caught))
 """
 
 
+@pytest.mark.thread_unsafe(reason="sets a variable of the process")
 @pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
 @pytest.mark.parametrize("text", NONSENSE)
 def test_what_a_variable_says(text, name, monkeypatch):

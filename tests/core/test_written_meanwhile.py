@@ -17,6 +17,8 @@ from grids import covering
 import fastsel
 from fastsel._core import _numpy
 
+pytestmark = pytest.mark.thread_unsafe(reason="has a writer and readers of its own")
+
 SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.03
 DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"]
 SHAPES = [(30_000,), (150, 20, 10)]

@@ -272,6 +272,7 @@ def calls(draw):
     return array, (*flags, draw(st.sampled_from(axes))), keywords
 
 
+@pytest.mark.thread_unsafe(reason="forces an algorithm for the process")
 @settings(max_examples=5 * settings().max_examples)
 @given(calls(), st.sampled_from([1, 2, 3, 7]), st.sampled_from(ALGORITHMS))
 def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algorithm):
@@ -282,6 +283,7 @@ def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algori
         assert_same(fastsel.unique(array, *arguments, **keywords), expected)
 
 
+@pytest.mark.thread_unsafe(reason="forces an algorithm for the process")
 @given(
     st.lists(st.integers(-3, 3)),
     st.sampled_from(["i1", "i8", "f2", "f8", "U2", "S9", "O"]),
