@@ -1,4 +1,4 @@
-"""NumPy's unique, for what the kernels do not serve, with our order and our advice."""
+"""NumPy's unique, for arrays that the kernels do not serve, with our order and our advice."""
 
 import inspect
 
@@ -12,7 +12,7 @@ _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  #
 
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
-    """The call as the caller wrote it, which a class of arrays answers, or NumPy for it."""
+    """The call as the caller wrote it, for an array class that answers it, or NumPy."""
     arguments = _gate.given(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
@@ -28,9 +28,9 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 
 def by_numpy(array, wanted, axis, equal_nan, sorted):
-    """NumPy's answer, in order of first occurrence if that is wanted.
+    """NumPy's answer, in order of first occurrence unless `sorted`.
 
-    With the index NumPy sorts stably, so that the first of equal items stands for them.
+    With return_index NumPy sorts stably, so that the value of a group is its first item.
     """
     is_flat = isinstance(axis, int | np.integer) and axis in (0, -1) and array.ndim == 1
     if is_flat and not array.dtype.hasobject:
@@ -41,7 +41,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
         )
     except Exception:
         values = None
-    if values is None:  # the error, too, is to be that of the call as it was given
+    if values is None:  # raise the error of the caller's own arguments
         return _with_advice(array, wanted, axis, equal_nan)
     if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
         found = _sorted_with_nan(array, wanted, equal_nan)
@@ -68,7 +68,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
 
 
 def _sorted_with_nan(array, wanted, equal_nan):
-    """All outputs for objects with NaN, which misleads NumPy's sort, NaN last; None for objects
+    """All outputs for objects with NaN, NaN last (NaN misleads NumPy's sort); None for objects
     without hash or order."""
     try:
         groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
@@ -78,7 +78,7 @@ def _sorted_with_nan(array, wanted, equal_nan):
 
 
 def _with_advice(array, wanted, axis, equal_nan):
-    """NumPy's own call; its error keeps its class and text, and below it stands what to do."""
+    """NumPy's own call; its error keeps its class and text, and gets a note with advice."""
     try:
         return _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
     except Exception as error:
