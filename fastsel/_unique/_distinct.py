@@ -69,9 +69,9 @@ def unique(
     that needs too many probes gives way to a sort. Objects use their own hashes, unless all are str
     or all are bytes.
 
-    **Memory.** For items of 4 or 8 bytes, extra memory is up to 2.5 times `ar` (2.75 times with the
-    inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached memory
-    (see `set_keep_mb`) comes on top. More is needed for:
+    **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with
+    the inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached
+    memory (see `set_keep_mb`) comes on top. More is needed for:
 
     - ascending values that are not native numbers: 28 bytes for each distinct item;
     - strided arrays and rows, and rows of floats with NaN or negative zero: a copy;
