@@ -1,6 +1,6 @@
 """The chart of speed-ups: a heat map with a row for each operator and a column for each size.
 
-A *field* of it shows the ratios of one operator and size. matplotlib is imported only to draw.
+A *field* shows the ratios of one operator and size. matplotlib is imported only to draw.
 """
 
 from __future__ import annotations
