@@ -10,7 +10,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-LINE_SECONDS = 10  # between two lines where there is no terminal
+LINE_SECONDS = 10  # the time between two lines without a terminal
 
 
 def show_line(text: str) -> None:

@@ -18,8 +18,8 @@ _CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 # Up to this many items, NumPy's own loops finish before our kernels for large arrays have started
-# (benchmarks/asv/suite/bench_tiny.py). For these arrays NumPy also holds the GIL: otherwise another
-# thread could write to the array between the two passes of NumPy's nonzero, which does not check.
+# (benchmarks/asv/suite/bench_tiny.py). For these arrays NumPy also holds the GIL. So no thread can
+# write to the array between the two passes of NumPy's nonzero, which would not notice it.
 TINY_ITEMS = 500 if HAS_LOCK else 0
 
 # Up to this many items, one call of a kernel for small arrays is faster than several kernels on
@@ -159,8 +159,8 @@ def given(**arguments):
 
 
 def tiny(array):
-    """May NumPy's own nonzero serve this array? It may up to TINY_ITEMS, except a 1-d array with a
-    stride of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
+    """May NumPy's own nonzero serve this array? Yes if it has at most TINY_ITEMS, unless it is 1-d
+    with a stride of 2 GiB or more: then NumPy 2.3 to 2.5 reads out of bounds."""
     return array.size <= TINY_ITEMS and (
         array.base is None
         or array.ndim != 1
@@ -191,5 +191,5 @@ def axes(axis, ndim):
 
 
 def like(result, a):
-    """A selection from `a` in the class that NumPy gives it: the selection of a memmap is one."""
+    """A selection from `a`, as a memmap if `a` is a memmap, as NumPy returns it."""
     return result.view(np.memmap) if type(a) is np.memmap else result

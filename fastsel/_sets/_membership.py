@@ -110,7 +110,7 @@ def masks(first, second, wanted):
 
 
 def _among_few(items, tests, invert):
-    """Which items are among a few tests; None if they are not numbers of one word."""
+    """Which items are among a few tests; None if the items are not numbers of one word."""
     if items.dtype.kind not in "iufmM" or _plan.FORCED.get():
         return None
     rule = _dtypes.word_rule(items.dtype, False)
@@ -143,7 +143,7 @@ def _many_nan(items):
 
 
 def _beside_nan(first, second, wanted):
-    """The masks, found without NaN: NaN never matches, and its keys take time."""
+    """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
     found = masks(*map(extract, numbers, arrays), wanted)

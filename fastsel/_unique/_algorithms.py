@@ -34,7 +34,7 @@ class Search:
     keys : Keys
         At least one.
     rows : ndarray
-        The items of the keys.
+        The items from which the keys were made.
     wanted : Wanted
         The outputs beside the values.
     ascending : bool
@@ -115,7 +115,7 @@ def find_groups(keys, rows, wanted, ascending):
 
 
 class _Runs(Groups):
-    """Groups of keys that are in order: runs, whose first keys are the set bits of a bitmask."""
+    """Groups of sorted keys: runs of equal keys. The set bits of a bitmask mark their first keys."""
 
     def __init__(self, values, index, direction, mask, size, wanted):
         super().__init__(values, index, direction=direction)
@@ -146,7 +146,7 @@ def by_presorted(search):
 
 
 def _at_bits(search, mask):
-    """Values and index of the groups whose first occurrences are set bits, in their order."""
+    """Values and index of groups, in order of first occurrence, which the set bits mark."""
     rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
@@ -163,7 +163,7 @@ def by_dense(search):
     """Words of a narrow range: a direct-address table."""
     keys, rows, wanted = search.keys, search.rows, search.wanted
     base, bits = search.value_range
-    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
+    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # only if forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), search.value_range
@@ -197,7 +197,7 @@ def by_sorting(search):
 
 
 class _Hashed(Groups):
-    """Groups of hash tables, whose job writes the inverse with the ranks at once."""
+    """Groups of hash tables, whose job writes the ranks of the groups directly to the inverse."""
 
     def __init__(self, values, job):
         super().__init__(values, job.index)
@@ -232,7 +232,7 @@ def by_partitions(search):
         return None
     mask = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
     extras = job.finish(mask.bits, mask.offsets)
-    del job  # and its memory
+    del job  # frees its memory before the values are allocated
     return Groups(*_at_bits(search, mask), *extras)
 
 

@@ -107,7 +107,7 @@ def _put_first_bits(values, flat, index):
         count = len(values) - first
         if index is not None:
             nans = flat[index[first:]]
-        elif count == 1:  # one value for all NaN of `flat`, perhaps very many
+        elif count == 1:  # find only the first NaN of `flat`, which may have very many
             start = int(np.argmax(np.isnan(flat)))
             nans = flat[start : start + 1]
             nans = nans[np.isnan(nans)]
@@ -170,7 +170,7 @@ def _columns(values):
 
 
 def _eights(rows):
-    """Rows of bytes as rows of words of eight bytes, the first byte on top, padded with 0."""
+    """Rows of bytes as rows of words of eight bytes, the first byte highest, padded with 0."""
     words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
     words[:, : rows.shape[1]] = rows
     return words.view(">u8").astype(np.uint64)
@@ -178,7 +178,7 @@ def _eights(rows):
 
 def _packed(columns, rows, groups, start):
     """(words, stop): for each of these rows, a word of the columns from start to stop - 1, up to
-    the last column that fits. The first column is on top, below the row's group if that is given.
+    the last column that fits. The first column has the highest bits, below the row's group.
     """
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
@@ -190,7 +190,7 @@ def _packed(columns, rows, groups, start):
         more = int(keys.max()).bit_length()
         if bits + more > 64 and stop > start:
             return words, stop
-        if bits + more > 64:  # the ranks of the keys fit beside the groups
+        if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
             found, _, keys, _ = _sorted(keys, (False, True, False), True)
             more = (len(found) - 1).bit_length()
             keys = keys.astype(np.uint64)
@@ -234,7 +234,7 @@ def _numpy_order(values):
         return np.argsort(values, kind="stable")
     columns = values.reshape(len(values), -1)
     if columns.dtype.kind == "b":
-        columns = columns.view(np.uint8) != 0  # NumPy's sorts distinguish the bytes of True
+        columns = columns.view(np.uint8) != 0  # NumPy's sorts treat bytes of True as different
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
     return np.argsort(as_records(columns), kind="stable")
