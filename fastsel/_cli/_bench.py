@@ -99,7 +99,7 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
-# fastsel's functions as a user of NumPy writes them.
+# What a user of NumPy calls instead of fastsel's functions.
 NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {

@@ -12,7 +12,7 @@ FIXED_ITEMS = 200
 # Caches and memory differ between a sample and the program's own call. So NumPy's times differ by
 # up to CONDITIONS, in addition to the spread of the samples.
 CONDITIONS = 1.25
-# With fewer than FEW_SAMPLES, the spread is unknown. The factor is then UNKNOWN_CONDITIONS.
+# With fewer than FEW_SAMPLES, the spread is unknown, and UNKNOWN_CONDITIONS replaces CONDITIONS.
 FEW_SAMPLES, UNKNOWN_CONDITIONS = 3, 1.6
 STANDARD_ERRORS = 3
 # For calls without a sample, NumPy takes LEAST_RATIO to GREATEST_RATIO times as long. If they could

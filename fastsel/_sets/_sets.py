@@ -36,7 +36,7 @@ def isin(
     test_elements : array_like, any shape
         As `element`.
     assume_unique : bool, optional
-        Changes nothing: the result is right, and as fast, either way.
+        Changes neither the result nor the speed.
     invert : bool, optional
         True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
@@ -177,7 +177,7 @@ def intersect1d(
         for mask, array in zip(found, both, strict=True)
     )
     found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
-    size = min(len(index1), len(index2))  # which differ if another thread writes to the arrays
+    size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
     return found if len(index1) == len(index2) else tuple(output[:size] for output in found)
 
 

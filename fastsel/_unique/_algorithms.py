@@ -115,7 +115,7 @@ def find_groups(keys, rows, wanted, ascending):
 
 
 class _Runs(Groups):
-    """Groups of sorted keys: runs of equal keys. The set bits of a bitmask mark their first keys."""
+    """Groups of sorted keys: runs of equal keys, whose first keys a bitmask marks."""
 
     def __init__(self, values, index, direction, mask, size, wanted):
         super().__init__(values, index, direction=direction)
@@ -163,7 +163,7 @@ def by_dense(search):
     """Words of a narrow range: a direct-address table."""
     keys, rows, wanted = search.keys, search.rows, search.wanted
     base, bits = search.value_range
-    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # only if forced
+    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), search.value_range

@@ -12,7 +12,7 @@ _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  #
 
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
-    """The call as the caller wrote it, for an array class that answers it, or NumPy."""
+    """The call with the caller's own arguments, by the array's class or by NumPy."""
     arguments = _gate.given(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
@@ -34,7 +34,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     """
     is_flat = isinstance(axis, int | np.integer) and axis in (0, -1) and array.ndim == 1
     if is_flat and not array.dtype.hasobject:
-        axis = None  # before 2.4 NumPy told apart the NaN of a 1-d array, given an axis
+        axis = None  # given an axis, NumPy before 2.4 counts each NaN of a 1-d array as a value
     try:
         values, index, *extras = _numpy.unique(
             array, True, *wanted[1:], axis=axis, equal_nan=equal_nan
@@ -60,7 +60,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
             values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
         index = index[order]
         if wanted.inverse:
-            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # of a 0-d array, 0-d
+            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # 0-d for a 0-d array
         if wanted.counts:
             extras[-1] = extras[-1][order]
     extras = [index, *extras] if wanted.index else extras

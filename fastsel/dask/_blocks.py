@@ -89,7 +89,8 @@ def bands(name, x, axes=None, whole_rows=False):
     """`x` rechunked to bands: blocks that follow one another in C order along the first axes.
 
     Bands are wider and lower than the blocks of `x`. A band is at most as large as the largest
-    block, or MIN_BAND_BYTES, unless `whole_rows` allows cuts along the first axis only.
+    block, or MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided, and bands may be
+    larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
