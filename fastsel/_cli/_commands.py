@@ -35,8 +35,8 @@ from fastsel._cli._workloads import (
 from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
-# About what a row takes for each item beside its time, to compare results and to finish the last
-# calls; more if NumPy sorts or hashes.
+# The estimated time of a row beyond --seconds, for each item: comparing results and finishing the
+# last calls. NumPy's sorts and hashes take longer.
 ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 

@@ -1,4 +1,4 @@
-"""The operators: the public functions that work on arrays. All lists of operators are made from it.
+"""OPERATORS: the public functions that work on arrays. Other modules make their lists from it.
 
 `tests/project/test_operators.py` lists what an operator lacks, by the recipe in CONTRIBUTING.md.
 """

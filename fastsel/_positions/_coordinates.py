@@ -78,8 +78,8 @@ def nonzero_coordinates(
         If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
         if `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
     TypeError
-        If n, capacity or `fill_value` is not an integer, or if `out`, `count_out`, `dtype` or
-        (strict) the dtype of x is not of an accepted type.
+        If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
+        of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
     OverflowError
         If a dimension or the size of x, or `fill_value`, does not fit `dtype`; raised before
         anything is allocated.

@@ -67,7 +67,7 @@ def compress(
     IndexError
         If `condition` selects beyond the end of the axis.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or `out` has a dtype that cannot take a's.
+        If `axis` is out of range or not an integer, or `a` cannot be cast to the dtype of `out`.
 
     Notes
     -----
@@ -268,11 +268,11 @@ def _condition(condition):
 
 
 def _boolean(mask):
-    """The mask as a boolean array; an empty list counts as one."""
+    """The mask as a boolean array; an empty list counts as boolean."""
     selects = np.asanyarray(mask)
     if isinstance(mask, list) and not selects.size:
         return selects.astype(bool)
-    if selects.dtype.kind in "iu":  # which a[mask] would take
+    if selects.dtype.kind in "iu":  # a[mask] would use them as positions
         advice = "a.take(mask) takes positions, mask != 0 compares"
         raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
     if selects.dtype.kind != "b":
