@@ -44,7 +44,7 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
             else:
                 run_script(target)
     except ImportError as error:
-        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # it found nothing to run
+        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # no such module
             sys.exit(f"fastsel run: {error}")
         hide_our_frames(error)
         raise

@@ -88,8 +88,8 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
         return Plan("dense", "the keys are of a narrow range, and many are distinct")
     if ascending and expected * SORTED_SHARE > size:
         return Plan("sorting", "many keys are distinct, and the answer ascends")
-    # The groups that fit the cache; fewer if not every thread has a table, because every thread
-    # would work on partitions.
+    # The table may have the groups that fit the cache; fewer if only some threads have a table,
+    # because all threads would work on partitions.
     most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
     if expected <= most:
         return Plan("tables", "a hash table of all groups fits the cache")
