@@ -270,6 +270,7 @@ def long_description(address, version):
         return text
     relative = r"(?![a-z]+:|#)([^)\s]+)\)"
     text = re.sub(rf"(!\[[^]]*\]\(){relative}", rf"\1{address}/raw/v{version}/\2)", text)
+    text = re.sub(r'((?:src|srcset)=")(?![a-z]+:)', rf"\1{address}/raw/v{version}/", text)
     return re.sub(rf"(\]\(){relative}", rf"\1{address}/blob/v{version}/\2)", text)
 
 

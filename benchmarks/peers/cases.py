@@ -134,7 +134,7 @@ def same(found, expected, any_order):
     found = found.astype(expected.dtype, copy=False)
     if any_order:
         found, expected = in_order(found), in_order(expected)
-    return np.array_equal(found, expected)
+    return np.array_equal(found, expected, equal_nan=expected.dtype.kind in "fc")
 
 
 def in_order(a):

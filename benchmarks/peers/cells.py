@@ -116,6 +116,22 @@ def grid(operators, **values):
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
 
+# What programs do that is not what a kernel is made for; NumPy is fast there.
+EVERYDAY = (
+    grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
+    grid("isin", dtype="object", size=2e4, tests=300),
+    grid("isin intersect1d union1d setdiff1d setxor1d", size=1e5, tests=1e5, distribution="nan"),
+    grid("unique_sorted unique_first", dtype="T", size=1e5, groups=[1000, "n"]),
+    grid("unique_sorted", dtype=["complex128", "T", "U8"], size=10, groups=5),
+    grid("unique_sorted", dtype=["complex128", "V16", "S16", "U4"], size=5e5, groups="n"),
+    grid("unique_rows", dtype="int64", size=30, width=3, groups=5),
+    grid(
+        "unique_rows", dtype="float32", size=784_000, width=784, groups="n", distribution="coarse"
+    ),
+    grid("unique_all", dtype="int64", groups="n", distribution=["nearly", "halves"]),
+    grid("boolean_mask compress", layout=["strided", "reversed"], density=0.99),
+)
+
 MODEST = (
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
@@ -153,6 +169,7 @@ MODEST = (
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
+    *EVERYDAY,
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", size=1e4),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
@@ -299,8 +316,10 @@ def possible(cell):
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
+    if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
+        return False
     if cell.op in SETS:
-        return cell.distribution in ("random", "sorted", "narrow", "gaps")
+        return cell.distribution in ("random", "sorted", "narrow", "gaps", "nan")
     if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")

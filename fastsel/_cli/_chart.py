@@ -17,7 +17,7 @@ Point = tuple[str, int, float]  # operator, number of items, ratio
 
 SUFFIXES = (".png", ".svg")
 FIELD = (0.86, 0.42)  # width and height; all lengths are in inches
-LABELS = 2.3
+LABELS = 2.5
 MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62

@@ -104,13 +104,13 @@ def unique(
         found = _small(array, wanted, equal_nan, sorted)
         if found is not None:
             return outputs(found, array.shape) if any(wanted) else found[0]
+        if sorted and array.size <= _plan.TINY_ITEMS:
+            found = _numpy_unique.of_tiny(array, wanted, equal_nan)
+            if found is not None:
+                return found
     # A flag without a truth value raises its error for every dtype, as the small kernel does.
     wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
-    tiny = is_array and array.size <= _plan.TINY_ITEMS
-    if tiny and sorted and array.dtype.kind in ("iu" if axis is not None else "iuSU"):
-        return _numpy.unique(array, *wanted, axis)
-    by_numpy = tiny and sorted and axis is None and array.dtype.char in "fd"
-    rows = None if by_numpy or not is_array else _rows(array, axis)
+    rows = _rows(array, axis) if is_array else None
     found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)

@@ -5,9 +5,12 @@ import inspect
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects
+from fastsel._unique import _ascending, _objects, _plan
+from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arranged, outputs
 
+# The first of equal complex numbers stays, where `unique` has a hash for them.
+_NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
@@ -25,6 +28,27 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
     if _gate.is_numpy(library) and not _NUMPY_TAKES_SORTED:
         arguments.pop("sorted", None)
     return library.unique(ar, **arguments)
+
+
+def of_tiny(array, wanted, equal_nan):
+    """NumPy's answer, ascending, for a tiny array of a dtype whose kernel starts later than NumPy
+    is done; None for others. The flags are as the caller gave them."""
+    dtype, equal_nan = array.dtype, bool(equal_nan)
+    kind = dtype.kind
+    if kind not in "iuSU" and dtype.char not in "fd":
+        if any(wanted):
+            serves = kind == "c" or (kind == "T" and array.size <= _plan.TINY_STRINGS)
+        else:
+            serves = kind in "cT" or (kind == "V" and dtype.isbuiltin == 0 and not dtype.names)
+        if not serves or hasattr(dtype, "na_object"):
+            return None
+    if kind not in "fc":  # equal items have the same bits
+        return _numpy.unique(array, *wanted)
+    if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
+        values = _numpy.unique(array, equal_nan=equal_nan)
+        if not (len(values) and np.isnan(values[-1])):  # else it is the first, not the smallest
+            return values
+    return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
 
 
 def by_numpy(array, wanted, axis, equal_nan, sorted):

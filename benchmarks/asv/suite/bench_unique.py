@@ -3,10 +3,11 @@
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import keep, kept, keys, rows
 
-DTYPES = ("uint8", "int16", "int32", "int64", "float32", "float64", "S8", "U8", "object")
+NUMBERS = ("uint8", "int16", "int32", "int64", "float32", "float64", "complex128")
+DTYPES = (*NUMBERS, "S8", "U8", "V16", "T", "object")
 SIZES = (10_000, 1_000_000)
 GROUPS = (2, 1000, 100_000, 1_000_000)
-DISTRIBUTIONS = ("random", "zipf", "sorted", "runs")
+DISTRIBUTIONS = ("random", "zipf", "sorted", "nearly", "halves", "runs")
 WIDTHS = (2, 8, 100)
 ROW_ITEMS = 400_000
 ROW_GROUPS = (25, 4000)
