@@ -9,7 +9,7 @@ from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arranged, outputs
 
-# The first of equal complex numbers stays, where `unique` has a hash for them.
+# From 2.4 on NumPy hashes complex numbers, and returns the first of equal ones.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
@@ -31,8 +31,8 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 
 def of_tiny(array, wanted, equal_nan):
-    """NumPy's answer, ascending, for a tiny array of a dtype whose kernel starts later than NumPy
-    is done; None for others. The flags are as the caller gave them."""
+    """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy is done before a
+    kernel has started; None for others. The flags are the caller's own, not yet bool."""
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
@@ -46,7 +46,7 @@ def of_tiny(array, wanted, equal_nan):
         return _numpy.unique(array, *wanted)
     if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
         values = _numpy.unique(array, equal_nan=equal_nan)
-        if not (len(values) and np.isnan(values[-1])):  # else it is the first, not the smallest
+        if not (len(values) and np.isnan(values[-1])):  # NumPy's NaN is the first, not the smallest
             return values
     return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
 
