@@ -116,6 +116,13 @@ def grid(operators, **values):
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
 
+# The README's picture shows them.
+SHOWN = (
+    grid("nonzero argwhere", ndim=2, size=1e7),
+    grid("count_nonzero boolean_mask", size=1e7),
+    grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
+)
+
 # What programs do that is not what a kernel is made for; NumPy is fast there.
 EVERYDAY = (
     grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
@@ -133,6 +140,7 @@ EVERYDAY = (
 )
 
 MODEST = (
+    *SHOWN,
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
     grid("nonzero", ndim=2, layout=["C", "transposed"]),

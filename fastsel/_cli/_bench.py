@@ -21,9 +21,10 @@ import fastsel
 from fastsel._cli._workloads import Workload
 from fastsel._core import _numpy, _operators
 
-# A block is several calls of one side, so that most of them find its threads awake and its data in
-# the caches. Blocks are short, so that the two sides alternate often. The first call of a block may
-# have to wake threads, hence a minimum number of calls; a block of long calls may have fewer.
+# A block is several calls of one side, so that most calls find the side's threads awake and its
+# data in the caches. Blocks are short, so that the two sides alternate often. The first call of a
+# block may have to wake threads, hence a minimum number of calls; a block of long calls may have
+# fewer.
 BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
@@ -38,10 +39,10 @@ class Operator:
     """One way to call a public function.
 
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
-    the workload that is read completely; a workload without it does not fit. `copies` says that
-    the result holds copies of items, which must be equal bit by bit. `free_nan` holds the dtype
-    kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the part of a
-    result that is defined.
+    the workload that is read completely; a workload without this attribute does not fit. `copies`
+    means that the result holds copies of items, which must be equal bit by bit. `free_nan` has the
+    dtype kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the
+    defined part of a result.
     """
 
     label: str
@@ -59,11 +60,11 @@ class Operator:
 
     @property
     def family(self) -> str:
-        """The operators that it is counted with."""
+        """The family whose geometric mean includes this operator."""
         return _operators.OPERATORS[self.function].family
 
     def fits(self, workload: Workload) -> bool:
-        """Whether the workload asks for this operator, and its result is defined."""
+        """Whether the workload is for this operator, and the result is defined."""
         if workload.only and not {self.label, self.family} & set(workload.only):
             return False
         if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
@@ -98,7 +99,7 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
-# fastsel's functions as a user of NumPy writes them.
+# What a user of NumPy calls instead of fastsel's functions.
 NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
@@ -122,8 +123,8 @@ OPERATORS = (
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),
         defined=defined_coordinates,
-        note="NumPy: argwhere(x).astype(uint32), which writes the rows found; fastsel writes "
-        "DirectML's full size, one row per input item, zeros at the end",
+        note="NumPy: argwhere(x).astype(uint32), which writes one row per non-zero item; fastsel "
+        "writes DirectML's full size, one row per input item, zeros at the end",
     ),
     selection("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
     selection("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
@@ -249,7 +250,7 @@ class Row:
 
     @property
     def is_loss(self) -> bool:
-        """Whether NumPy was faster, by more than the digits that are printed hide."""
+        """Whether NumPy was faster by a difference that the printed digits show."""
         return self.ratio is not None and self.ratio < NO_LOSS
 
 
@@ -260,7 +261,7 @@ def time_block(call: Callable[[], Any], times: list[int]) -> None:
         start = perf_counter_ns()
         result = call()
         time = perf_counter_ns() - start
-        del result  # Not timed: no call pays for freeing the result of another.
+        del result  # Not timed: freeing a result is not part of the next call.
         times.append(time)
         calls += 1
         spent += time

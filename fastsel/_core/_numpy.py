@@ -1,9 +1,9 @@
-"""NumPy's own functions of the names that fastsel shares, as they are without `patch_numpy`.
+"""NumPy's own functions with the names that fastsel shares, even while NumPy is patched.
 
-Calls that fastsel passes to NumPy use these: with NumPy patched, ``numpy.nonzero`` would call
-fastsel again. They are copies of the functions behind NumPy's dispatch, and ignore
-``__array_function__``. Where one of them calls another one, it calls the copy. For arrays that may
-override NumPy's functions, `_gate.library` returns numpy itself.
+Calls that fastsel passes to NumPy use these copies: while NumPy is patched, ``numpy.nonzero`` would
+call fastsel again. They are copies of the functions behind NumPy's dispatch, and ignore
+``__array_function__``. A copy calls other copies. For arrays that override NumPy's functions,
+`_gate.library` returns numpy itself.
 """
 
 import inspect
@@ -18,8 +18,8 @@ IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 
 def copy_of(function, namespace):
-    """A copy of the function, which keeps its code when that of the original is replaced, and looks
-    global names up in `namespace`."""
+    """A copy of the function, which keeps its code when the code of the original is replaced, and
+    looks global names up in `namespace`."""
     copy = types.FunctionType(
         function.__code__,
         namespace,
@@ -32,8 +32,8 @@ def copy_of(function, namespace):
 
 
 def _copies():
-    """The copies. Those of one module of NumPy's share a copy of its namespace, in which all its
-    functions are copies, and numpy is a module that has the copies."""
+    """The copies. The copied functions of one NumPy module share a copy of its namespace, in which
+    all functions of the module are copies, and numpy is a module with the copies."""
     namespaces = {id(f.__globals__): dict(f.__globals__) for f in IMPLEMENTATIONS.values()}
     copies = {
         name: copy_of(function, namespaces[id(function.__globals__)])
@@ -42,7 +42,7 @@ def _copies():
     numpy = types.ModuleType("numpy")
     vars(numpy).update(copies)
 
-    def from_numpy(name):  # looked up late: numpy imports some of its modules when they are used
+    def from_numpy(name):  # looked up late: numpy imports some of its modules on first use
         value = getattr(np, name)
         setattr(numpy, name, value)
         return value

@@ -1,7 +1,7 @@
 """nonzero, flatnonzero, argwhere, count_nonzero.
 
 Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
-function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second one
+function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second pass
 writes the result.
 """
 
@@ -32,7 +32,7 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     Returns
     -------
     tuple of ndarray of intp, each of shape (number of non-zero items,)
-        Coordinate along each axis, items in C order of their index, whatever the layout of `a`.
+        Coordinates along each axis, in C order for any layout of `a`.
 
     Raises
     ------
@@ -41,11 +41,15 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
 
     Notes
     -----
-    Zero is what NumPy calls zero: -0.0 and empty strings are, NaN and NaT are not.
-    `a` is read once, into a bitmask of an eighth of a byte per item, the only temporary. The result
-    is written from the bitmask alone. So another thread's writes to `a` during the call cannot
-    yield an index that is out of range or out of order. The result is the same for every number
-    of threads. Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
+    **Zero.** As in NumPy, -0.0 and empty strings are zero, NaN and NaT are not.
+
+    **Time and memory.** `a` is read once, into a bitmask of an eighth of a byte per item, the only
+    temporary. The result is written from the bitmask.
+
+    **Threads.** The result is the same for every number of threads. If another thread writes to `a`
+    during the call, no index is out of range or out of order.
+
+    **NumPy.** Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
     NumPy.
 
     Examples
@@ -79,7 +83,8 @@ def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
 
     Notes
     -----
-    As `nonzero`; a strided or transposed array is read in place, without a flat copy.
+    The notes of `nonzero` apply. A strided or transposed array is read in place, without a flat
+    copy.
 
     Examples
     --------
@@ -104,11 +109,11 @@ def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     Returns
     -------
     ndarray of intp, shape (number of non-zero items, a.ndim)
-        Rows in C order of their index. As NumPy's, the array is F-contiguous.
+        Rows in C order. Like NumPy's, the array is F-contiguous.
 
     Notes
     -----
-    As `nonzero`. A 0-d array gives shape (1, 0) or (0, 0).
+    The notes of `nonzero` apply. A 0-d array gives shape (1, 0) or (0, 0).
 
     Examples
     --------
@@ -161,7 +166,7 @@ def count_nonzero(
     Returns
     -------
     intp scalar, or ndarray of intp
-        The shape of `a` without the axes that were counted along.
+        The shape of `a` without the counted axes.
 
     Raises
     ------
@@ -172,8 +177,8 @@ def count_nonzero(
 
     Notes
     -----
-    One pass over `a`, without the boolean copy that NumPy makes for `axis`. Along the longest axis,
-    each part of it that a thread takes at a time has counts of its own, which are added in the end.
+    One pass over `a`, without the boolean copy that NumPy makes for `axis`. If the counted axis is
+    divided into chunks, each chunk has its own counts, which are added at the end.
 
     Examples
     --------
@@ -204,7 +209,7 @@ def count_nonzero(
 
 
 def _flat(array):
-    """The flat indices, in an array that owns them."""
+    """The flat indices, in an array that owns its memory."""
     if (index := small_positions.flatnonzero(array, _gate.SMALL_ITEMS)) is not None:
         return index
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
@@ -235,12 +240,12 @@ def find_coordinates(array, truth):
 
 
 def _as_intp(count):
-    """NumPy's count as intp; before NumPy 2.3 the count of a whole array is an int."""
+    """NumPy's count as intp. Before NumPy 2.3, the count of a whole array is an int."""
     return np.intp(count) if type(count) is int else count
 
 
 def _count_along(array, truth, axes, keepdims):
-    """Counts along axes, in an array with the memory order of the input, as NumPy's sums have."""
+    """Counts along axes, in an array with the memory order of the input, like NumPy's sums."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     kept = [axis for axis in order if axis not in axes]
     if not kept:

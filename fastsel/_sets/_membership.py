@@ -1,4 +1,4 @@
-"""Which items of two arrays are among those of the other one: dtypes, and the choice of an
+"""Which items of each of two arrays are in the other array: dtypes, and the choice of an
 algorithm."""
 
 from typing import NamedTuple
@@ -14,26 +14,26 @@ from fastsel._unique import _algorithms, _estimate, _keys, _plan
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.tables import Tables
 
-# As many groups as fit the cache.
+# The groups of a hash table that fits the cache.
 MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 
-# A table of many different tests is filled by one thread: with fewer items for each test, that
-# takes longer than to scatter all on several threads.
+# One thread fills the table of the tests. With fewer than FILLED_SHARE items for each distinct
+# test, filling it takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# NumPy compares all objects with one test after the other: a hash of each takes as long as so many
-# comparisons.
+# NumPy compares all objects with one test after the other. Hashing an object takes as long as
+# MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-# So many items say whether most are NaN.
+# The size of the sample that shows whether most items are NaN.
 SAMPLED_NANS = 64
 
-# Objects that are equal if, and only if, ``==`` is True, and have equal hashes then.
+# Types whose objects are equal if, and only if, ``==`` is True, and then have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
 
 
 class WantedMasks(NamedTuple):
-    """Which masks are wanted, and whether they say what is not among the other array's items."""
+    """Which masks are wanted; `invert`: True marks items that are not in the other array."""
 
     first: bool
     second: bool
@@ -41,8 +41,8 @@ class WantedMasks(NamedTuple):
 
 
 def as_dtype_of(array, other):
-    """The items of `other` that equal any of array's dtype, in that dtype; None if NumPy decides
-    what is equal."""
+    """The items of `other` whose values the dtype of `array` can hold, in this dtype; None if NumPy
+    decides which items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
         return other
@@ -50,7 +50,7 @@ def as_dtype_of(array, other):
         return None
     if np.can_cast(dtype, to, "safe"):
         return other.astype(to)
-    # Others are the items that are the same again on the way back.
+    # The dtype holds an item if converting the item and back gives the same value.
     with np.errstate(all="ignore"):
         found = other.astype(to)
         if to.kind in "iu" and dtype.kind in "iu":
@@ -62,8 +62,8 @@ def as_dtype_of(array, other):
 
 
 def compares_exactly(one, other):
-    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings?
-    NumPy makes floats of large integers, and has rules of its own for other pairs."""
+    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings? They
+    are not if NumPy converts large integers to floats, or has its own rules for the pair."""
     if one == other:
         return True
     kinds, numbers = one.kind + other.kind, "biufc"
@@ -78,9 +78,9 @@ def compares_exactly(one, other):
 
 
 def masks(first, second, wanted):
-    """(which items of `first` are among those of `second`, which of `second` among those of
-    `first`), as bool arrays, None for what is not wanted; None instead if NumPy decides what is
-    equal. Both are 1-d and of one dtype. NaN is among nothing."""
+    """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
+    arrays, with None for masks that are not wanted; None if NumPy decides which items are equal.
+    Both arrays are 1-d and of one dtype. NaN never matches."""
     if first.size == 0 or second.size == 0:
         if not _has_keys(first.dtype):
             return None
@@ -110,7 +110,7 @@ def masks(first, second, wanted):
 
 
 def _among_few(items, tests, invert):
-    """Which items are among a few tests; None if they are not numbers of one word."""
+    """Which items are among a few tests; None if the items are not numbers of one word."""
     if items.dtype.kind not in "iufmM" or _plan.FORCED.get():
         return None
     rule = _dtypes.word_rule(items.dtype, False)
@@ -121,8 +121,8 @@ def _among_few(items, tests, invert):
 
 
 def among_objects(items, tests, invert):
-    """Which Python objects are among the tests, by their hash; None where NumPy's ``==`` could say
-    something else, or takes less time."""
+    """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` could differ,
+    or takes less time."""
     if tests.size < MIN_HASHED_OBJECTS:
         return None
     items, tests = items.tolist(), tests.tolist()
@@ -135,7 +135,7 @@ def among_objects(items, tests, invert):
 
 
 def _many_nan(items):
-    """Is half of a sample NaN or NaT?"""
+    """Is at least half of a sample NaN or NaT?"""
     if items.dtype.kind not in "fcmM":
         return False
     sample = items[:: -(-items.size // SAMPLED_NANS)]
@@ -143,7 +143,7 @@ def _many_nan(items):
 
 
 def _beside_nan(first, second, wanted):
-    """The masks of the items that are not NaN: NaN is among nothing, and its keys take time."""
+    """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
     found = masks(*map(extract, numbers, arrays), wanted)
@@ -163,12 +163,12 @@ def _has_keys(dtype):
 
 
 def _countable(first, second):
-    """Are there so few keys that 32 bits number them?"""
+    """Do 32 bits suffice to number the keys?"""
     return max(first.size, second.size) < 1 << 32
 
 
 def _by_range(first, second, wanted):
-    """Words of a narrow range."""
+    """The masks for words of a narrow range; None for others."""
     found = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
         mask = _in_range(items, tests, wanted.invert) if is_wanted else None
@@ -196,14 +196,14 @@ def _in_range(items, tests, invert):
 
 
 def _by_hash(first, second, wanted, forced):
-    """Tables of the smaller array's keys; None if these, or those that are looked up, take too
-    many probes."""
+    """The masks by hash tables of the smaller array's keys; None if adding or looking up keys takes
+    too many probes."""
     turned = first.size < second.size
     items, tests = (second, first) if turned else (first, second)
     of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
-        *rule, _ = tests.rule  # NaN equal nothing, and are in no table
+        *rule, _ = tests.rule  # NaN never match, and are in no table
         expected = _estimate.groups_of(
             tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
         )
@@ -227,8 +227,8 @@ def _by_hash(first, second, wanted, forced):
 
 
 def _algorithm(items, tests, expected, threads):
-    """One table for all tests, of which so many are expected to be different, or one for each
-    partition."""
+    """One table of all tests ("tables"), or a table for each part ("partitions"). `expected` is the
+    estimated number of distinct tests."""
     if expected > MAX_GROUPS:
         return "partitions"
     slow = threads > 1 and tests > _plan.SMALL_ITEMS and FILLED_SHARE * expected > items
@@ -236,11 +236,11 @@ def _algorithm(items, tests, expected, threads):
 
 
 def _by_comparison(first, second, wanted):
-    """By NumPy's sort, which no keys slow down as they may a hash."""
+    """The masks by NumPy's sort, which no choice of keys makes slow."""
     if _dtypes.small_foreign(first.dtype):
         first, second = _dtypes.as_float32(first), _dtypes.as_float32(second)
     pairs = ((first, second), wanted.first), ((second, first), wanted.second)
-    with np.errstate(invalid="ignore"):  # of a signalling NaN
+    with np.errstate(invalid="ignore"):  # signalling NaN would warn
         return tuple(
             _numpy.isin(*arrays, invert=wanted.invert, kind="sort") if is_wanted else None
             for arrays, is_wanted in pairs

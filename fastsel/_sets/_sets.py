@@ -1,7 +1,6 @@
-"""isin and the functions of sorted sets: signatures, docstrings, and what is made of two masks.
+"""isin and the set functions: signatures, docstrings, and results from two masks.
 
-_membership finds which items are among those of the other array; unique puts what is kept into
-order.
+_membership finds which items are in the other array; unique sorts the selected items.
 """
 
 from __future__ import annotations
@@ -37,32 +36,37 @@ def isin(
     test_elements : array_like, any shape
         As `element`.
     assume_unique : bool, optional
-        Changes nothing: the result is right, and as fast, either way.
+        Changes neither the result nor the speed.
     invert : bool, optional
-        Say which items are not among them.
+        True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
-        Changes nothing but NumPy's errors for 'table': fastsel chooses by the items.
+        fastsel chooses the algorithm itself; 'table' only raises NumPy's errors.
 
     Returns
     -------
     ndarray of bool, shape of `element`
-        NaN and NaT are among nothing.
+        NaN and NaT never match.
 
     Raises
     ------
     ValueError
-        If `kind` is another one, or is 'table' and the items are not integers or bool.
+        If `kind` has another value, or is 'table' and the items are not integers or bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
 
     Notes
     -----
-    Expected time is linear in both sizes; keys made to collide cannot slow it beyond a small
-    multiple of a sort. Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or
-    24 MB if that is more; strided arrays are copied once more. The result is the same for every
-    number of threads and every seed. Integers are compared as the numbers they are. Objects,
-    StringDType, structured dtypes, pairs of dtypes that NumPy does not compare as they are, such as
-    8 byte integers and floats, go to NumPy.
+    **Equality.** Integers are compared exactly. The result is the same for every number of threads
+    and every seed.
+
+    **Time.** Expected time is linear in both sizes. Keys made to collide cost no more than a small
+    multiple of a sort.
+
+    **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
+    that is more. Strided arrays are copied once more.
+
+    **NumPy.** Objects, StringDType, structured dtypes, and pairs of dtypes that NumPy converts
+    before it compares them, such as 8 byte integers and floats, go to NumPy.
 
     Examples
     --------
@@ -138,9 +142,9 @@ def intersect1d(
     Returns
     -------
     values : ndarray of the common dtype, shape (k,)
-        Of equal items, the bits of the first one in `ar1`. NaN and NaT equal nothing.
+        Equal items have the bits of the first one in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
-        One array if only the values are asked for, otherwise a tuple.
+        One array if only the values are wanted, otherwise a tuple.
 
     Raises
     ------
@@ -149,8 +153,8 @@ def intersect1d(
 
     Notes
     -----
-    As `isin`, and then as `unique` of the items that are in both; these take extra memory, too.
-    What isin or unique leaves to NumPy, and subclasses, go to NumPy.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are in both arrays,
+    which are copied. Subclasses go to NumPy.
 
     Examples
     --------
@@ -173,7 +177,7 @@ def intersect1d(
         for mask, array in zip(found, both, strict=True)
     )
     found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
-    size = min(len(index1), len(index2))  # which differ if another thread writes to the arrays
+    size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
     return found if len(index1) == len(index2) else tuple(output[:size] for output in found)
 
 
@@ -192,7 +196,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of the common dtype, shape (k,)
-        Of equal items, the bits of the first one. All NaN are one value.
+        Equal items have the bits of the first one. All NaN are one value.
 
     Raises
     ------
@@ -201,7 +205,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> NDArray[Any]:
 
     Notes
     -----
-    As `unique` of both arrays, one after the other.
+    The notes of `unique` apply to the concatenated arrays.
 
     Examples
     --------
@@ -228,12 +232,12 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> ND
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Return them as they come in `ar1`, repeated ones, too.
+        Return the items in the order of `ar1`, with repeated items.
 
     Returns
     -------
     ndarray of ar1's dtype, shape (k,)
-        All NaN are one value, whatever `ar2` has.
+        All NaN of `ar1` are one value, even if `ar2` has NaN.
 
     Raises
     ------
@@ -242,7 +246,8 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> ND
 
     Notes
     -----
-    As `isin`, and then as `unique` of the items that are left; these take extra memory, too.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are not in `ar2`,
+    which are copied.
 
     Examples
     --------
@@ -281,7 +286,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
     Returns
     -------
     ndarray of the common dtype, shape (k,)
-        The NaN of each array are one value, and not the same as the other array's.
+        The NaN of each array are one value, and differ from the NaN of the other array.
 
     Raises
     ------
@@ -290,7 +295,8 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
 
     Notes
     -----
-    As `intersect1d`.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are in one array
+    only, which are copied. Subclasses go to NumPy.
 
     Examples
     --------
@@ -317,7 +323,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> NDA
 
 
 def _nan_of(items):
-    """What `unique` makes of the NaN among the items, which is one of them, or none."""
+    """The NaN among the distinct items: one, or none."""
     is_nan = _dtypes.is_nan(items)
     if items.dtype.kind == "c" or items.size == 0:
         return unique(extract(is_nan, items))
@@ -326,12 +332,12 @@ def _nan_of(items):
 
 
 def _check_truth(flag):
-    """A flag that changes nothing raises its error all the same if it is neither true nor false."""
+    """Raise the error of a flag that has no truth value, even if the flag changes nothing."""
     bool(flag)
 
 
 def _serves(kind, element, test_elements):
-    """May this kind of numpy.isin be served? If not, it raises its error."""
+    """May fastsel serve this `kind`? If not, NumPy raises its error."""
     if kind != "table":
         return kind == "sort"
     if element.dtype.kind not in "biu" or test_elements.dtype.kind not in "biu":
@@ -343,7 +349,7 @@ def _serves(kind, element, test_elements):
 
 
 def _among(items, tests, invert):
-    """Which items are among the tests, or are not; None if NumPy has to say it."""
+    """Which items are among the tests, or are not; None if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O":
         return _membership.among_objects(items, tests, invert)
     tests = _membership.as_dtype_of(items, tests)
@@ -354,7 +360,7 @@ def _among(items, tests, invert):
 
 
 def _plain(*arrays):
-    """The arrays, flat; None if one is of a class that NumPy, or its own library, has to see."""
+    """The arrays, flat; None if the class of one needs NumPy or its own library."""
     if any(map(_gate.overrides, arrays)):
         return None
     found = []
@@ -368,7 +374,7 @@ def _plain(*arrays):
 
 
 def _together(ar1, ar2):
-    """The arrays, flat and of their common dtype; None if NumPy has to see them."""
+    """The arrays, flat and of their common dtype; None if NumPy serves the call."""
     arrays = _plain(ar1, ar2)
     if arrays is None:
         return None
@@ -378,6 +384,6 @@ def _together(ar1, ar2):
     if not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)
-    if common.kind == "f" and one.kind + other.kind in ("iu", "ui"):  # large ones are not exact
+    if common.kind == "f" and one.kind + other.kind in ("iu", "ui"):  # not exact if large
         return None
     return [array.astype(common, copy=False) for array in arrays]

@@ -1,4 +1,4 @@
-"""What is wanted of the groups of equal keys, and what each algorithm says of them."""
+"""Which outputs are wanted, and the groups of equal keys that an algorithm returns."""
 
 from typing import NamedTuple
 
@@ -24,8 +24,7 @@ class Groups:
     index : ndarray of intp or None
         The position of each group's first occurrence.
     direction : int
-        1 if the values ascend, -1 if they descend, 0 if they may do neither, as in order of first
-        occurrence.
+        1 if the values ascend, -1 if they descend, 0 if neither is known.
     """
 
     def __init__(self, values, index, inverse=None, counts=None, direction=0):
@@ -33,10 +32,10 @@ class Groups:
         self._inverse, self._counts = inverse, counts
 
     def inverse_and_counts(self, ranks=None):
-        """The group of each key, and how many keys each group has; None for what is not wanted.
+        """(inverse, counts); None for an output that is not wanted.
 
         With ranks, the inverse has the rank of each group instead. The counts stay in the order of
-        the values. To be called once: the inverse may be relabelled in place.
+        the values. Call this once: it may relabel the inverse in place.
         """
         if ranks is not None and self._inverse is not None:
             relabel(ranks, self._inverse, _threads.for_bytes(self._inverse.nbytes))

@@ -1,4 +1,4 @@
-"""From values, index, inverse and counts in order of first occurrence to what unique returns."""
+"""From groups, in the order in which an algorithm finds them, to the outputs of unique."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from fastsel._unique.objects import taken
 
 
 class Found(NamedTuple):
-    """All four outputs, None where not wanted; the inverse is flat."""
+    """All four outputs, None for those not wanted; the inverse is flat."""
 
     values: np.ndarray
     index: np.ndarray | None
@@ -18,7 +18,7 @@ class Found(NamedTuple):
 
 
 def outputs(found, inverse_shape):
-    """What the caller gets of (values, index, inverse, counts), None for what is not wanted."""
+    """What unique returns: the values, or a tuple of all outputs that are not None."""
     values, index, inverse, counts = found
     if inverse is not None:
         inverse = inverse.reshape(inverse_shape)
@@ -27,7 +27,7 @@ def outputs(found, inverse_shape):
 
 
 def arranged(groups, wanted, sorted):
-    """The outputs of groups, sorted if that is wanted."""
+    """The outputs of groups, in ascending order of the values if `sorted`."""
     values, index, direction = groups.values, groups.index, groups.direction
     order = ranks = inverse = counts = None
     if sorted and direction < 0:

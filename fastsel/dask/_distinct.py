@@ -16,7 +16,7 @@ from fastsel.dask._groups import Rule
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: da.Array
     indices: da.Array
@@ -25,14 +25,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: da.Array
     counts: da.Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: da.Array
     inverse_indices: da.Array
@@ -146,7 +146,7 @@ def unique(
     Parameters
     ----------
     ar : dask array, any shape, any chunks
-        Any dtype. Chunk sizes may be unknown along the first axis, and along all with axis=None.
+        Any dtype. Chunk sizes may be unknown along the first axis; with axis=None, along all axes.
     return_index, return_inverse, return_counts : bool, optional
         Also return the index of each value's first occurrence in the whole array, the indices into
         the values that rebuild `ar`, and how often each value occurs.
@@ -157,16 +157,16 @@ def unique(
     split_every : int, optional
         How many blocks, and then merged results, one task merges; at least 2.
     partitions : int, optional
-        Cut the groups into this many ranges of values, each merged by a task of its own, for
-        groups that do not fit into the memory of one worker. None merges all of them, as a tree.
+        Divide the groups into this many ranges of values, each merged by its own task, for groups
+        that do not fit into the memory of one worker. None merges all groups, as a tree.
 
     Returns
     -------
-    values : dask array of ar's dtype, shape (groups,), or that of `ar` with `axis` shortened
+    values : dask array of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
     index : dask array of intp, shape (groups,)
     inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
     counts : dask array of intp, shape (groups,)
-        One array if only the values are asked for, otherwise a tuple in this order. The number of
+        One array if only the values are wanted, otherwise a tuple in this order. The number of
         groups is unknown until computed; there is one chunk, or one for each partition. Compute
         several outputs together (``dask.compute``): they share all work but the last step.
 
@@ -178,15 +178,17 @@ def unique(
         If the blocks are not NumPy arrays, at once; if objects cannot be ordered or hashed, when
         computed. Partitions need objects that can be ordered, even with ``sorted=False``.
     ValueError
-        If `split_every` or `partitions` is too small, or if chunk sizes that matter are unknown.
+        If `split_every` or `partitions` is too small, or if needed chunk sizes are unknown.
 
     Notes
     -----
-    Each block is read once, and only its groups are sent to other tasks. A task holds a block, or
-    the groups of `split_every` blocks; with partitions, its range of the groups of all blocks. For
-    the inverse, blocks are held as codes of 1, 2 or 4 bytes per item until all groups are known.
-    With `axis`, the array is rechunked so that slices are whole. With ``equal_nan=False`` each NaN
-    is a group, and all of them are in one partition.
+    **Time.** Each block is read once, and only its groups are sent to other tasks. With `axis`, the
+    array is rechunked so that no slice is divided.
+
+    **Memory.** A task holds a block, or the groups of `split_every` blocks; with partitions, its
+    range of the groups of all blocks. For the inverse, blocks are held as codes of 1, 2 or 4 bytes
+    per item until all groups are known. With ``equal_nan=False`` each NaN is a group, and all NaN
+    are in one partition.
 
     Examples
     --------
@@ -240,7 +242,7 @@ def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_all(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_all(x)``.
 
     Examples
     --------
@@ -266,7 +268,7 @@ def unique_counts(x: DaskArrayLike, /) -> UniqueCountsResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_counts(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_counts(x)``.
 
     Examples
     --------
@@ -292,7 +294,7 @@ def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_inverse(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_inverse(x)``.
 
     Examples
     --------
@@ -317,7 +319,7 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_values(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_values(x)``.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from fastsel.dask._blocks import (
 
 
 class NonzeroCoordinates(NamedTuple):
-    """What `nonzero_coordinates` returns."""
+    """The result of `nonzero_coordinates`."""
 
     count: da.Array
     coordinates: da.Array
@@ -45,21 +45,20 @@ def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     Returns
     -------
     tuple of dask arrays of intp, each of shape (number of non-zero items,)
-        Items in C order of their index in the whole array. The size of each chunk is unknown until
-        computed.
+        Coordinates in the whole array, in C order. Chunk sizes are unknown until computed.
 
     Raises
     ------
     ValueError
-        If `a` is 0-d, or if chunk sizes that matter are unknown, at once.
+        If `a` is 0-d, or if needed chunk sizes are unknown, at once.
     TypeError
         If its blocks are not NumPy arrays, at once.
 
     Notes
     -----
     Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index grid. C
-    order needs blocks as wide as the array. Others are rechunked to blocks of at most the bytes of
-    the largest one, or a megabyte.
+    order needs blocks that span the later axes. Other blocks are rechunked to blocks of at most the
+    bytes of the largest block, or a megabyte.
 
     Examples
     --------
@@ -93,11 +92,11 @@ def flatnonzero(a: DaskArrayLike) -> da.Array:
     Raises
     ------
     TypeError, ValueError
-        As `nonzero`, but for 0-d arrays.
+        As `nonzero`, except for 0-d arrays.
 
     Notes
     -----
-    Equals ``fastsel.flatnonzero(a)``. As `nonzero`.
+    Equals ``fastsel.flatnonzero(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -120,16 +119,16 @@ def argwhere(a: DaskArrayLike) -> da.Array:
     Returns
     -------
     dask array of intp, shape (number of non-zero items, a.ndim)
-        Rows in C order of their index; their number is unknown until computed.
+        Rows in C order; their number is unknown until computed.
 
     Raises
     ------
     TypeError, ValueError
-        As `nonzero`, but for 0-d arrays.
+        As `nonzero`, except for 0-d arrays.
 
     Notes
     -----
-    Equals ``fastsel.argwhere(a)``. As `nonzero`.
+    Equals ``fastsel.argwhere(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -163,21 +162,20 @@ def nonzero_coordinates(
     -------
     NonzeroCoordinates
         Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
-        `dtype` and shape (count, n), in C order of the items. It has a row for each non-zero item,
-        instead of a buffer with x.size rows, which would be larger than x. The number of rows is
-        unknown until computed.
+        `dtype` and shape (count, n), in C order. It has a row for each non-zero item, instead of a
+        buffer with x.size rows, which would be larger than x. The number of rows is unknown until
+        computed.
 
     Raises
     ------
     ValueError, TypeError
-        If n or `dtype` is not one of those above, at once; as `nonzero`.
+        If n or `dtype` has no accepted value, at once; as `nonzero`.
     OverflowError
         If a dimension or the size of x does not fit `dtype`, at once.
 
     Notes
     -----
-    As `nonzero`. There are none of the parameters of `fastsel.nonzero_coordinates` that concern
-    its buffer.
+    The notes of `nonzero` apply. `fastsel.nonzero_coordinates` has more parameters, for its buffer.
 
     Examples
     --------
@@ -220,7 +218,7 @@ def count_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the axes that were counted along.
+        The shape of `a` without the counted axes.
 
     Raises
     ------
@@ -230,8 +228,8 @@ def count_nonzero(
 
     Notes
     -----
-    Equals ``fastsel.count_nonzero(...)``. One pass, no copy of the blocks; the counts are summed
-    as a tree.
+    Equals ``fastsel.count_nonzero(...)``. One pass, without a copy of the blocks; the counts are
+    summed as a tree.
 
     Examples
     --------
@@ -269,7 +267,7 @@ def _argwhere_in_block(block, location):
 
 
 def _of_each_band(step, x, function):
-    """The bands of `x`, and a graph with a result of the function for each of them."""
+    """The bands of `x`, and a graph with the function's result for each band."""
     x = bands("a", x)
     name = f"fastsel-{step}-{tokenize(x.name)}"
     where, tasks = locations(x, name)
@@ -279,7 +277,7 @@ def _of_each_band(step, x, function):
 
 
 def _whole(x, graph, name, step, get, row_shape=()):
-    """What `get` returns for the result of each band, as one dask array."""
+    """The results of `get`, called with the result of each band, as one dask array."""
     own = f"{step}-{name}"
     tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))

@@ -1,5 +1,5 @@
-"""isin of dask arrays, block by block, and the functions of sorted sets, by the distinct values of
-each array."""
+"""isin of dask arrays, block by block, and the set functions, from the distinct values of each
+array."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def isin(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Of a dask array, the distinct values are found first.
+        The distinct values of a dask array are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
 
@@ -50,7 +50,8 @@ def isin(
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. Objects among these need a hash.
+    Each block has a task, which holds all distinct test elements. If they are objects, they need a
+    hash.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def intersect1d(
     -------
     values : dask array of the common dtype, shape (k,)
     index1, index2 : dask array of intp, shape (k,)
-        One array, or a tuple, as `fastsel.intersect1d`. Each is one chunk, of a size that is
+        One array, or a tuple, as `fastsel.intersect1d`. Each array is one chunk, whose size is
         unknown until computed.
 
     Raises
@@ -159,7 +160,7 @@ def union1d(ar1: DaskArrayLike, ar2: DaskArrayLike) -> da.Array:
     Returns
     -------
     dask array of the common dtype, shape (k,)
-        One chunk, of a size that is unknown until computed.
+        One chunk, whose size is unknown until computed.
 
     Raises
     ------
@@ -168,7 +169,7 @@ def union1d(ar1: DaskArrayLike, ar2: DaskArrayLike) -> da.Array:
 
     Notes
     -----
-    As `unique` of both arrays together.
+    The distinct values of each array are found as by `unique`, then one task merges them.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = Fals
     ar1, ar2 : dask array or array_like, any shape, any chunks
         Any dtype.
     assume_unique : bool, optional
-        Return them as they come in `ar1`, in its chunks, repeated ones, too.
+        Return the items in the order and the chunks of `ar1`, with repeated items.
 
     Returns
     -------
@@ -202,7 +203,7 @@ def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = Fals
 
     Notes
     -----
-    As `intersect1d`; with `assume_unique` as `isin`.
+    The notes of `intersect1d` apply; with `assume_unique`, the notes of `isin`.
 
     Examples
     --------
@@ -232,7 +233,7 @@ def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False
     Returns
     -------
     dask array of the common dtype, shape (k,)
-        One chunk, of a size that is unknown until computed.
+        One chunk, whose size is unknown until computed.
 
     Raises
     ------
@@ -241,7 +242,7 @@ def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False
 
     Notes
     -----
-    As `intersect1d`.
+    The notes of `intersect1d` apply.
 
     Examples
     --------
@@ -260,7 +261,7 @@ def _isin_block(block, tests, invert, kind):
 
 
 def _of_distinct(function, dtype, *arrays):
-    """A task with these arrays, of one chunk each."""
+    """The function of these arrays, which have one chunk each, as one task."""
     sources = [array.name for array in arrays]
     name = f"fastsel-sets-{tokenize(function.__name__, sources)}"
     tasks = {(name, 0): task(function, *((source, 0) for source in sources))}
@@ -268,5 +269,5 @@ def _of_distinct(function, dtype, *arrays):
 
 
 def _index_of_common(values, index, others):
-    """Where those of the sorted values that are in the other array first occur."""
+    """The first positions of the sorted values that are in the other array."""
     return index[fastsel.isin(values, others)]
