@@ -8,10 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
-# libgomp reads this when it is loaded, with fastsel.
+# Tests have more threads than CPUs, and may run beside each other: a waiting thread must not spin.
+# libgomp reads this variable when fastsel loads it.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
-# A run hashes as the last one did.
+# Every run hashes with the same seeds.
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import pytest
@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, settings
 
 import fastsel
 
-# Derandomized: a run finds the same as the last one. --hypothesis-profile=search looks further.
+# Derandomized: every run has the same examples. --hypothesis-profile=search has more, and others.
 settings.register_profile(
     "default",
     max_examples=30,
@@ -49,8 +49,8 @@ THREAD_UNSAFE_FIXTURES = {
 
 
 def pytest_collection_finish():
-    """Tests that collect garbage look for their own, not among all that pytest and libraries made,
-    which would take most of their time."""
+    """Freeze the objects of pytest and of libraries, so that a test that collects garbage walks its
+    own objects only: the others would take most of its time."""
     gc.collect()
     gc.freeze()
 
@@ -65,14 +65,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="module", autouse=True)
 def _garbage_of_this_module_alone():
-    """As for all modules at the beginning: what others have left is no garbage to look at."""
+    """Freeze the garbage of earlier modules: a test of this module need not look at it."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def forced_kernels():
-    """Small arrays are handled as large ones are."""
+    """Small arrays go to the kernels of large ones."""
     with pytest.MonkeyPatch.context() as patch:  # no fixture: pytest-run-parallel would take fright
         for name, value in TUNING:
             patch.setattr(name, value)
@@ -106,12 +106,12 @@ def each_num_threads(forced_kernels):
         yield steps
 
 
-# What a kernel of a checked build (FASTSEL_CHECKED=1) prints, and goes on. In this process it is a
-# warning, which fails the test.
+# A kernel of a checked build (FASTSEL_CHECKED=1) prints this text and goes on. In this process the
+# text is a warning, which fails the test.
 OUT_OF_VIEW = "IndexError: Out of bounds on buffer access"
 
-# Runs each code that it is sent in a fork of itself, which has imported NumPy and no more. It says
-# at first whether that has loaded OpenMP, which reads the environment once.
+# Runs each code that it gets in a fork of itself, which has imported NumPy and no more. The first
+# line of its output says whether NumPy has loaded OpenMP, which reads the environment once.
 FORKING = """
 import json, os, signal, sys
 import numpy
@@ -134,7 +134,7 @@ for request in sys.stdin:
 
 @pytest.fixture(scope="session")
 def _forking():
-    """That process, or None where it would not do."""
+    """The process that runs FORKING, or None if NumPy has loaded OpenMP there."""
     if not os.path.exists("/proc/self/maps"):
         yield None
         return
@@ -151,7 +151,7 @@ def _forking():
 
 @pytest.fixture
 def run_forked(_forking, run_python, tmp_path):
-    """As `run_python`, in a fraction of the time: the interpreter has NumPy, but not fastsel."""
+    """The function of `run_python` in a fraction of the time: the interpreter has NumPy already."""
 
     def run(code, **variables):
         if _forking is None:
@@ -169,7 +169,7 @@ def run_forked(_forking, run_python, tmp_path):
 
 
 def environment_of_child(**variables):
-    """This one, with variables, of which those that are None are removed."""
+    """This process's environment with the variables; a variable that is None is removed."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -183,7 +183,7 @@ def run_python():
     """Function that runs code in a fresh interpreter, which must end well and in time."""
 
     def run(code, timeout=600, **variables):
-        """A variable that is None is removed. The time is for what hangs, not for what is slow."""
+        """A variable that is None is removed. The timeout ends code that hangs, not slow code."""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", code],

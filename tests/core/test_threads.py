@@ -102,7 +102,7 @@ def test_tiny_arrays_have_the_same_result(operator, monkeypatch):
 
 
 def test_sizes_around_the_first_chunks():
-    """With the thresholds as they are: where a second and a third chunk begin."""
+    """Sizes where a second and a third chunk begin, with the thresholds of the library."""
     smallest = fastsel._core._threads.MIN_CHUNK_BYTES
     for chunks in (1, 2, 3):
         for size in (chunks * smallest - 1, chunks * smallest, chunks * smallest + 1):
@@ -246,8 +246,8 @@ def test_settings_change_while_others_call(forced_kernels):
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_eight_threads_at_once(forced_kernels):
-    """What calls share, all at the same time: working memory, cached results, the settings, NumPy's
-    functions, strings whose hash nobody knows yet."""
+    """Threads share working memory, cached results, the settings, NumPy's functions, and strings
+    whose hash is not known yet: all are used at the same time."""
     random = np.random.default_rng(8)
     few, many = random.integers(0, 300, 20_000), random.integers(0, 2**60, 20_000)
     mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # whose positions are a cached result

@@ -60,7 +60,7 @@ def check_count_nonzero(array):
 
 
 def check_compress(array):
-    """As condition, and as what is selected from."""
+    """The array is the condition, and then the array that items are selected from."""
     places = np.arange(array.size)
     positions_are_valid(fastsel.compress(array.ravel(), places), array.size)
     assert len(fastsel.compress(places[: len(array)] % 2, array, axis=0)) == len(array) // 2
@@ -104,7 +104,7 @@ def check_unique_rows(array):
 
 
 def check_sets(array):
-    """As one of both arrays or as both."""
+    """The array is one of both arrays, or both."""
     for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
         for one, another in ((array, other), (other, array)):
             assert fastsel.isin(one, another).shape == one.shape
@@ -158,7 +158,7 @@ def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
 
 @covering(name=CHECKS, dtype=["bool", "float32", "int64"])
 def test_small_array_written_meanwhile(name, dtype):
-    """As the kernels of small arrays read it."""
+    """The kernels of small arrays read an array that is written meanwhile."""
     array = make(dtype, (10_000,), 0.2, seed=3)
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
@@ -223,7 +223,8 @@ class Array(np.ndarray):
 
 
 def test_numpy_is_handed_a_mask_that_nobody_else_writes(monkeypatch, tmp_path):
-    """Its functions read a large mask twice, without the GIL: an index out of range, or a write."""
+    """NumPy's functions read a large mask twice, without the GIL: a change would lead to an index
+    out of range, or to a write beyond the result."""
     seen = []
 
     def spy(name):

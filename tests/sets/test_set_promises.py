@@ -77,7 +77,8 @@ def lookup_in_table(tables, items, *, of_tests):
 
 
 def test_strings_whose_hashes_are_equal_are_told_apart():
-    """With a factor of 0 all are: in a table of few keys, each is compared with all the others."""
+    """With a factor of 0 all hashes are equal: in a table of few keys, each key is compared with
+    all the others."""
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for one, other in ((first, second), (first, second[:25])):

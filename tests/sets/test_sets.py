@@ -55,7 +55,7 @@ def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SERVED)
 def test_small_arrays(name):
-    """As users have them."""
+    """Small arrays take the path that they take for users: no kernel is forced."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
     for sizes in [*some_for(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
         check_set_functions(*two_arrays(SERVED[name], sizes))
@@ -74,7 +74,7 @@ def test_arrays_of_several_chunks(name, nbytes):
 
 @given(data=st.data())
 def test_any_integers(data):
-    """Of a range around which a direct-address table ends."""
+    """Integers lie on both sides of the widest range that a direct-address table holds."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
     check_set_functions(first, second)
@@ -195,7 +195,7 @@ def edges(dtype):
 
 @pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
 def test_contiguous_items_at_odd_addresses(dtype):
-    """As in a buffer of records; small arrays, and larger ones."""
+    """Items at odd addresses lie in buffers of records; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
         odd = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
@@ -226,7 +226,7 @@ def assert_same_values(found, expected):
 
 
 def test_large_integers_are_compared_as_they_are():
-    """Where NumPy's sort, of many tests in a wide range, makes floats of them."""
+    """NumPy's sort makes floats of large integers, if there are many tests in a wide range."""
     tests = np.append(np.arange(50, dtype="u8") * 2**57, np.array([2**53, 2**64 - 1], "u8"))
     items = np.array([2**53, 2**53 + 1, -1, -(2**63)])
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]

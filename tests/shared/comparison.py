@@ -45,7 +45,7 @@ def assert_same(actual, expected):
 
 
 def outcome(function, *args, **kwargs):
-    """What a call does: ("returns", result) or ("raises", type, text)."""
+    """The outcome of a call: ("returns", result) or ("raises", type, text)."""
     try:
         return ("returns", function(*args, **kwargs))
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError, Warning) as error:

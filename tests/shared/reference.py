@@ -1,4 +1,4 @@
-"""The slow twin: every operator again, in plain Python and NumPy, short enough to be seen right.
+"""Every operator again, in plain Python and NumPy: slow, and short enough to be seen right.
 
 No function here calls the NumPy function that it restates. Inputs are arrays; nothing is checked
 beyond what the answer needs.
@@ -15,7 +15,7 @@ Coordinates = namedtuple("Coordinates", ["count", "coordinates"])
 
 
 def truth(array):
-    """Which items are selected: a bool array of the same shape."""
+    """A bool array of the same shape: is the item selected?"""
     dtype = array.dtype
     if dtype.names is not None:
         chosen = np.zeros(array.shape, bool)
@@ -299,7 +299,7 @@ def unique_values(x, /):
 
 
 def isin(element, test_elements, invert=False):
-    """Which items are among the test elements, or are not; NaN is among nothing."""
+    """A bool array: is the item one of the test elements, or none of them? NaN equals nothing."""
     element, tests = np.asarray(element), np.asarray(test_elements).reshape(-1)
     keys, missing = _keys(np.concatenate((element.reshape(-1), tests)))
     known = {*itertools.compress(keys[element.size :], (not no for no in missing[element.size :]))}
@@ -308,7 +308,7 @@ def isin(element, test_elements, invert=False):
 
 
 def intersect1d(ar1, ar2, return_indices=False):
-    """As unique of both, of which those in the other one are kept."""
+    """The values of `unique` of both arrays that are in both."""
     one, other = np.reshape(ar1, -1), np.reshape(ar2, -1)
     common = np.concatenate((one, other)).dtype
     (values, index1, *_), (others, index2, *_) = unique_outputs(one), unique_outputs(other)
@@ -333,7 +333,7 @@ def setxor1d(ar1, ar2):
 
 
 def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
-    """The same four from numpy.unique, for arrays too large for the slow twin.
+    """The same four from numpy.unique, for arrays too large for this module.
 
     Not for what NumPy itself gets wrong: StringDType with NaN, NaN of ml_dtypes.
     """

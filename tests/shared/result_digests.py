@@ -29,7 +29,7 @@ UNIQUE_KEYWORDS = [
 
 
 def add(digest, result):
-    """All there is in a result, or in an exception."""
+    """Add all parts of a result, or of an exception."""
     if isinstance(result, tuple):
         for part in (len(result), *result):
             add(digest, part)

@@ -5,8 +5,8 @@
 
 The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
 as a line of source before and after, for a reader to find out whether a test is missing: many only
-make a kernel slower. Those of which tests/tools/survivors.txt says why no test can notice them are
-counted apart.
+make a kernel slower. Mutants that no test can notice, by tests/tools/survivors.txt, are counted
+apart.
 """
 
 import argparse
@@ -48,7 +48,7 @@ OBJECTS = ["objects", "str_objects", "missing_values"]
 THREADS = ["thread_rules", "thread_counts", "openmp"]
 GATHER = ["gather_errors", "gather", "bounds"]
 SETS = ["set_promises", "sets", "out_of_memory"]
-# Kernel: its tests, those that notice most in little time first.
+# Kernel: its tests; tests that notice most in little time stand first.
 TESTS = {
     "bitmask.pyx": [*SELECTION, "keys", "string_dtypes"],
     "bitmask.pxd": [*SELECTION, "keys", "string_dtypes"],
@@ -160,7 +160,7 @@ MAX_BYTES = 16 << 30
 
 
 class Mutant(NamedTuple):
-    """One token of one kernel, and what takes its place."""
+    """One token of one kernel, and its replacement."""
 
     file: str
     row: int
@@ -201,7 +201,7 @@ def mutants_of(file):
 
 
 def mutants_of_header(file, text):
-    """Of the lines that are compiled here, once for each CPU level that they are compiled for."""
+    """Mutants of the lines that are compiled here, once for each CPU level that compiles them."""
     lines, levels = text.splitlines(), compiled_lines(file)
     for token in C_TOKEN.finditer(text):
         if token.group() in C_SWAPS:
@@ -389,7 +389,7 @@ def limit_memory():
 
 
 def stop(group):
-    """What a mutant has started must not outlive it."""
+    """End all processes that a mutant has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 

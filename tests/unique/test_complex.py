@@ -61,7 +61,7 @@ def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_th
 
 
 def without_rule(monkeypatch):
-    """No dtype has a rule of its own, as a pair of doubles has none."""
+    """Take its rule from every dtype; NumPy serves such dtypes, as a pair of doubles."""
     monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
@@ -106,7 +106,7 @@ def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
 
 @pytest.mark.parametrize("name", COMPLEX[:2])
 def test_complex_nans_with_payloads(name, few_threads):
-    """Among NaNs that sort alike the first one stands for all."""
+    """The first of the NaNs that sort alike stands for all of them."""
     bits = nan_bits("f4" if name == "complex64" else "f8")
     parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
     pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)

@@ -1,4 +1,4 @@
-"""unique of words of a narrow range: direct-address tables."""
+"""The algorithm `dense`: direct-address tables, for words of a narrow range."""
 
 import numpy as np
 import pytest
@@ -110,7 +110,7 @@ def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
 def test_a_block_with_one_new_word(dtype):
-    """At each place of a block, and of each value, after blocks that have none."""
+    """The new word has each place of a block, and each value, after blocks without a new word."""
     for known in (1, 4, 5, 100):
         base = np.arange(64 * 6) % known
         for place in range(64 * 4, 64 * 6):
@@ -167,7 +167,7 @@ def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_later_rounds_do_not_revive_an_attempt(threads):
-    """Of several rounds of keys, the first alone has a word beyond the range."""
+    """Keys come in several rounds; the first round alone has a word beyond the range."""
     array = np.arange(4_000_000) % 77
     span = integer_order(np.dtype("i8"))[0], 7
     assert find_ascending(array, span, threads=threads).tolist() == [*range(77)]
@@ -204,7 +204,7 @@ def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
 
 
 def test_a_permutation(few_threads):
-    """As many entries as there are keys."""
+    """The table has as little room as possible: one entry for each key."""
     for dtype in WIDE:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
         assert_same(fastsel.unique(array, sorted=False), array)

@@ -39,7 +39,8 @@ def known_seeds(monkeypatch):
 
 @pytest.mark.parametrize("seed", ["0", "1", "108", "234", "560", "1209"])
 def test_keys_in_equal_steps_do_not_flood(seed, monkeypatch):
-    """As they would with one factor of some hundred, such as the first that these seeds draw."""
+    """One factor of a few hundred, such as the first that these seeds draw, would flood the
+    table."""
     monkeypatch.setenv("FASTSEL_HASH_SEED", seed)
     seeds = _keys._seeds()
     for keys in (np.arange(4096), np.arange(60_000), np.arange(4096) << 40, np.arange(4096.0)):
@@ -70,7 +71,7 @@ def test_merged_tables_give_up_on_collisions():
 
 @pytest.mark.parametrize("max_groups", [256, 257, 511, 512, 513, 1000])
 def test_tables_give_up_before_they_grow_for_more_groups_than_allowed(max_groups):
-    """Whose slots are as many as the next power of two."""
+    """Slots are a power of two; the limit of groups need not be."""
     for keys in (np.arange(2 * max_groups + 1), np.arange(4 * max_groups + 2).reshape(-1, 2)):
         for dtype in ("u4", "u8"):
             assert by_tables(keys.astype(dtype)[:max_groups], max_groups=max_groups)

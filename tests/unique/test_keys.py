@@ -1,7 +1,7 @@
-"""unique: which items are equal, which item stands for its group, and where missing values go.
+"""The keys of items: which items are equal, which one stands for its group, where NaN and NaT go.
 
-Everywhere the value shown is the first of its group, bit by bit: the zero's sign and the NaN's
-payload are those of `array[index]`, whether or not the index is asked for.
+Every value is the first of its group, bit by bit: `values` has the sign of zero and the payload of
+NaN that `array[index]` has, whether or not the index is wanted.
 """
 
 import itertools
@@ -24,7 +24,7 @@ pytestmark = SIGNALLING_NANS
 
 FLOATS = ("float16", "float32", "float64", "longdouble")
 COMPLEX = ("complex64", "complex128", "clongdouble")
-SIGNED_ML_FLOATS = [  # those with a negative zero
+SIGNED_ML_FLOATS = [  # with a negative zero
     name for name in arrays.ML_DTYPES if "float" in name and not name.endswith(("fnuz", "e8m0fnu"))
 ]
 NAN_ML_FLOATS = [
@@ -136,8 +136,8 @@ def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
 
 
 def keys_of_quads(quads, parts, collapse):
-    """The keys of numbers of so many IEEE quads, each its (upper, lower) half; and which have a
-    NaN part, as bits."""
+    """The keys of numbers of `parts` IEEE quads, each an (upper, lower) half; and a bit for each
+    number that has a NaN part."""
     halves = np.array(quads, np.uint64).reshape(-1, 2)[:, ::-1].ravel()
     items = halves.view(f"V{16 * parts}")
     keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)
@@ -150,7 +150,7 @@ def keys_of_quads(quads, parts, collapse):
 
 
 def test_keys_of_ieee_quads():
-    """As longdouble is on many processors."""
+    """IEEE quads are the longdouble of many processors."""
     inf, minus = 0x7FFF << 48, 1 << 63
     numbers = [(0, 1), (minus, 1), (0, minus), (1, 0), (inf - 1, 7), (inf, 0), (minus | inf, 0)]
     zeros = [(0, 0), (minus, 0)]
@@ -210,7 +210,7 @@ def test_bool_has_two_values_whatever_its_bytes(few_threads):
 
 
 def test_four_bit_integers_are_compared_as_numbers(few_threads):
-    """Bits beyond the number do not make an item another one."""
+    """Bits beyond the number do not tell two items apart."""
     for name in arrays.ML_DTYPES.keys() & {"int4", "uint4"}:
         array = np.array([0x13, 0x03, 0xF8, 0x08, 0xE3], np.uint8).view(arrays.DTYPES[name])
         _, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
@@ -252,7 +252,8 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
 def test_x87_numbers_of_any_bits(few_threads):
-    """Without their leading bit they are NaN, or tiny; of the tiny ones some are written twice."""
+    """Numbers without their leading bit are NaN or tiny; some tiny numbers are written in two
+    ways."""
     rng = np.random.default_rng(0)
     bits = np.zeros((300, 2), np.uint64)
     bits[:, 0] = rng.choice(

@@ -161,7 +161,7 @@ class Colliding:
 
 
 def test_different_objects_of_the_same_hash():
-    """In order of first occurrence, among others and across batches."""
+    """Objects that collide stay in order of first occurrence, among others and across batches."""
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
@@ -202,7 +202,7 @@ def another_thread_runs_during(texts):
     thread = threading.Thread(target=lambda: ran.append(True))
 
     class Starts(str):
-        """Not a plain str: the objects are hashed one by one, and it starts the thread."""
+        """A subclass of str, so that objects are hashed one by one; its hash starts the thread."""
 
         def __hash__(self):
             if thread.ident is None:

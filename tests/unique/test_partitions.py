@@ -27,7 +27,7 @@ def items_of(dtype, ids):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("groups", [1, 300, 9000])
 def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkeypatch):
-    """With positions, inverse and counts, and with each of them left out."""
+    """Positions, inverse and counts are wanted in every combination."""
     force(monkeypatch, "partitions")
     array = items_of(dtype, np.random.default_rng(groups).integers(0, groups, 9001))
     for equal_nan, in_order in itertools.product((True, False), repeat=2):
@@ -42,7 +42,7 @@ def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkey
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("width", [4, 8])
 def test_marks_are_the_first_occurrences(width, threads):
-    """For too high and too low an estimate of the number of groups."""
+    """The estimate of the number of groups is too low, right and too high."""
     for groups in (2, 700, 20_000):
         keys = np.random.default_rng(groups).integers(0, groups, 20_000).astype(f"u{width}")
         first_positions = np.sort(np.unique(keys, return_index=True)[1])

@@ -28,8 +28,8 @@ ORDERS = {
 
 @covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
 def test_keys_that_are_in_order(dtype, order, forced_kernels):
-    """In all outputs; with NaN at the end, where sorting puts it, and at the start; also if one of
-    them is out of order after all."""
+    """Every output is compared; NaN stands at the end, where sorting puts it, or at the start; and
+    two keys are swapped, so that the order breaks."""
     items = ORDERS[order]
     if dtype == "u4" and items.min() < 0:
         items = items - items.min()
@@ -66,7 +66,7 @@ def test_all_outputs_of_keys_in_order(algorithms, in_order, equal_nan, few_threa
 @pytest.mark.parametrize("size", [1000, 1024, 5000, 20_000])
 @pytest.mark.parametrize("dtype", ["i4", "u8", "f4", "M8[s]", "S4", "U3"])
 def test_what_descends_is_turned_around(dtype, size):
-    """With each choice of outputs."""
+    """Every choice of outputs is compared."""
     for groups in (2, size // 10, size):
         array = np.sort(np.random.default_rng(1).integers(0, groups, size).astype(dtype))[::-1]
         values, *extras = np.unique(array, True, True, True)
@@ -108,7 +108,7 @@ def by_presorted(array):
 
 @pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])
 def test_runs_are_seen_to_be_in_order(dtype):
-    """Up and down; all in one run are taken to ascend."""
+    """Runs ascend or descend; a single run counts as ascending."""
     items = np.repeat(np.arange(10, 60), 7).astype(dtype)
     for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
         firsts = by_presorted(array)

@@ -26,7 +26,7 @@ nan = np.nan
 
 
 def rows_of(name, count, width, groups, seed=0):
-    """Rows of which about `groups` differ, and those by one item at least, anywhere in the row."""
+    """Rows of about `groups` groups, which differ by at least one item, anywhere in the row."""
     rng = np.random.default_rng([count, width, groups, seed])
     pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
     if groups > 1:  # many rows begin and end alike
@@ -135,7 +135,7 @@ def test_every_layout(name, axis, few_threads):
 
 
 def test_axis_of_one_dimension_is_the_whole_array(few_threads):
-    """So NaNs are one group there."""
+    """NaNs are one group, as in a whole array and not as in rows."""
     array = np.array([nan, 2, 1, nan, -0.0, 0.0])
     for axis in (0, -1):
         check_unique(fastsel.unique, array, axis=axis)

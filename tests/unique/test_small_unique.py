@@ -18,7 +18,7 @@ FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
 def alike(size, rng):
-    """They differ in few bits, the lowest of all, beside one that is far away."""
+    """Keys that differ in their lowest bits only, and one that is far away."""
     return np.append(rng.integers(0, 3, size - 1) + 2**40, 2**62)
 
 
@@ -35,7 +35,7 @@ SPREADS = {
 
 
 def items_of(spread, dtype, size):
-    """Of floats, zeros of both signs and NaN of several bits."""
+    """Items of a dtype; among floats are zeros of both signs and NaN of several bits."""
     rng = np.random.default_rng(size)
     numbers = SPREADS[spread](size, rng)
     dtype = np.dtype(dtype)
@@ -103,8 +103,8 @@ def test_layouts():
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range(flags):
-    """Of 1025 and more, as of fewer the call is at its end before that is found out; also those of
-    which a sample alone is in order, or in the range."""
+    """From 1025 keys on, the call looks for an order and for a narrow range; some keys have them in
+    a sample alone."""
     ascending = np.arange(1025) // 2 * 2**40
     nearly = np.arange(5000) * 2**40
     nearly[[7, 8]] = nearly[[8, 7]]

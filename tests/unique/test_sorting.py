@@ -1,4 +1,4 @@
-"""Keys scattered by value, each part sorted: distinct words, and where they are."""
+"""The algorithm `sorting`: keys are scattered by value, and each part is sorted."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ WANTED = [tuple(k in wanted for k in range(3)) for wanted in WANTED]
 
 
 def random_items(dtype, size, rng):
-    """Of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
+    """Items of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
@@ -34,7 +34,7 @@ def random_items(dtype, size, rng):
 
 
 def alike(items, rng):
-    """Some that differ in their lowest bits only."""
+    """Items that differ in their lowest bits only."""
     words = items.view(f"u{items.itemsize}")
     words &= ~words.dtype.type(0xFF)
     words |= rng.integers(0, 3, len(words), words.dtype)
@@ -71,7 +71,7 @@ def groups_of(items, equal_nan, wanted, threads, merged=True):
 
 
 def canonical(items):
-    """One zero, and one NaN."""
+    """The items with one kind of zero, and one NaN."""
     if items.dtype.kind == "f":
         items = np.where(np.isnan(items), items.dtype.type(np.nan), items)
         items[items == 0] = 0
@@ -157,7 +157,8 @@ def test_crafted_keys(kind):
 
 
 def test_the_sample_is_another_one_in_another_process():
-    """So that nobody can make keys whose quantiles it misses."""
+    """The sample depends on the process, so that nobody can craft keys whose quantiles it
+    misses."""
     size = 100_003
     places = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
     assert len(set(places)) == 3

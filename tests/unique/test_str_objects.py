@@ -1,4 +1,4 @@
-"""unique of object arrays of texts, str or bytes: hashed, and sorted by words of their letters."""
+"""unique of object arrays of str or bytes: hashed, and sorted by words of their characters."""
 
 import sys
 
@@ -138,7 +138,8 @@ def test_many_texts(kinds):
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 def test_many_texts_are_sorted(make):
-    """By words of letters, and beyond these; in order already; very long."""
+    """Texts differ within the leading words or beyond them, are in order already, or are very
+    long."""
     rng = np.random.default_rng(8)
     plain = [make(number) for number in rng.permutation(3000)]
     nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
@@ -182,7 +183,7 @@ def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_thread
 
 @covering(longest=[1, 32, 33], end=["", "\0", "\0\0"])
 def test_many_strings_are_sorted_as_python_does(longest, end):
-    """Also where fixed-width strings would not tell them apart, and with lone surrogates."""
+    """Texts may end in NUL, which fixed-width strings drop, and have lone surrogates."""
     letters = ["a", "b", "\xe9", "\ud800", "\U0001f600", "\0"]
     rng = np.random.default_rng(longest)
     items = {"".join(rng.choice(letters, rng.integers(0, longest + 1))) for _ in range(9000)}
@@ -248,7 +249,7 @@ def test_each_text_is_compared_with_its_value(letters):
 
 @pytest.mark.parametrize("text", ["{:07}".format, lambda number: b"%07d" % number])
 def test_rounds_of_texts(text, num_threads):
-    """So many that other threads of Python may run in between."""
+    """There are enough texts for several rounds: other threads of Python may run in between."""
     size = 140_000
     numbers = np.random.default_rng(1).integers(size, size=size)
     array = np.array([text(number) for number in numbers], object)
@@ -265,7 +266,8 @@ def test_rounds_of_texts(text, num_threads):
 
 
 def test_texts_that_change_meanwhile(monkeypatch):
-    """Their hashes are those of other strings, or of what is none."""
+    """Items are replaced after they are hashed, by another string or by an object of another
+    type."""
     plain, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         array = objects(*texts)
@@ -289,7 +291,7 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
     array = objects(*texts)
     words = strings.leading_words(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
-    assert len(set(words.tolist())) > 12  # as of three letters, of as many kinds
+    assert len(set(words.tolist())) > 12  # three kinds of letters have more words than 12
 
 
 @pytest.mark.parametrize(
@@ -306,7 +308,7 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
 )
 @pytest.mark.parametrize("encoded", [False, True])
 def test_texts_in_order(texts, encoded):
-    """Up and down, and all but one of them."""
+    """Texts ascend, descend, or are in order but for one."""
     items = [text.encode() for text in texts] if encoded else texts
     items = sorted(items)
     stray = items[0][:0]

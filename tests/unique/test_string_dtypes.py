@@ -101,7 +101,7 @@ def test_missing_string_without_order_may_be_kept_as_met(na, few_threads):
     size=[1, 10, 64, 65, 255, 257, 1000, 1001, 3000],
 )
 def test_a_few_texts(dtype, size):
-    """As they come, without what makes small arrays go to the algorithms; also at odd addresses."""
+    """Small arrays take the path that they take for users; they lie at odd addresses, too."""
     width = int(dtype[1:])
     generator = np.random.default_rng(size)
     for groups in (1, 5, size):

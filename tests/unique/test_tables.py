@@ -88,7 +88,7 @@ def test_given_up_with_too_many_probes(threads):
 
 
 def test_chunks_that_collide_with_each_other_are_given_up():
-    """Each by itself is not."""
+    """No chunk collides by itself."""
     chunks = colliding(4096).reshape(64, 64)
     assert all(found_in(chunk, 1) is not None for chunk in chunks)
     assert found_in(chunks.ravel(), 64) is None
@@ -115,7 +115,7 @@ def test_larger_arrays_of_few_groups(dtype, forced_kernels):
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
 def test_a_table_that_has_to_grow(dtype, forced_kernels, monkeypatch):
-    """After a beginning that promised few groups, and one that promised many."""
+    """The table grows after keys of few groups, and after keys that are all new."""
     force(monkeypatch, "tables")
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", lambda keys, seeds: 1)
     rng = np.random.default_rng(4)
@@ -146,7 +146,8 @@ def firsts_of(array, equal_nan=True):
 @pytest.mark.parametrize("way", [None, "tables", "partitions"])
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
 def test_recent_keys(dtype, way, forced_kernels, monkeypatch):
-    """And others in between: few at a time, all at once, in runs, and more than are remembered."""
+    """Recent keys alternate with others: few at a time, all at once, in runs, and more keys than
+    the filter holds."""
     force(monkeypatch, way)
     rng = np.random.default_rng(6)
     parts = [rng.integers(-1, groups, 3000) for groups in (5, 30, 300, 3000)]
@@ -169,7 +170,7 @@ def test_recent_keys(dtype, way, forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_recent_keys_that_share_a_slot(dtype):
-    """Also with 0 and 1, which stand for an empty place."""
+    """Among the keys are 0 and 1, which stand for an empty place of the filter."""
     words = np.arange(0, 2**31, 2**18).astype(dtype)  # a multiple of the slots apart
     rng = np.random.default_rng(7)
     for some in (words[:2], words[:20], words, np.append(words, 1), words[1:]):

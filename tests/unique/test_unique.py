@@ -1,4 +1,4 @@
-"""unique of whole arrays: each size, number of groups, dtype, layout and combination of outputs.
+"""unique of whole arrays, by every algorithm: sizes, groups, dtypes, layouts, choices of outputs.
 
 The other files: test_keys.py and test_string_dtypes.py (which item stands for its
 group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
@@ -76,7 +76,7 @@ def check_algorithms(array, monkeypatch, outputs=reference.unique_outputs):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_reference_equals_numpy(name):
-    """Both say the same wherever NumPy is right."""
+    """The reference and NumPy agree wherever NumPy is right."""
     for size, maker in ((0, MAKERS[0]), (1, MAKERS[0]), (300, MAKERS[0]), (300, MAKERS[1])):
         array = grouped(name, size, max(size // 4, 1), make_items=maker)
         if name in ML_FLOATS:  # NumPy does not sort their NaN
@@ -141,7 +141,7 @@ def test_large_arrays_of_every_dtype(name, size_and_groups, forced_kernels):
 
 @pytest.mark.parametrize("dtype", arrays.INTEGER_DTYPES)
 def test_ranges_of_integers(dtype, forced_kernels, monkeypatch):
-    """Narrow and wide ranges anywhere in the dtype, also those whose width overflows it."""
+    """Ranges are narrow and wide, anywhere in the dtype; the width of some overflows it."""
     lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
     rng = np.random.default_rng(3)
     widths = (1, 2, 255, 256, 257, 65535, 65536, 65537, 2**20, highest - lowest)

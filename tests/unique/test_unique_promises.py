@@ -71,7 +71,7 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
-    """From one chunk to more chunks than items."""
+    """The number of chunks goes from one to more than the items."""
     array, axis = sample(name)
     expected = both_orders(array, axis)
     for num_threads, chunk_bytes in ((2, 1), (5, 100), (2, 3000), (5, 10_000), (2, 2**30)):
@@ -127,7 +127,8 @@ def snapshot(array):
 
 @covering(name=arrays.DTYPES, threads=[1, 3])
 def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
-    """Not a bit of it, padding included, nor its flags; and a read-only input is enough."""
+    """Every bit of the input stays, padding included, and its flags; a read-only input is
+    accepted."""
     dtype = arrays.DTYPES[name]
     layouts = ("C", "F", "strided", "negative", "readonly", "swapped", "unaligned")
     for place, layout in enumerate(layouts):
