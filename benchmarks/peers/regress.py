@@ -70,8 +70,8 @@ class Comparison:
 def noise(comparison, others):
     """The least change that is more than noise.
 
-    The noise of this cell, or the noise of nine cells of ten if it is greater: all cells together show
-    better than a single one how two processes of one build differ.
+    The noise of this cell, or the noise of nine cells of ten if it is greater: all cells
+    together show better than a single one how two processes of one build differ.
     """
     usual = np.quantile([other.offset for other in others], 0.9)
     return max(comparison.offset, comparison.spread, float(usual))

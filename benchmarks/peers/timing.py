@@ -111,7 +111,7 @@ def fill_fresh(like):
 
 
 def parallel_loop(buffers, bytes_written, num_threads):
-    """A call that reads flat arrays once and writes the same number of fresh bytes, each thread its share.
+    """A call that reads flat arrays once and writes an equal size, each thread its share.
 
     The limit of what moves the same memory: sums read it, filling a new array writes it.
     """

@@ -5,8 +5,8 @@
 
 Each program runs in turns with NumPy, with NumPy's functions replaced as by `fastsel run`, and with
 calls of fastsel instead; their results have to be equal. Times are medians of the whole program,
-from reading its data to its results, without the imports. The share of the time belongs to the functions that
-fastsel has, in the time with NumPy.
+from reading its data to its results, without the imports. The share is what the functions
+that fastsel has take of the time with NumPy.
 """
 
 import argparse

@@ -107,7 +107,7 @@ def test_nonsense_in_a_variable_is_ignored_or_that_of_openmp_clamped(name, text,
 
 
 def test_a_count_of_openmp_that_is_none(monkeypatch):
-    """libomp reports such counts if OMP_NUM_THREADS is nonsense."""
+    """libomp reports these counts if OMP_NUM_THREADS is nonsense."""
     monkeypatch.setattr(_threads, "_openmp_asked", False)
     for count in (0, -979347401):
         assert _threads._asked(count)[0] == _threads._available

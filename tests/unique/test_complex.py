@@ -61,7 +61,7 @@ def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_th
 
 
 def without_rule(monkeypatch):
-    """Take its rule from every dtype; NumPy serves such dtypes, as a pair of doubles."""
+    """NumPy serves all dtypes, as it serves a long double that is a pair of doubles."""
     monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 

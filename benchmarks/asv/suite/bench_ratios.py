@@ -37,7 +37,7 @@ class SpeedUp:
 
 
 class Limit:
-    """The speed as a share of a parallel loop's that reads the inputs and writes an equal size."""
+    """The speed, divided by a parallel loop's that reads the inputs and writes an equal size."""
 
     params = (
         ("nonzero", "compress"),
