@@ -3,6 +3,7 @@
 Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
 Keep the selected ones     compress, extract, boolean_mask (a[mask])
 Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
+Where each one occurs      group_indices
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
@@ -52,9 +53,11 @@ from fastsel._unique._distinct import (
     unique_inverse,
     unique_values,
 )
+from fastsel._unique._group_indices import GroupIndices, group_indices
 from fastsel._version import __version__
 
 __all__ = [
+    "GroupIndices",
     "NonzeroCoordinates",
     "__version__",
     "argwhere",
@@ -66,6 +69,7 @@ __all__ = [
     "gather_nd",
     "get_keep_mb",
     "get_num_threads",
+    "group_indices",
     "intersect1d",
     "isin",
     "nonzero",

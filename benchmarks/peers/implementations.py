@@ -39,6 +39,17 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, so
     return values[np.argsort(first)]
 
 
+def group_indices(ar, sorted=True):
+    """A stable argsort of the inverse; ``sorted=False`` is first-occurrence order."""
+    values, first, inverse, counts = np.unique(ar, True, True, True)
+    if not sorted:
+        order = np.argsort(first)
+        values, counts = values[order], counts[order]
+        inverse = np.argsort(order)[inverse]
+    offsets = np.append(0, np.cumsum(counts))
+    return values, np.argsort(inverse.ravel(), kind="stable"), offsets
+
+
 def from_dense(a, format):
     """SciPy's sparse array of the non-zero items."""
     from scipy import sparse
@@ -55,6 +66,7 @@ NUMPY = SimpleNamespace(
     extract=np.extract,
     boolean_mask=boolean_mask,
     unique=unique,
+    group_indices=group_indices,
     isin=np.isin,
     intersect1d=np.intersect1d,
     union1d=np.union1d,

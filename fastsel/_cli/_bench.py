@@ -86,6 +86,13 @@ def numpy_unique(ar, *outputs, axis=None, sorted=True):
     return values[np.argsort(index)]
 
 
+def numpy_group_indices(ar):
+    """The positions of each value: a stable argsort of the inverse of numpy.unique."""
+    values, inverse, counts = _numpy.unique(ar, return_inverse=True, return_counts=True)
+    indices = np.argsort(inverse.ravel(), kind="stable")
+    return values, indices, np.append(0, np.cumsum(counts))
+
+
 def numpy_nonzero_coordinates(x):
     """The count and the rows that numpy.argwhere finds, as uint32."""
     rows = _numpy.argwhere(x).astype(np.uint32)
@@ -103,6 +110,7 @@ NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "group_indices": numpy_group_indices,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -155,6 +163,11 @@ OPERATORS = (
         free_nan="M",
         defined=np.sort,
         note="compared in any order, as the array API leaves it open",
+    ),
+    Operator(
+        "group_indices",
+        lambda f, w: f.group_indices(w.array),
+        note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
     ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
     sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),

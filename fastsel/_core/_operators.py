@@ -32,6 +32,7 @@ OPERATORS = {
     "unique_counts": Operator("distinct", ("x",), form_of="unique"),
     "unique_inverse": Operator("distinct", ("x",), form_of="unique"),
     "unique_values": Operator("distinct", ("x",), form_of="unique"),
+    "group_indices": Operator("distinct", ("ar",), in_numpy=False),
     "isin": Operator("sets", ("element", "test_elements")),
     "intersect1d": Operator("sets", ("ar1", "ar2")),
     "union1d": Operator("sets", ("ar1", "ar2")),

@@ -105,12 +105,11 @@ def unique(
             return _numpy_unique.as_given(array, wanted, axis, equal_nan, sorted)
     sorted = bool(sorted)
     by_numpy = tiny and sorted and axis is None and array.dtype.char in "fd"
-    rows = None if by_numpy or type(array) is not np.ndarray else _rows(array, axis)
-    found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
+    rows = None if by_numpy or type(array) is not np.ndarray else rows_of(array, axis)
+    found = None if rows is None else of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
-    if rows.ndim > 1 and axis != 0:
-        found = found._replace(values=np.moveaxis(found.values, 0, axis))
+    found = found._replace(values=along(found.values, axis))
     return outputs(found, array.shape if axis is None else (len(rows),))
 
 
@@ -229,7 +228,7 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
-def _rows(array, axis):
+def rows_of(array, axis):
     """What is compared, along axis 0: the items, flat, or the slices; None if NumPy has to see it.
 
     That is: an axis that is not an integer in range, and empty slices.
@@ -247,7 +246,12 @@ def _rows(array, axis):
     return array if axis == 0 else np.moveaxis(array, axis, 0)
 
 
-def _of_rows(rows, wanted, equal_nan, sorted):
+def along(values, axis):
+    """The values, which lie along axis 0, along the axis that was asked for."""
+    return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
+
+
+def of_rows(rows, wanted, equal_nan, sorted):
     """All outputs for items (1-d) or slices along axis 0; None if NumPy has to do it."""
     if len(rows) == 0:
         return None

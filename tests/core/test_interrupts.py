@@ -114,6 +114,7 @@ LONG_CALLS = {
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
     "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
+    "group_indices": lambda words, rows, times: fastsel.group_indices(np.tile(words % 5000, times)),
     "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), np.arange(5000) << 40

@@ -101,6 +101,8 @@ def calls():
         "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
         "unique": lambda: fastsel.unique(a, return_inverse=True, return_counts=True),
         "unique_rows": lambda: fastsel.unique(a, axis=0, sorted=False),
+        "group_indices": lambda: fastsel.group_indices(a),
+        "group_indices_rows": lambda: fastsel.group_indices(a, axis=0, sorted=False),
         "isin": lambda: fastsel.isin(a, a[:3]),
         "intersect1d": lambda: fastsel.intersect1d(a, a[:3], return_indices=True),
         "union1d": lambda: fastsel.union1d(a, a[:3]),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 51
+CALLS = 55
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -111,6 +111,10 @@ calls = {
     "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
     "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
     "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),
+    "group_indices": lambda: fastsel.group_indices(many % 5),
+    "group_indices_sorting": forced("sorting", fastsel.group_indices, many),
+    "group_indices_in_order": forced(None, fastsel.group_indices, np.arange(20_000) // 2),
+    "group_indices_partitions": forced("partitions", fastsel.group_indices, many, sorted=False),
     "isin": lambda: fastsel.isin(many, flat),
     "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
     "isin_strings": lambda: fastsel.isin(strings, long_strings),

@@ -421,6 +421,8 @@ CALLS = {
     "unique_tables": (fastsel.unique, NUMBERS % 1000 * 1_000_003),
     "unique_partitions": (fastsel.unique, NUMBERS // 10 * 1_000_003),
     "unique_sorting": (fastsel.unique, NUMBERS * 1_000_003),
+    "group_indices": (fastsel.group_indices, NUMBERS % 1000),
+    "group_indices_sorting": (fastsel.group_indices, NUMBERS * 1_000_003),
     "nonzero_coordinates": (fastsel.nonzero_coordinates, NUMBERS.reshape(-1, 8)),
     "isin_range": (fastsel.isin, NUMBERS, NUMBERS[:1000]),
     "isin_table": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[:1000] * 1_000_003),

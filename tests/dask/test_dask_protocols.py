@@ -34,6 +34,8 @@ CALLS = {
     "unique_counts": lambda module, a: module.unique_counts(a),
     "unique_inverse": lambda module, a: module.unique_inverse(a),
     "unique_values": lambda module, a: module.unique_values(a),
+    "group_indices": lambda module, a: module.group_indices(a),
+    "group_indices_rows": lambda module, a: module.group_indices(a, 1, sorted=False),
     "gather_nd": lambda module, a: module.gather_nd(a, [[0], [-1]]),
     "isin": lambda module, a: module.isin(a, [1, 2]),
     "intersect1d": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),

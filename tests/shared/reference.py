@@ -287,6 +287,18 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
+def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
+    """The values of unique, and a list of positions for each of them."""
+    values, _, inverse, _ = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
+    positions = {}
+    for position, group in enumerate(inverse.ravel().tolist()):
+        positions.setdefault(group, []).append(position)
+    groups = [positions[group] for group in range(len(positions))]
+    indices = np.array([*itertools.chain(*groups)], np.intp)
+    offsets = np.array([0, *itertools.accumulate(map(len, groups))], np.intp)
+    return values, indices, offsets
+
+
 # sets: a Python set of keys, and unique.
 
 

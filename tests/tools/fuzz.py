@@ -150,6 +150,8 @@ def unique(reader):
     for k, name in enumerate(["index", "inverse", "counts"], 1):
         alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
         assert_same(alone[1], found[k])
+    groups = fastsel.group_indices(array, axis, **rules)
+    assert_same(tuple(groups), reference.group_indices(array, axis, **rules))
 
 
 def gather(reader):

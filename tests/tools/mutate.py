@@ -65,6 +65,7 @@ TESTS = {
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "relabel.pyx": DISTINCT,
+    "group_positions.pyx": ["group_indices"],
     "presorted.pyx": ["distinct_firsts", "distinct", "bounds"],
     "presorted.pxd": ["distinct_firsts", "distinct", "bounds"],
     "dense.pxd": ["dense", *DISTINCT],
