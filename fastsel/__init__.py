@@ -3,7 +3,7 @@
 Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
 Keep the selected ones     compress, extract, boolean_mask (a[mask])
 Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
-Where each one occurs      group_indices
+Where each one occurs      group_indices, index_in
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Fetch the addressed ones   gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
@@ -45,6 +45,7 @@ from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
+from fastsel._sets._index_in import index_in
 from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
@@ -70,6 +71,7 @@ __all__ = [
     "get_keep_mb",
     "get_num_threads",
     "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",

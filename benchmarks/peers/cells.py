@@ -14,7 +14,7 @@ NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coord
 SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 GROUPED = ("group_indices", "group_indices_first")
-SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
@@ -159,6 +159,10 @@ MODEST = (
     grid("isin", dtype=["int32", "int64"], size=1e6, distribution="gaps", tests=[1000, 1e6]),
     grid("isin", dtype=["uint8", "U8"], size=1e5, tests=100),
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
+    grid("index_in", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
+    grid("index_in", dtype="int64", distribution=["narrow", "sorted"], tests=[1000, 1e5]),
+    grid("index_in", dtype="U8", size=1e5, tests=100),
+    grid("index_in", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
@@ -191,7 +195,8 @@ KEY = (
     grid("group_indices group_indices_first", dtype="int64", groups=[1000, "n/10"]),
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
     grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
-    grid("isin", dtype="int64", distribution="narrow"),
+    grid("isin index_in", dtype="int64", distribution="narrow"),
+    grid("index_in", dtype="int64", tests=[10, 1e5]),
     grid("isin", dtype="int64", size=1e6, distribution="gaps", tests=1e6),
     grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),

@@ -50,6 +50,19 @@ def group_indices(ar, sorted=True):
     return values, np.argsort(inverse.ravel(), kind="stable"), offsets
 
 
+def index_in(element, test_elements):
+    """A search among the sorted test elements."""
+    order = np.argsort(test_elements, kind="stable")
+    return found_at(element, test_elements[order], order)
+
+
+def found_at(element, values, order):
+    """The positions of the items that are among sorted values, in the order before, or -1."""
+    at = np.searchsorted(values, element)
+    at[at == len(values)] = 0
+    return np.where(values[at] == element, order[at], -1)
+
+
 def from_dense(a, format):
     """SciPy's sparse array of the non-zero items."""
     from scipy import sparse
@@ -68,6 +81,7 @@ NUMPY = SimpleNamespace(
     unique=unique,
     group_indices=group_indices,
     isin=np.isin,
+    index_in=index_in,
     intersect1d=np.intersect1d,
     union1d=np.union1d,
     setdiff1d=np.setdiff1d,

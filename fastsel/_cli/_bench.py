@@ -93,6 +93,15 @@ def numpy_group_indices(ar):
     return values, indices, np.append(0, np.cumsum(counts))
 
 
+def numpy_index_in(element, test_elements):
+    """The first position of each item, by a search among the sorted test elements."""
+    order = np.argsort(test_elements, kind="stable")
+    values = test_elements[order]
+    at = np.searchsorted(values, element)
+    at[at == len(values)] = 0
+    return np.where(values[at] == element, order[at], -1)
+
+
 def numpy_nonzero_coordinates(x):
     """The count and the rows that numpy.argwhere finds, as uint32."""
     rows = _numpy.argwhere(x).astype(np.uint32)
@@ -111,6 +120,7 @@ NUMPY = SimpleNamespace(
     | {
         "unique": numpy_unique,
         "group_indices": numpy_group_indices,
+        "index_in": numpy_index_in,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -170,6 +180,11 @@ OPERATORS = (
         note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
     ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    sets(
+        "index_in",
+        lambda f, w: f.index_in(w.array, w.tests),
+        note="NumPy: argsort(tests), searchsorted",
+    ),
     sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
     sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
     sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),

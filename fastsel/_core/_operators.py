@@ -34,6 +34,7 @@ OPERATORS = {
     "unique_values": Operator("distinct", ("x",), form_of="unique"),
     "group_indices": Operator("distinct", ("ar",), in_numpy=False),
     "isin": Operator("sets", ("element", "test_elements")),
+    "index_in": Operator("sets", ("element", "test_elements"), in_numpy=False),
     "intersect1d": Operator("sets", ("ar1", "ar2")),
     "union1d": Operator("sets", ("ar1", "ar2")),
     "setdiff1d": Operator("sets", ("ar1", "ar2")),

@@ -28,6 +28,7 @@ from fastsel.dask._distinct import (
 )
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._group_indices import GroupIndices, group_indices
+from fastsel.dask._index_in import index_in
 from fastsel.dask._positions import (
     NonzeroCoordinates,
     argwhere,
@@ -50,6 +51,7 @@ __all__ = [
     "flatnonzero",
     "gather_nd",
     "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",

@@ -51,6 +51,8 @@ OF_PLAIN_ITEMS = {
     "group_indices along an axis": lambda module, a: tuple(module.group_indices(a, 0)),
     "group_indices, ascending": lambda module, a: tuple(module.group_indices(a)),
     "isin": lambda module, a: module.isin(a, a[1:3]),
+    "index_in": lambda module, a: module.index_in(a, a[1:3]),
+    "index_in along an axis": lambda module, a: module.index_in(a, a[::-2], 0),
     "intersect1d": lambda module, a: module.intersect1d(a, a[:2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[::-1]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, a[1:3]),

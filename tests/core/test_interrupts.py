@@ -119,6 +119,7 @@ LONG_CALLS = {
     "isin_table": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), np.arange(5000) << 40
     ),
+    "index_in_few": lambda words, rows, times: fastsel.index_in(np.tile(words, times), words[:9]),
     "isin_partitions": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), words[:1_000_000] << 40
     ),

@@ -427,6 +427,8 @@ CALLS = {
     "isin_range": (fastsel.isin, NUMBERS, NUMBERS[:1000]),
     "isin_table": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[:1000] * 1_000_003),
     "isin_partitions": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
+    "index_in": (fastsel.index_in, NUMBERS, NUMBERS[::2]),
+    "index_in_partitions": (fastsel.index_in, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
     "intersect1d": (fastsel.intersect1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
     "union1d": (fastsel.union1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
     "setdiff1d": (fastsel.setdiff1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),

@@ -115,6 +115,8 @@ def check_sets(array):
     for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
         for one, another in ((array, other), (other, array)):
             assert fastsel.isin(one, another).shape == one.shape
+            index = fastsel.index_in(one, another)
+            assert ((index >= -1) & (index < another.size)).all()
             values, index1, index2 = fastsel.intersect1d(one, another, return_indices=True)
             assert len(values) == len(index1) == len(index2)
             assert (index1 < one.size).all()

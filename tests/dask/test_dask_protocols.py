@@ -38,6 +38,8 @@ CALLS = {
     "group_indices_rows": lambda module, a: module.group_indices(a, 1, sorted=False),
     "gather_nd": lambda module, a: module.gather_nd(a, [[0], [-1]]),
     "isin": lambda module, a: module.isin(a, [1, 2]),
+    "index_in": lambda module, a: module.index_in(a, [1, 2]),
+    "index_in_rows": lambda module, a: module.index_in(a, a[:, :1], 1),
     "intersect1d": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, [1, 2]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, [1, 2]),

@@ -64,6 +64,7 @@ def calls(array, rng):
     for some in (array[::3], array.ravel()[:40]):
         for one, other in ((array, some), (some, array)):
             yield partial(fastsel.isin, one, other)
+            yield partial(fastsel.index_in, one, other)
             yield partial(fastsel.intersect1d, one, other, return_indices=True)
         yield partial(fastsel.setxor1d, array, some)
         yield partial(fastsel.setdiff1d, array, some)

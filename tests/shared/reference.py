@@ -311,6 +311,27 @@ def isin(element, test_elements, invert=False):
     return np.array([k != bool(invert) for k in found], bool).reshape(element.shape)
 
 
+def index_in(element, test_elements, axis=None):
+    """Where each item, or slice, first occurs among the test elements, or -1; NaN is nowhere."""
+    element, tests = np.asarray(element), np.asarray(test_elements)
+    if axis is None:
+        both = np.concatenate((tests.reshape(-1), element.reshape(-1)))
+        keys, missing = _keys(both)
+        shape, length = element.shape, tests.size
+    else:
+        both = np.concatenate((np.moveaxis(tests, axis, 0), np.moveaxis(element, axis, 0)))
+        table = both.reshape(len(both), math.prod(both.shape[1:]))
+        keys, missing = _row_keys(list(table.T), len(both))
+        shape, length = element.shape[axis], tests.shape[axis]
+    firsts = {}
+    for position, (key, nan) in enumerate(zip(keys[:length], missing[:length], strict=True)):
+        if not nan:
+            firsts.setdefault(key, position)
+    found = [firsts.get(key, -1) for key in keys[length:]]
+    found = [-1 if nan else k for k, nan in zip(found, missing[length:], strict=True)]
+    return np.array(found, np.intp).reshape(shape)
+
+
 def intersect1d(ar1, ar2, return_indices=False):
     """As unique of both, of which those in the other one are kept."""
     one, other = np.reshape(ar1, -1), np.reshape(ar2, -1)

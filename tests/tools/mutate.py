@@ -66,6 +66,8 @@ TESTS = {
     "keys.pxd": DISTINCT,
     "relabel.pyx": DISTINCT,
     "group_positions.pyx": ["group_indices"],
+    "key_lookup.pyx": ["index_in", *SETS],
+    "key_lookup.pxd": ["index_in", *SETS],
     "presorted.pyx": ["distinct_firsts", "distinct", "bounds"],
     "presorted.pxd": ["distinct_firsts", "distinct", "bounds"],
     "dense.pxd": ["dense", *DISTINCT],

@@ -98,6 +98,8 @@ assert_type(fastsel.group_indices([2, 1]).offsets, Indices)
 # sets
 assert_type(fastsel.isin(table, [1, 2]), NDArray[np.bool_])
 assert_type(fastsel.isin([1, 2], floats, invert=True, kind="sort"), NDArray[np.bool_])
+assert_type(fastsel.index_in(table, [1, 2]), Indices)
+assert_type(fastsel.index_in([[1, 2]], table, axis=0), Indices)
 assert_type(fastsel.intersect1d(floats, floats), NDArray[np.float32])
 assert_type(fastsel.intersect1d([1, 2], [2, 3], True), NDArray[Any])
 assert_type(
