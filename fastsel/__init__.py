@@ -1,6 +1,7 @@
 """Selection on NumPy arrays, on all cores: same names, results and errors as NumPy.
 
-Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
+Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero,
+                           nonzero_coordinates
 Keep the selected ones     compress, extract, boolean_mask (a[mask])
 Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
@@ -42,7 +43,13 @@ from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
-from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
+from fastsel._positions._positions import (
+    argwhere,
+    count_nonzero,
+    first_nonzero,
+    flatnonzero,
+    nonzero,
+)
 from fastsel._selection._selection import boolean_mask, compress, extract
 from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
@@ -62,6 +69,7 @@ __all__ = [
     "compress",
     "count_nonzero",
     "extract",
+    "first_nonzero",
     "flatnonzero",
     "gather_nd",
     "get_keep_mb",

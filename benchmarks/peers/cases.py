@@ -50,6 +50,8 @@ def build(cell):
     if cell.op in ("compress", "extract", "boolean_mask", *DASK_MASKED):
         x = items(cell.dtype, row_shape(cell), 1.0, layout=cell.layout)
         return Case(cell, x, mask(x.shape[cell.axis], cell.density, cell.distribution))
+    if cell.op == "first_nonzero":
+        return Case(cell, first_input(cell))
     side = round(cell.size ** (1 / cell.ndim))
     shape = (cell.size // side ** (cell.ndim - 1), *[side] * (cell.ndim - 1))
     if cell.ndim == 1:
@@ -59,6 +61,13 @@ def build(cell):
 
 def row_shape(cell):
     return (cell.size // cell.width, cell.width) if cell.width > 1 else (cell.size,)
+
+
+def first_input(cell):
+    """Zeros, and from some item on, in C order, every tenth is non-zero."""
+    x = items(cell.dtype, row_shape(cell), 0.0, layout=cell.layout)
+    x.flat[int(cell.first * cell.size) :: 10] = 1
+    return x
 
 
 def unique_input(cell):

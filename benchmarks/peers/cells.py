@@ -11,7 +11,7 @@ import inputs
 import numpy as np
 
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
-SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
+SELECTION = (*NONZERO, "count_along", "first_nonzero", "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
@@ -52,6 +52,7 @@ class Cell:
     width: int = 1  # items per row
     axis: int = 0
     density: float = 0.1
+    first: float = 0.01  # where the first non-zero item lies, as a share of all; 1: there is none
     groups: int = 1000
     tests: int = 1000  # items of the other set
     distribution: str = "random"
@@ -76,13 +77,14 @@ class Cell:
 
 
 DEFAULTS = {field.name: field.default for field in fields(Cell)}
-ALWAYS_SAID = ("dtype", "size", "density", "groups", "tests")
+ALWAYS_SAID = ("dtype", "size", "density", "first", "groups", "tests")
 SPELLINGS = {
     "size": "{:.3g}",
     "ndim": "{}-D",
     "width": "rows of {}",
     "axis": "axis {}",
     "density": "density {:g}",
+    "first": "first at {:g}",
     "groups": "{:.3g} groups",
     "tests": "{:.3g} tests",
     "batch_dims": "batch_dims {}",
@@ -94,6 +96,7 @@ OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
     **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
     "count_along": ("dtype", "size", "width", "axis", "layout", "density"),
+    "first_nonzero": ("dtype", "size", "width", "layout", "first"),
     "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
     "extract": ("dtype", "size", "layout", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
@@ -126,6 +129,11 @@ MODEST = (
     grid("argwhere", width=3, density=0.5),
     grid("flatnonzero nonzero_coordinates", ndim=2),
     grid("count_nonzero", dtype=["bool", "float64"], size=1e7),
+    grid(
+        "first_nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], first=[0.01, 0.5, 1]
+    ),
+    grid("first_nonzero", width=1000, layout=["transposed", "strided"], first=[0.01, 1]),
+    grid("first_nonzero", dtype="complex128", size=1e5),
     grid("compress", dtype=["uint8", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("count_along", dtype=["bool", "float64"], width=[4, 1000], axis=[0, 1]),
     grid("compress", width=100, axis=[0, 1]),
@@ -171,6 +179,7 @@ KEY = (
     grid("compress", dtype=["uint8", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
     grid("nonzero", width=3, density=0.5),
     grid("count_along", width=[4, 1000], axis=[0, 1]),
+    grid("first_nonzero", size=[1e4, 1e6], first=[0.01, 1]),
     grid("compress", width=100, axis=[0, 1]),
     grid("compress", width=4, layout="transposed"),
     grid("boolean_mask", size=5e4, density=0.01),
@@ -204,6 +213,14 @@ FULL = (
     ),
     grid(" ".join(NONZERO), width=[2, 3, 10, 60], **ANY_MASK),
     grid("count_along", width=[2, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
+    grid(
+        "first_nonzero",
+        dtype=["bool", "uint8", "int32", "int64", "float32", "float64"],
+        size=[1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
+        width=[1, 1000],
+        layout=["C", "transposed", "strided", "reversed"],
+        first=[0, 0.01, 0.1, 0.5, 0.99, 1],
+    ),
     grid(
         "count_along compress extract boolean_mask",
         dtype=["float64", "complex128", "U8", "M8[s]"],

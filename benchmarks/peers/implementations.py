@@ -31,6 +31,13 @@ def nonzero_coordinates(x):
     return len(found), coordinates
 
 
+def first_nonzero(a):
+    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    true = a != 0
+    index = np.argmax(true)
+    return index if true.flat[index] else np.intp(-1)
+
+
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
     """numpy.unique; ``sorted=False`` is first-occurrence order, made from the indices."""
     if sorted:
@@ -51,6 +58,7 @@ NUMPY = SimpleNamespace(
     flatnonzero=np.flatnonzero,
     argwhere=np.argwhere,
     count_nonzero=np.count_nonzero,
+    first_nonzero=first_nonzero,
     compress=np.compress,
     extract=np.extract,
     boolean_mask=boolean_mask,

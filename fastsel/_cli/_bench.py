@@ -98,11 +98,23 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
+def numpy_first_nonzero(a):
+    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    if a.dtype.kind in "biufc":
+        true = a != 0
+    else:
+        true = np.zeros(a.shape, bool)
+        true[_numpy.nonzero(a)] = True
+    index = true.argmax()
+    return index if true.flat[index] else np.intp(-1)
+
+
 # fastsel's functions as a user of NumPy writes them.
 NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "first_nonzero": numpy_first_nonzero,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -118,6 +130,11 @@ OPERATORS = (
     Operator("argwhere", lambda f, w: f.argwhere(w.array)),
     Operator("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
     Operator("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Operator(
+        "first_nonzero",
+        lambda f, w: f.first_nonzero(w.array),
+        note="NumPy: (a != 0).argmax(), and a look at that item",
+    ),
     Operator(
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),

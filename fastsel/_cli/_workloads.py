@@ -113,6 +113,8 @@ def embedded_workloads(size: int) -> list[Workload]:
     api = "unique_all unique_counts unique_inverse unique_values"
     return [
         workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
+        workload("1 True, at 10 %", np.arange(size) == size // 10, "first_nonzero"),
+        workload("none set", np.zeros(size, np.int32), "first_nonzero"),
         workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
         workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
         workload("50 % set", floats * chosen(0.5, size), "nonzero"),

@@ -89,11 +89,11 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     The adapter has functions with the names and the leading arguments of fastsel's. A call with an
     array of the class, or of a subclass, calls the adapter's function of the same name with the
     arguments that differ from their defaults. If the adapter lacks the function, NumPy's is called,
-    which asks the array; `boolean_mask`, `gather_nd` and `nonzero_coordinates`, which NumPy lacks,
-    raise TypeError. The adapter may have a function ``__fastsel_serves__``: it is called with each
-    array of the class, and if it returns False for one of them, NumPy's function is called.
-    NumPy's function is also called if an argument of another class overrides NumPy's functions. A
-    later call with the same library and class replaces the adapter.
+    which asks the array; `boolean_mask`, `first_nonzero`, `gather_nd` and `nonzero_coordinates`,
+    which NumPy lacks, raise TypeError. The adapter may have a function ``__fastsel_serves__``: it
+    is called with each array of the class, and if it returns False for one of them, NumPy's
+    function is called. NumPy's function is also called if an argument of another class overrides
+    NumPy's functions. A later call with the same library and class replaces the adapter.
 
     Examples
     --------
@@ -143,7 +143,8 @@ def library(*arrays):
 
 
 def is_numpy(library):
-    """Are these NumPy's functions? They have no boolean_mask, gather_nd and nonzero_coordinates."""
+    """Are these NumPy's functions? They lack boolean_mask, first_nonzero, gather_nd and
+    nonzero_coordinates."""
     return library is np or library is _numpy
 
 

@@ -23,6 +23,7 @@ OPERATORS = {
     "flatnonzero": Operator("positions", ("a",)),
     "argwhere": Operator("positions", ("a",)),
     "count_nonzero": Operator("positions", ("a",)),
+    "first_nonzero": Operator("positions", ("a",), in_numpy=False),
     "nonzero_coordinates": Operator("coordinates", ("x",), in_numpy=False),
     "compress": Operator("selection", ("a", "condition", "out")),
     "extract": Operator("selection", ("arr", "condition")),

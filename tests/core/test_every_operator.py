@@ -26,12 +26,18 @@ def along_an_axis(module, a):
     return tuple(module.unique(a, True, True, True, 0, sorted=flag) for flag in (True, False))
 
 
+def first_of_all_and_along_axes(module, a):
+    axes = (None, 0, 1, (0, 1), ())
+    return tuple(module.first_nonzero(some, axis) for some in (a, a[3:]) for axis in axes)
+
+
 # As functions of fastsel, or of its twin, and of an array.
 OPERATORS = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a),
     "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "first_nonzero": first_of_all_and_along_axes,
     "nonzero_coordinates": lambda module, a: tuple(module.nonzero_coordinates(a)),
     "compress": lambda module, a: module.compress(third(len(a)), a, 0),
     "extract": lambda module, a: module.extract(third(*a.shape), a),

@@ -94,6 +94,7 @@ def calls():
         "flatnonzero": lambda: fastsel.flatnonzero(a),
         "argwhere": lambda: fastsel.argwhere(a),
         "count_nonzero": lambda: fastsel.count_nonzero(a, axis=0),
+        "first_nonzero": lambda: fastsel.first_nonzero(a, axis=0),
         "compress": lambda: fastsel.compress(mask, a, axis=0),
         "extract": lambda: fastsel.extract(a, a),
         "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
@@ -316,7 +317,7 @@ def many_threads():
     beside its outputs."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
-    square, mask = floats.reshape(1500, 1500), floats > 0
+    square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)
     rows = rng.integers(0, 1500, (size, 2))
     calls = {
         "nonzero": (lambda: fastsel.nonzero(square), 1 / 8),
@@ -325,6 +326,7 @@ def many_threads():
         "argwhere": (lambda: fastsel.argwhere(square), 1 / 8),
         "nonzero_coordinates": (lambda: fastsel.nonzero_coordinates(square)[1], 1 / 8),
         "count_nonzero": (lambda: fastsel.count_nonzero(floats), 0),
+        "first_nonzero": (lambda: fastsel.first_nonzero(zeros), 0),
         "count_nonzero_axis": (lambda: fastsel.count_nonzero(square.reshape(-1, 4), axis=0), 1 / 8),
         "compress": (lambda: fastsel.compress(mask, floats), 1 / 8),
         "compress_axis": (lambda: fastsel.compress(mask[:1500], square, axis=1), 0),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 51
+CALLS = 53
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -72,6 +72,8 @@ calls = {
     "flatnonzero": lambda: fastsel.flatnonzero(array[:, ::2]),
     "argwhere": lambda: fastsel.argwhere(array),
     "count_nonzero_axis": lambda: fastsel.count_nonzero(array, axis=0),
+    "first_nonzero": lambda: fastsel.first_nonzero(np.zeros((300, 7))[:, ::2]),
+    "first_nonzero_axis": lambda: fastsel.first_nonzero(array, axis=0),
     "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(array),
     "nonzero_coordinates_objects": lambda: fastsel.nonzero_coordinates(objects[:500]),
     "compress": lambda: fastsel.compress(array[:, 1], array, axis=0),

@@ -27,6 +27,7 @@ def test_signature_is_that_of_numpy(name):
     ("name", "signature"),
     [
         ("boolean_mask", "a, mask"),
+        ("first_nonzero", "a, axis=None, *, keepdims=False"),
         ("gather_nd", "data, indices, batch_dims=0, *, out=None"),
         (
             "nonzero_coordinates",

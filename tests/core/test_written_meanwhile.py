@@ -57,6 +57,13 @@ def check_count_nonzero(array):
     assert (np.asarray(along) <= len(array)).all()
 
 
+def check_first_nonzero(array):
+    assert -1 <= fastsel.first_nonzero(array) < array.size
+    for axis in range(array.ndim):
+        along = np.asarray(fastsel.first_nonzero(array, axis=axis))
+        assert ((along >= -1) & (along < array.shape[axis])).all()
+
+
 def check_compress(array):
     """As condition, and as what is selected from."""
     places = np.arange(array.size)
@@ -139,14 +146,17 @@ def writer_of(array):
     return write
 
 
-@covering(at_least=26, name=CHECKS, dtype=DTYPES, shape=SHAPES)
+@covering(at_least=28, name=CHECKS, dtype=DTYPES, shape=SHAPES)
 def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
     array = make(dtype, shape, 0.2, seed=3)
     with fastsel.threads(3):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
-@covering(dtype=DTYPES, name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask"])
+@covering(
+    dtype=DTYPES,
+    name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask", "first_nonzero"],
+)
 def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
     """Read in tiles, some of whose items are read twice."""
     array = make(dtype, (200, 150), 0.2, seed=3).T

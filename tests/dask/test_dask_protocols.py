@@ -22,6 +22,8 @@ CALLS = {
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a),
     "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "first_nonzero": lambda module, a: module.first_nonzero(a),
+    "first_nonzero_axis": lambda module, a: module.first_nonzero(a, 0, keepdims=True),
     "count_nonzero_axis": lambda module, a: module.count_nonzero(a, 0, keepdims=True),
     "compress": lambda module, a: module.compress([1, 0, 1], a, 1),
     "compress_flat": lambda module, a: module.compress(a[0], a),

@@ -94,6 +94,25 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return counts if counts.ndim else counts[()]
 
 
+def first_nonzero(a, axis=None, *, keepdims=False):
+    array = np.asarray(a)
+    if axis is None:
+        axis = tuple(range(array.ndim))
+    axes = {k % array.ndim for k in np.atleast_1d(np.array(axis, int))} if array.ndim else set()
+    true = truth(array)
+    shape = [1 if k in axes else size for k, size in enumerate(true.shape)]
+    found = np.full(shape, -1, np.intp)
+    for place in np.ndindex(*shape):
+        searched = true[tuple(slice(None) if k in axes else j for k, j in enumerate(place))]
+        for index, is_true in enumerate(searched.reshape(-1).tolist()):
+            if is_true:
+                found[place] = index
+                break
+    if not keepdims:
+        found = found.reshape([size for k, size in enumerate(true.shape) if k not in axes])
+    return found if found.ndim else found[()]
+
+
 def compress(condition, a, axis=None):
     array = np.asarray(a)
     if axis is None:

@@ -102,7 +102,10 @@ def quietly(function, *arguments, **keywords):
 def selection(reader):
     array = reader.array()
     name = reader.choice(
-        ["nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract", "mask"]
+        [
+            *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "first_nonzero"),
+            *("compress", "extract", "mask"),
+        ]
     )
     axis = reader.choice([None, *range(-array.ndim, array.ndim)])
     if name == "count_nonzero":
@@ -118,6 +121,10 @@ def selection(reader):
         assert_same_outcome(
             outcome(fastsel.boolean_mask, array, mask), quietly(lambda: array[mask])
         )
+        return
+    elif name == "first_nonzero":
+        array = array[reader.integer(0, len(array)) :] if array.ndim else array
+        assert_same(fastsel.first_nonzero(array, axis), reference.first_nonzero(array, axis))
         return
     else:
         arguments = (array,)

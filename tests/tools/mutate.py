@@ -53,6 +53,7 @@ TESTS = {
     "bitmask.pyx": [*SELECTION, "distinct_values", "distinct_strings"],
     "bitmask.pxd": [*SELECTION, "distinct_values", "distinct_strings"],
     "axis_counts.pyx": ["count_nonzero", "memory"],
+    "first_items.pyx": ["first_nonzero", "every_operator"],
     "indices.pyx": [*SELECTION, "sparse"],
     "indices.pxd": [*SELECTION, "sparse"],
     "coordinates.pyx": [*SELECTION, "sparse"],
