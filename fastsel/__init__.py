@@ -43,13 +43,8 @@ from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
-from fastsel._positions._positions import (
-    argwhere,
-    count_nonzero,
-    first_nonzero,
-    flatnonzero,
-    nonzero,
-)
+from fastsel._positions._first import first_nonzero
+from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
 from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (

@@ -104,11 +104,12 @@ def operator_call(functions, case):
         "gather_nd": (x, case.indices, case.cell.batch_dims),
         **dict.fromkeys(SETS, (x, case.tests)),
     }
-    keywords = {}
+    keywords = {"dtype": np.int32} if op == "nonzero_int32" else {}
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
-    name = "count_nonzero" if op == "count_along" else "unique" if op in UNIQUE else op
+    names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero"}
+    name = "unique" if op in UNIQUE else names.get(op, op)
     function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)
 

@@ -11,13 +11,22 @@ import inputs
 import numpy as np
 
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
-SELECTION = (*NONZERO, "count_along", "first_nonzero", "compress", "extract", "boolean_mask")
+SELECTION = (
+    *NONZERO,
+    "nonzero_int32",
+    "count_along",
+    "first_nonzero",
+    "compress",
+    "extract",
+    "boolean_mask",
+)
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
+    "nonzero_int32": "nonzero(a, dtype=int32)",
     "count_along": "count_nonzero(a, axis)",
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
@@ -94,7 +103,7 @@ OF_NONZERO = ("dtype", "size", "ndim", "width", "layout", "density", "distributi
 OF_VALUES = ("dtype", "size", "groups", "distribution")
 OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
-    **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
+    **dict.fromkeys((*NONZERO, "nonzero_int32", *SPARSE), OF_NONZERO),
     "count_along": ("dtype", "size", "width", "axis", "layout", "density"),
     "first_nonzero": ("dtype", "size", "width", "layout", "first"),
     "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
@@ -122,6 +131,8 @@ def grid(operators, **values):
 MODEST = (
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
+    grid("nonzero_int32", dtype=["bool", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
+    grid("nonzero_int32", ndim=2),
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
     grid("nonzero", layout=["strided", "reversed"]),
     grid("nonzero", dtype=["complex128", "U5"], size=1e5),
@@ -206,7 +217,7 @@ ANY_MASK = {
 }
 FULL = (
     grid(
-        " ".join(NONZERO),
+        " ".join((*NONZERO, "nonzero_int32")),
         ndim=[1, 2, 3],
         layout=["C", "transposed", "strided", "reversed"],
         **ANY_MASK,

@@ -31,6 +31,12 @@ def nonzero_coordinates(x):
     return len(found), coordinates
 
 
+def nonzero(a, dtype=None):
+    """numpy.nonzero, whose indices are converted."""
+    found = np.nonzero(a)
+    return found if dtype is None else tuple(index.astype(dtype) for index in found)
+
+
 def first_nonzero(a):
     """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
     true = a != 0
@@ -54,7 +60,7 @@ def from_dense(a, format):
 
 
 NUMPY = SimpleNamespace(
-    nonzero=np.nonzero,
+    nonzero=nonzero,
     flatnonzero=np.flatnonzero,
     argwhere=np.argwhere,
     count_nonzero=np.count_nonzero,

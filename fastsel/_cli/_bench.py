@@ -98,6 +98,12 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
+def numpy_nonzero(a, dtype=None):
+    """numpy.nonzero, whose indices are converted."""
+    found = _numpy.nonzero(a)
+    return found if dtype is None else tuple(index.astype(dtype) for index in found)
+
+
 def numpy_first_nonzero(a):
     """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
     if a.dtype.kind in "biufc":
@@ -114,6 +120,7 @@ NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "nonzero": numpy_nonzero,
         "first_nonzero": numpy_first_nonzero,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
@@ -126,6 +133,11 @@ sets = partial(Operator, reads="tests")
 
 OPERATORS = (
     Operator("nonzero", lambda f, w: f.nonzero(w.array)),
+    Operator(
+        "nonzero(dtype=int32)",
+        lambda f, w: f.nonzero(w.array, dtype=np.int32),
+        note="NumPy: nonzero, then astype(int32)",
+    ),
     Operator("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
     Operator("argwhere", lambda f, w: f.argwhere(w.array)),
     Operator("count_nonzero", lambda f, w: f.count_nonzero(w.array)),

@@ -118,7 +118,11 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
         workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
         workload("50 % set", floats * chosen(0.5, size), "nonzero"),
-        workload("5 % set", pixels, "nonzero argwhere count_nonzero(axis=-1) nonzero_coordinates"),
+        workload(
+            "5 % set",
+            pixels,
+            "nonzero nonzero(dtype=int32) argwhere count_nonzero(axis=-1) nonzero_coordinates",
+        ),
         workload("30 % set", voxels, "argwhere nonzero_coordinates"),
         workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
         workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),

@@ -15,13 +15,14 @@ class Operator(NamedTuple):
     ]  # the arguments that may be arrays: first the one whose items are returned
     in_numpy: bool = True  # under the same name: it serves what no kernel does, and is patched
     in_dask: bool = True  # fastsel.dask has it
+    adds: tuple[str, ...] = ()  # the arguments that NumPy's function of the name lacks
     form_of: str = ""  # the operator whose kernels and tests it shares
 
 
 OPERATORS = {
-    "nonzero": Operator("positions", ("a",)),
-    "flatnonzero": Operator("positions", ("a",)),
-    "argwhere": Operator("positions", ("a",)),
+    "nonzero": Operator("positions", ("a",), adds=("dtype",)),
+    "flatnonzero": Operator("positions", ("a",), adds=("dtype",)),
+    "argwhere": Operator("positions", ("a",), adds=("dtype",)),
     "count_nonzero": Operator("positions", ("a",)),
     "first_nonzero": Operator("positions", ("a",), in_numpy=False),
     "nonzero_coordinates": Operator("coordinates", ("x",), in_numpy=False),

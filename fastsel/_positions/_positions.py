@@ -1,4 +1,4 @@
-"""nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero.
+"""nonzero, flatnonzero, argwhere, count_nonzero.
 
 Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
 function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second one
@@ -7,46 +7,55 @@ writes the result.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
-from fastsel._core._typing import Flat
+from fastsel._core._typing import Flat, Index
 from fastsel._positions import (
     axis_counts,
     bitmask,
     coordinates,
-    first_items,
     indices,
     small_positions,
 )
 
 _INTP = np.dtype(np.intp)
 _POSITION = _INTP.itemsize
-_SEARCHED_OBJECTS = 1 << 12  # between these, signals are handled
 
 
-def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
+@overload
+def nonzero(a: ArrayLike, *, dtype: None = None) -> tuple[Flat[np.intp], ...]: ...
+@overload
+def nonzero(a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]) -> tuple[Flat[Index], ...]: ...
+@overload
+def nonzero(a: ArrayLike, *, dtype: DTypeLike) -> tuple[Flat[np.integer[Any]], ...]: ...
+def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
 
     Parameters
     ----------
     a : array_like, shape (n, m, ...)
         Any dtype, at least 1-d; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    tuple of ndarray of intp, each of shape (number of non-zero items,)
+    tuple of ndarray of `dtype`, each of shape (number of non-zero items,)
         Coordinate along each axis, items in C order of their index, whatever the layout of `a`.
 
     Raises
     ------
     ValueError
         If `a` is 0-d.
+    TypeError
+        If `dtype` is no integer dtype.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`; nothing is allocated then.
 
     Notes
     -----
@@ -54,8 +63,8 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     `a` is read once, into a bitmask of an eighth of a byte per item, the only temporary. The result
     is written from the bitmask alone. So another thread's writes to `a` during the call cannot
     yield an index that is out of range or out of order. The result is the same for every number
-    of threads. Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
-    NumPy.
+    of threads. Indices of 4 and 8 bytes are written as they are, others converted. Object and
+    StringDType arrays, and subclasses with a `nonzero` of their own, go to NumPy.
 
     Examples
     --------
@@ -64,7 +73,11 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     (array([0, 1, 2, 2]), array([0, 1, 0, 1]))
     >>> fastsel.nonzero([0.0, -0.0])
     (array([], dtype=int64),)
+    >>> fastsel.nonzero([[0, 1], [1, 0]], dtype="int32")
+    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
     """
+    if dtype is not None:
+        return _nonzero_as("nonzero", a, dtype)
     if type(a) is np.ndarray and a.ndim == 1:
         index = small_positions.flatnonzero(a, _gate.SMALL_ITEMS)
         if index is not None:
@@ -77,18 +90,33 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     return tuple(find_coordinates(array, truth))
 
 
-def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: None = None) -> Flat[np.intp]: ...
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]) -> Flat[Index]: ...
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: DTypeLike) -> Flat[np.integer[Any]]: ...
+def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
 
     Parameters
     ----------
     a : array_like, any shape
         Any dtype; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    ndarray of intp, shape (number of non-zero items,)
+    ndarray of `dtype`, shape (number of non-zero items,)
         Ascending indices into ``a.ravel()`` (C order).
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is no integer dtype.
+    OverflowError
+        If `a` is so long that an index may not fit `dtype`; nothing is allocated then.
 
     Notes
     -----
@@ -100,6 +128,8 @@ def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
     >>> fastsel.flatnonzero([[0, 7], [8, 0]])
     array([1, 2])
     """
+    if dtype is not None:
+        return _nonzero_as("flatnonzero", a, dtype)
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
     array = _gate.plain(a)
@@ -111,18 +141,39 @@ def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
     return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
 
 
-def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: None = None
+) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]: ...
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]
+) -> np.ndarray[tuple[int, int], np.dtype[Index]]: ...
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: DTypeLike
+) -> np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]: ...
+def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
 
     Parameters
     ----------
     a : array_like, any shape
         Any dtype; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    ndarray of intp, shape (number of non-zero items, a.ndim)
+    ndarray of `dtype`, shape (number of non-zero items, a.ndim)
         Rows in C order of their index. As NumPy's, the array is F-contiguous.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is no integer dtype.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`; nothing is allocated then.
 
     Notes
     -----
@@ -135,6 +186,8 @@ def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     array([[0, 0],
            [1, 1]])
     """
+    if dtype is not None:
+        return _nonzero_as("argwhere", a, dtype)
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
@@ -223,110 +276,57 @@ def count_nonzero(
     return _count_along(array, truth, axes, keepdims)
 
 
-@overload
-def first_nonzero(
-    a: ArrayLike, axis: None = None, *, keepdims: Literal[False] = False
-) -> np.intp: ...
-@overload
-def first_nonzero(
-    a: ArrayLike,
-    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
-    *,
-    keepdims: Literal[True],
-) -> NDArray[np.intp]: ...
-@overload
-def first_nonzero(
-    a: ArrayLike,
-    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
-    *,
-    keepdims: bool = False,
-) -> Any: ...
-def first_nonzero(
-    a: ArrayLike,
-    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
-    *,
-    keepdims: bool = False,
-) -> Any:
-    """Index of the first non-zero item, of all or along axes; -1 where there is none.
-
-    Parameters
-    ----------
-    a : array_like, any shape
-        Any dtype; read only, never modified.
-    axis : int or tuple of int, optional
-        Axes to search along; None searches the flattened array.
-    keepdims : bool, optional
-        Keep the searched axes, with length 1.
-
-    Returns
-    -------
-    intp scalar, or ndarray of intp
-        The shape of `a` without the axes that were searched along. An index along several axes
-        counts their items in C order; with ``axis=None`` it is an index into ``a.ravel()``.
-
-    Raises
-    ------
-    AxisError
-        If an axis is out of range.
-    TypeError
-        If an axis is not an integer.
-    ValueError
-        If an axis is given twice.
-
-    Notes
-    -----
-    Zero is what `nonzero` calls zero. Items are looked at in C order, and none that lies far behind
-    the first non-zero one: the time is that of reading the items before it. No copy is made, no
-    bitmask, and the result is the same for every number of threads. Objects are asked for their
-    truth one by one, up to the first that is true; along axes, each of them is asked. Subclasses
-    are taken as plain arrays (a masked array without its mask). NumPy has no such function:
-    ``numpy.argmax(a != 0)`` compares all items first, and returns 0 if none is non-zero.
-
-    Examples
-    --------
-    >>> import fastsel
-    >>> int(fastsel.first_nonzero([0, 0, 7, 0, 5]))
-    2
-    >>> fastsel.first_nonzero([[0, 1, 7], [0, 0, 3], [0, 0, 0]], axis=1)
-    array([ 1,  2, -1])
-    >>> int(fastsel.first_nonzero([]))
-    -1
-    """
-    if (
-        axis is None
-        and keepdims is False
-        and (index := small_positions.first_nonzero(a, _gate.SMALL_ITEMS)) is not None
-    ):
-        return index
-    if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
-        return library.first_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
-    array = _gate.as_array("a", a)
-    axes = checked_axes(axis, array.ndim)
-    truth = _dtypes.truth(array.dtype)
-    if truth is None and len(axes) == array.ndim:
-        found = np.array(_first_object(array))
-    else:
-        if truth is None:
-            array = true_items(array)
-            truth = _dtypes.truth(array.dtype)
-        kept = [k for k in range(array.ndim) if k not in axes]
-        threads = _threads.for_bytes(array.nbytes)
-        found = first_items.find(
-            *(array.transpose(*kept, *sorted(axes)), len(kept), *truth),
-            *(2 * _threads.MIN_CHUNK_BYTES, threads),
-        ).reshape([array.shape[k] for k in kept])
-    if keepdims:
-        return np.expand_dims(found, axes)
-    return found if found.ndim else found[()]
-
-
-def find_coordinates(array, truth):
-    """(ndim, count) intp: one contiguous row per axis."""
+def find_coordinates(array, truth, dtype=_INTP, flat=False):
+    """(ndim, count), or (1, count) if flat: one contiguous row per axis, of indices that fit."""
+    shape = (array.size,) if flat else array.shape
+    # What the kernel writes: native indices of 4 or 8 bytes.
+    native = dtype.newbyteorder("=") if dtype.itemsize >= 4 else np.dtype(np.uint32)
     threads = _threads.for_bytes(array.nbytes)
-    mask = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
-    out = results.empty((array.ndim, mask.total), _INTP)
-    coordinates.write(mask, array.shape, out.T, threads)
-    return out
+    mask = bitmask.pack(array, *truth, native.itemsize * len(shape), threads)
+    out = results.empty((len(shape), mask.total), native)
+    coordinates.write(mask, shape, out.T, threads)
+    return out if native == dtype else out.astype(dtype)
+
+
+def index_dtype(dtype):
+    """The dtype of indices, intp by default."""
+    if dtype is None:
+        return _INTP
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu":
+        raise TypeError(f"dtype must be an integer dtype, got {dtype}")
+    return dtype
+
+
+def check_indices_fit(shape, dtype):
+    """Raise an OverflowError if an index along an axis of that shape may not fit the dtype."""
+    most = int(np.iinfo(dtype).max)
+    for length in shape:
+        if length - 1 > most:
+            raise OverflowError(
+                f"a has a length of {length}, whose indices may not fit dtype {dtype.name}: "
+                f"its greatest number is {most}"
+            )
+
+
+def _nonzero_as(name, a, dtype):
+    """nonzero, flatnonzero or argwhere, by name, with indices of that dtype."""
+    dtype = index_dtype(dtype)
+    library = _gate.library(a)
+    if not _gate.is_numpy(library):
+        return getattr(library, name)(a, dtype=dtype)
+    array = _gate.plain(a)
+    flat = name == "flatnonzero"
+    shape = np.shape(a) if array is None else array.shape
+    check_indices_fit((math.prod(shape),) if flat else shape, dtype)
+    truth = None if array is None or array.ndim == 0 else _dtypes.truth(array.dtype)
+    if truth is None or _gate.tiny(array):
+        found = getattr(library, name)(a)
+        if name == "nonzero":
+            return tuple(index.astype(dtype) for index in found)
+        return found.astype(dtype)
+    found = find_coordinates(array, truth, dtype, flat)
+    return tuple(found) if name == "nonzero" else found[0] if flat else found.T
 
 
 def true_items(array):
@@ -337,28 +337,6 @@ def true_items(array):
     else:
         true[...] = bool(array)
     return true
-
-
-def checked_axes(axis, ndim):
-    """The axes, counted from 0; errors are those of NumPy's count_nonzero."""
-    axes = _gate.axes(axis, ndim)
-    if axes is None:
-        _numpy.count_nonzero(np.zeros((1,) * ndim, bool), axis)
-        axes = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
-    return axes
-
-
-def _first_object(array):
-    """The flat index of the first item that is true, of a dtype whose truth is NumPy's to tell."""
-    is_object = array.dtype.char == "O"
-    flat = array.flat if is_object else array.reshape(-1)  # `flat` has no slices of StringDType
-    for start in range(0, array.size, _SEARCHED_OBJECTS):
-        items = flat[start : start + _SEARCHED_OBJECTS]
-        if not is_object:
-            items = true_items(items)
-        for index in itertools.compress(itertools.count(start), items.tolist()):
-            return index
-    return -1
 
 
 def _as_intp(count):

@@ -4,8 +4,8 @@ NumPy's rules apply, as in fastsel. Each docstring says what is unknown before c
 the number of distinct values.
 """
 
-# A public function (_positions, _selection, _distinct, _sets, _gather) checks its arguments and
-# builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy
+# A public function (_positions, _first, _selection, _distinct, _sets, _gather) checks its arguments
+# and builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy
 # blocks, on one thread each. For unique, _groups has the functions that its tasks call, and _stages
 # the graph that merges the distinct values of all blocks and numbers the items of each block by
 # them.
@@ -26,12 +26,12 @@ from fastsel.dask._distinct import (
     unique_inverse,
     unique_values,
 )
+from fastsel.dask._first import first_nonzero
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._positions import (
     NonzeroCoordinates,
     argwhere,
     count_nonzero,
-    first_nonzero,
     flatnonzero,
     nonzero,
     nonzero_coordinates,

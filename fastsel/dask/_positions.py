@@ -1,8 +1,8 @@
-"""nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero and nonzero_coordinates of dask
-arrays."""
+"""nonzero, flatnonzero, argwhere, count_nonzero and nonzero_coordinates of dask arrays."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Literal, NamedTuple, SupportsIndex
 
@@ -16,7 +16,6 @@ from fastsel._core import _gate, _numpy
 from fastsel._positions import _coordinates, _positions
 from fastsel.dask._blocks import (
     DaskArrayLike,
-    Location,
     bands,
     blocks,
     checked,
@@ -28,9 +27,6 @@ from fastsel.dask._blocks import (
     unknown,
 )
 
-# The index of what a block does not have: above all others.
-_NOWHERE = np.iinfo(np.intp).max
-
 
 class NonzeroCoordinates(NamedTuple):
     """What `nonzero_coordinates` returns."""
@@ -39,17 +35,19 @@ class NonzeroCoordinates(NamedTuple):
     coordinates: da.Array
 
 
-def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
+def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Array, ...]:
     """Indices of the non-zero items of a dask array, one array per axis.
 
     Parameters
     ----------
     a : dask array, at least 1-d, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    tuple of dask arrays of intp, each of shape (number of non-zero items,)
+    tuple of dask arrays of `dtype`, each of shape (number of non-zero items,)
         Items in C order of their index in the whole array. The size of each chunk is unknown until
         computed.
 
@@ -58,7 +56,10 @@ def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     ValueError
         If `a` is 0-d, or if chunk sizes that matter are unknown, at once.
     TypeError
-        If its blocks are not NumPy arrays, at once.
+        If its blocks are not NumPy arrays, or `dtype` is no integer dtype, at once.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`: at once, or when computed if its
+        length is unknown.
 
     Notes
     -----
@@ -76,28 +77,32 @@ def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     x = checked("a", a)
     if x.ndim == 0:
         _numpy.nonzero(np.empty((), x.dtype))
-    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block)
+    dtype = _checked_dtype(dtype, x.shape)
+    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block, dtype)
     return tuple(
-        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis)) for axis in range(x.ndim)
+        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis), dtype)
+        for axis in range(x.ndim)
     )
 
 
-def flatnonzero(a: DaskArrayLike) -> da.Array:
+def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     """Indices of the non-zero items of the flattened dask array.
 
     Parameters
     ----------
     a : dask array, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        As in `nonzero`; the size of `a` has to fit.
 
     Returns
     -------
-    dask array of intp, shape (number of non-zero items,)
+    dask array of `dtype`, shape (number of non-zero items,)
         Ascending indices into the flattened array; their number is unknown until computed.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, OverflowError
         As `nonzero`, but for 0-d arrays.
 
     Notes
@@ -110,26 +115,30 @@ def flatnonzero(a: DaskArrayLike) -> da.Array:
     >>> fastsel.dask.flatnonzero(da.from_array([[0, 7], [8, 0]], chunks=1)).compute()
     array([1, 2])
     """
-    x, graph, name = _of_each_band("flatnonzero", checked("a", a), _flatnonzero_in_block)
-    return _whole(x, graph, name, "all", _itself)
+    x = checked("a", a)
+    dtype = _checked_dtype(dtype, (math.prod(x.shape),))
+    x, graph, name = _of_each_band("flatnonzero", x, _flatnonzero_in_block, dtype)
+    return _whole(x, graph, name, "all", _itself, dtype)
 
 
-def argwhere(a: DaskArrayLike) -> da.Array:
+def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     """Indices of the non-zero items of a dask array, one row per item.
 
     Parameters
     ----------
     a : dask array, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        As in `nonzero`.
 
     Returns
     -------
-    dask array of intp, shape (number of non-zero items, a.ndim)
+    dask array of `dtype`, shape (number of non-zero items, a.ndim)
         Rows in C order of their index; their number is unknown until computed.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, OverflowError
         As `nonzero`, but for 0-d arrays.
 
     Notes
@@ -143,8 +152,10 @@ def argwhere(a: DaskArrayLike) -> da.Array:
     array([[0, 0],
            [1, 1]])
     """
-    x, graph, name = _of_each_band("argwhere", checked("a", a), _argwhere_in_block)
-    return _whole(x, graph, name, "all", _itself, (x.ndim,))
+    x = checked("a", a)
+    dtype = _checked_dtype(dtype, x.shape)
+    x, graph, name = _of_each_band("argwhere", x, _argwhere_in_block, dtype)
+    return _whole(x, graph, name, "all", _itself, dtype, (x.ndim,))
 
 
 def nonzero_coordinates(
@@ -258,116 +269,51 @@ def count_nonzero(
     return counts.sum(axis=axes, keepdims=bool(keepdims))
 
 
-def first_nonzero(
-    a: DaskArrayLike,
-    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
-    *,
-    keepdims: bool = False,
-) -> da.Array:
-    """Index of the first non-zero item of a dask array, of all or along axes; -1 if there is none.
-
-    Parameters
-    ----------
-    a : dask array, any shape, any chunks
-        Any dtype; chunk sizes may be unknown.
-    axis : int or tuple of int, optional
-        Axes to search along; None searches the flattened array.
-    keepdims : bool, optional
-        Keep the searched axes, with length 1.
-
-    Returns
-    -------
-    dask array of intp
-        The shape of `a` without the axes that were searched along; indices are those in the whole
-        array.
-
-    Raises
-    ------
-    AxisError, TypeError, ValueError
-        If an axis is out of range, not an integer or given twice, or if the blocks are not NumPy
-        arrays, at once.
-
-    Notes
-    -----
-    Equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first non-zero item; a
-    block is not spared because of what others hold. The least index of all blocks is found as a
-    tree.
-
-    Examples
-    --------
-    >>> import dask.array as da, fastsel.dask
-    >>> x = da.from_array([[0, 1, 7], [0, 0, 0]], chunks=2)
-    >>> fastsel.dask.first_nonzero(x, axis=1).compute()
-    array([ 1, -1])
-    """
-    x = checked("a", a)
-    axes = tuple(sorted(_positions.checked_axes(axis, x.ndim)))
-    name = f"fastsel-first_nonzero-{tokenize(x.name, axes)}"
-    where, tasks = locations(x, name)
-    for block, key in blocks(x).items():
-        tasks[name, *block] = task(_first_in_block, key, where[block], axes=axes)
-    chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
-    meta = np.empty((0,) * x.ndim, np.intp)
-    found = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
-    found = da.reduction(
-        found, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta
-    )
-    return found.map_blocks(_or_minus_one, dtype=np.intp, meta=found._meta)
+def _checked_dtype(dtype, shape):
+    """The dtype of indices, which fit it along each axis of known length."""
+    dtype = _positions.index_dtype(dtype)
+    _positions.check_indices_fit([size for size in shape if not math.isnan(size)], dtype)
+    return dtype
 
 
-def _nonzero_in_block(block, location):
-    found = fastsel.nonzero(block)
-    return [k + start if start else k for k, start in zip(found, location.start, strict=True)]
+def _nonzero_in_block(block, location, dtype):
+    _positions.check_indices_fit(location.shape, dtype)
+    found = zip(fastsel.nonzero(block), location.start, strict=True)
+    return [(k + start if start else k).astype(dtype, copy=False) for k, start in found]
 
 
-def _flatnonzero_in_block(block, location):
-    return location.flat(fastsel.flatnonzero(block), block.shape)
+def _flatnonzero_in_block(block, location, dtype):
+    _positions.check_indices_fit([math.prod(location.shape)], dtype)
+    return location.flat(fastsel.flatnonzero(block), block.shape).astype(dtype, copy=False)
 
 
-def _argwhere_in_block(block, location):
+def _argwhere_in_block(block, location, dtype):
+    _positions.check_indices_fit(location.shape, dtype)
     found = fastsel.argwhere(block)
     found += np.array(location.start, np.intp)
-    return found
+    return found.astype(dtype, copy=False)
 
 
-def _of_each_band(step, x, function):
+def _of_each_band(step, x, function, dtype):
     """The bands of `x`, and a graph with a result of the function for each of them."""
     x = bands("a", x)
-    name = f"fastsel-{step}-{tokenize(x.name)}"
+    name = f"fastsel-{step}-{tokenize(x.name, dtype)}"
     where, tasks = locations(x, name)
     for k, (block, key) in enumerate(blocks(x).items()):
-        tasks[name, k] = task(function, key, where[block])
+        tasks[name, k] = task(function, key, where[block], dtype=dtype)
     return x, layer(name, tasks, x), name
 
 
-def _whole(x, graph, name, step, get, row_shape=()):
+def _whole(x, graph, name, step, get, dtype, row_shape=()):
     """What `get` returns for the result of each band, as one dask array."""
     own = f"{step}-{name}"
     tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
-    return output(graph, name, own, tasks, chunks, np.intp)
+    return output(graph, name, own, tasks, chunks, dtype)
 
 
 def _itself(result):
     return result
-
-
-def _or_minus_one(found):
-    return np.where(found == _NOWHERE, np.intp(-1), found)
-
-
-def _least(found, axis, keepdims):
-    return np.min(found, axis=axis, keepdims=keepdims, initial=_NOWHERE)
-
-
-def _first_in_block(block, location, axes):
-    """Of each position along the other axes, the index in the whole array, or _NOWHERE."""
-    found = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
-    if not block.size:
-        return np.full(found.shape, _NOWHERE)
-    searched = Location(*(tuple(s[k] for k in axes) for s in (location.start, location.shape)))
-    index = searched.flat(np.maximum(found, 0), tuple(block.shape[k] for k in axes))
-    return np.where(found < 0, _NOWHERE, index)
 
 
 def _count_in_block(block, axes):

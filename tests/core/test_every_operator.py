@@ -26,6 +26,15 @@ def along_an_axis(module, a):
     return tuple(module.unique(a, True, True, True, 0, sorted=flag) for flag in (True, False))
 
 
+def in_other_dtypes(module, a):
+    return (
+        *module.nonzero(a, dtype="i4"),
+        module.flatnonzero(a, dtype="u4"),
+        module.argwhere(a, dtype="u1"),
+        module.argwhere(a, dtype=">i8"),
+    )
+
+
 def first_of_all_and_along_axes(module, a):
     axes = (None, 0, 1, (0, 1), ())
     return tuple(module.first_nonzero(some, axis) for some in (a, a[3:]) for axis in axes)
@@ -36,6 +45,7 @@ OPERATORS = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a),
+    "indices of other dtypes": in_other_dtypes,
     "count_nonzero": lambda module, a: module.count_nonzero(a),
     "first_nonzero": first_of_all_and_along_axes,
     "nonzero_coordinates": lambda module, a: tuple(module.nonzero_coordinates(a)),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 53
+CALLS = 54
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -71,6 +71,7 @@ calls = {
     "nonzero": lambda: fastsel.nonzero(array),
     "flatnonzero": lambda: fastsel.flatnonzero(array[:, ::2]),
     "argwhere": lambda: fastsel.argwhere(array),
+    "nonzero_dtype": lambda: fastsel.nonzero(array, dtype=np.int16),
     "count_nonzero_axis": lambda: fastsel.count_nonzero(array, axis=0),
     "first_nonzero": lambda: fastsel.first_nonzero(np.zeros((300, 7))[:, ::2]),
     "first_nonzero_axis": lambda: fastsel.first_nonzero(array, axis=0),

@@ -47,6 +47,8 @@ def operations(size, name="int32", seed=0):
     )
     return {
         "nonzero": lambda: fastsel.nonzero(array),
+        "nonzero_dtype": lambda: fastsel.nonzero(array, dtype=np.int32),
+        "flatnonzero_dtype": lambda: fastsel.flatnonzero(array, dtype=np.uint32),
         "flatnonzero": lambda: fastsel.flatnonzero(array),
         "argwhere": lambda: fastsel.argwhere(array),
         "count_nonzero": lambda: fastsel.count_nonzero(array),

@@ -29,7 +29,11 @@ def positions_are_valid(flat, size):
 
 def check_nonzero(array):
     found = fastsel.nonzero(array)
-    for k, length in zip(found, array.shape, strict=True):
+    found_as = fastsel.nonzero(array, dtype=np.int32)
+    for k, length in (
+        *zip(found, array.shape, strict=True),
+        *zip(found_as, array.shape, strict=True),
+    ):
         assert ((k >= 0) & (k < length)).all()
     positions_are_valid(np.ravel_multi_index(found, array.shape), array.size)
 

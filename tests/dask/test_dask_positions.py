@@ -202,3 +202,26 @@ def test_first_nonzero_refuses_a_wrong_axis_at_once(axis):
     expected = outcome(fastsel.first_nonzero, a, axis)
     assert expected[0] == "raises"
     assert outcome(fastsel.dask.first_nonzero, da.from_array(a), axis) == expected
+
+
+@covering(name=["nonzero", "flatnonzero", "argwhere"], dtype=["i1", "u4", ">i4", "i8"])
+def test_dtype_of_indices(name, dtype):
+    a = make("int16", (9, 11))
+    x = chunked(a, uneven(a.shape))
+    for y in (x, of_unknown_sizes(x.rechunk((3, -1)))):
+        result = getattr(fastsel.dask, name)(y, dtype=dtype)
+        assert_declared(result)
+        assert_equal(result, getattr(fastsel, name)(a, dtype=dtype))
+    assert_equal(getattr(fastsel, name)(x, dtype=dtype), getattr(fastsel, name)(a, dtype=dtype))
+    with pytest.raises(TypeError, match="integer dtype"):
+        getattr(fastsel.dask, name)(x, dtype="f4")
+
+
+@pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
+def test_indices_that_may_not_fit_their_dtype(name):
+    x = da.zeros((300, 2), chunks=(100, 2))
+    with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
+        getattr(fastsel.dask, name)(x, dtype="u1")
+    late = getattr(fastsel.dask, name)(of_unknown_sizes(x), dtype="u1")
+    with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
+        (late[0] if name == "nonzero" else late).compute()

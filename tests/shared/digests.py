@@ -46,6 +46,8 @@ def calls(array, rng):
     yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
     yield partial(fastsel.argwhere, array)
     yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
+    yield partial(fastsel.nonzero, array, dtype="i4")
+    yield partial(fastsel.flatnonzero, array, dtype="u4")
     for axis in (None, 0, -1):
         yield partial(fastsel.first_nonzero, array[3:, ::2], axis)
     yield partial(fastsel.nonzero_coordinates, array, n=array.size, fill_value=-1)

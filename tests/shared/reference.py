@@ -59,23 +59,23 @@ def _is_text(item, dtype):
     return len(item) > 0
 
 
-def argwhere(a):
+def argwhere(a, *, dtype=np.intp):
     array = np.asarray(a)
     places = itertools.product(*map(range, array.shape))
     rows = [*itertools.compress(places, truth(array).ravel().tolist())]
-    return np.array(rows, np.intp).reshape(len(rows), array.ndim)
+    return np.array(rows, dtype).reshape(len(rows), array.ndim)
 
 
-def nonzero(a):
+def nonzero(a, *, dtype=np.intp):
     array = np.asarray(a)
     if array.ndim == 0:
         raise ValueError("0-d")
-    rows = argwhere(array)
+    rows = argwhere(array, dtype=dtype)
     return tuple(rows[:, axis].copy() for axis in range(array.ndim))
 
 
-def flatnonzero(a):
-    return argwhere(np.asarray(a).reshape(-1))[:, 0].copy()
+def flatnonzero(a, *, dtype=np.intp):
+    return argwhere(np.asarray(a).reshape(-1), dtype=dtype)[:, 0].copy()
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):

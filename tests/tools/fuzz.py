@@ -138,6 +138,8 @@ def coordinates(reader):
         return
     dtype = np.dtype(reader.choice(["u4", "i4", "i8", "u8"]))
     count, rows = fastsel.nonzero_coordinates(array, dtype=dtype)
+    assert_same(fastsel.argwhere(array, dtype=dtype), reference.argwhere(array, dtype=dtype))
+    assert_same(fastsel.flatnonzero(array, dtype=dtype), reference.flatnonzero(array, dtype=dtype))
     expected = reference.nonzero_coordinates(array, dtype=dtype)
     assert count == expected.count
     assert_same(rows, expected.coordinates)

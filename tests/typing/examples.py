@@ -14,6 +14,7 @@ import fastsel
 
 Indices = NDArray[np.intp]
 FlatIndices = np.ndarray[tuple[int], np.dtype[np.intp]]
+FlatInt32 = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 floats: NDArray[np.float32] = np.array([3.0, 0.0, 1.0, 3.0], np.float32)
 table: NDArray[np.int16] = np.array([[1, 0], [2, 5], [1, 0]], np.int16)
@@ -23,6 +24,16 @@ flags: NDArray[np.bool_] = floats > 1
 assert_type(fastsel.nonzero(floats), tuple[FlatIndices, ...])
 assert_type(fastsel.nonzero([3, 0, 1]), tuple[FlatIndices, ...])
 assert_type(fastsel.flatnonzero(table), FlatIndices)
+assert_type(fastsel.nonzero(table, dtype=np.int32), tuple[FlatInt32, ...])
+assert_type(
+    fastsel.flatnonzero(table, dtype=np.dtype(np.uint8)), np.ndarray[tuple[int], np.dtype[np.uint8]]
+)
+assert_type(
+    fastsel.flatnonzero(table, dtype="int32"), np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
+)
+assert_type(
+    fastsel.argwhere(table, dtype=np.int32), np.ndarray[tuple[int, int], np.dtype[np.int32]]
+)
 assert_type(fastsel.argwhere(table), np.ndarray[tuple[int, int], np.dtype[np.intp]])
 assert_type(fastsel.count_nonzero(floats), np.intp)
 assert_type(fastsel.count_nonzero(table, axis=1, keepdims=True), Indices)

@@ -30,6 +30,9 @@ class Flat:
     def time_nonzero(self, *_):
         self.side.nonzero(self.x)
 
+    def time_nonzero_int32(self, *_):
+        self.side.nonzero(self.x, dtype="int32")
+
     def time_flatnonzero(self, *_):
         self.side.flatnonzero(self.x)
 
