@@ -46,7 +46,8 @@ from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordina
 from fastsel._positions._first import first_nonzero
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
-from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
+from fastsel._sets._isin import isin
+from fastsel._sets._sets import intersect1d, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
     unique_all,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from cells import DASK, DASK_MASKED, DASK_UNIQUE, SETS, SPARSE, UNIQUE, Cell
-from inputs import index_rows, items, keys, mask, rows, two_sets
+from inputs import index_rows, items, keys, mask, rows, two_sets, two_sets_of_rows
 from on_dask import CALLS, selector
 
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
@@ -44,6 +44,9 @@ def build(cell):
         return Case(cell, unique_input(cell))
     if cell.op in SETS:
         x, tests = two_sets(cell.dtype, cell.size, cell.tests, cell.distribution)
+        return Case(cell, x, tests=tests)
+    if cell.op == "isin_rows":
+        x, tests = two_sets_of_rows(cell.dtype, cell.size // cell.width, cell.tests, cell.width)
         return Case(cell, x, tests=tests)
     if cell.op in ("gather_nd", "dask_gather_nd"):
         return gather_case(cell)
@@ -102,13 +105,15 @@ def operator_call(functions, case):
         "boolean_mask": (x, case.mask),
         "unique_all": (x, True, True, True),
         "gather_nd": (x, case.indices, case.cell.batch_dims),
-        **dict.fromkeys(SETS, (x, case.tests)),
+        **dict.fromkeys((*SETS, "isin_rows"), (x, case.tests)),
     }
     keywords = {"dtype": np.int32} if op == "nonzero_int32" else {}
+    if op == "isin_rows":
+        keywords["axis"] = 0
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
-    names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero"}
+    names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero", "isin_rows": "isin"}
     name = "unique" if op in UNIQUE else names.get(op, op)
     function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)

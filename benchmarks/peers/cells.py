@@ -23,7 +23,7 @@ SELECTION = (
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "gather_nd", *SPARSE)
+IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "isin_rows", "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
     "nonzero_int32": "nonzero(a, dtype=int32)",
@@ -32,6 +32,7 @@ CALLS = {
     "unique_first": "unique(a, sorted=False)",
     "unique_all": "unique(a, True, True, True)",
     "unique_rows": "unique(a, axis=0)",
+    "isin_rows": "isin(a, tests, axis=0)",
     "unique_rows_first": "unique(a, axis=0, sorted=False)",
     **{f"sparse_{format}": f'sparse.from_dense(a, "{format}")' for format in ("coo", "csr", "csc")},
 }
@@ -43,7 +44,7 @@ OPERATORS = (*IN_MEMORY, *DASK)
 FAMILIES = {
     "selection": SELECTION,
     "unique": UNIQUE,
-    "sets": SETS,
+    "sets": (*SETS, "isin_rows"),
     "sparse": SPARSE,
     "all": IN_MEMORY,
     "dask": DASK,
@@ -115,6 +116,7 @@ PARTS = {
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
+    "isin_rows": ("dtype", "size", "width", "tests"),
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
     **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
     **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
@@ -172,6 +174,7 @@ MODEST = (
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
+    grid("isin_rows", dtype=["int64", "float64"], width=[2, 8], tests=[1000, 1e5]),
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", size=1e4),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
@@ -262,6 +265,13 @@ FULL = (
         size=[1e4, 1e5, 1e6, 1e7],
         tests=[10, 1000, 1e5, 1e6, 1e7],
         distribution=["random", "sorted", "narrow", "gaps"],
+    ),
+    grid(
+        "isin_rows",
+        dtype=["uint8", "int32", "int64", "float64"],
+        size=[1e4, 1e6, 1e7],
+        width=[2, 8, 100],
+        tests=[10, 1000, 1e5],
     ),
     grid(
         "gather_nd",

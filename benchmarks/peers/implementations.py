@@ -31,6 +31,14 @@ def nonzero_coordinates(x):
     return len(found), coordinates
 
 
+def isin(element, test_elements, axis=None):
+    """numpy.isin; of rows, numbered by numpy.unique."""
+    if axis is None:
+        return np.isin(element, test_elements)
+    _, numbers = np.unique(np.concatenate((element, test_elements)), return_inverse=True, axis=axis)
+    return np.isin(numbers[: len(element)], numbers[len(element) :])
+
+
 def nonzero(a, dtype=None):
     """numpy.nonzero, whose indices are converted."""
     found = np.nonzero(a)
@@ -69,7 +77,7 @@ NUMPY = SimpleNamespace(
     extract=np.extract,
     boolean_mask=boolean_mask,
     unique=unique,
-    isin=np.isin,
+    isin=isin,
     intersect1d=np.intersect1d,
     union1d=np.union1d,
     setdiff1d=np.setdiff1d,

@@ -98,6 +98,16 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
+def numpy_isin(element, test_elements, axis=None):
+    """numpy.isin; of rows, numbered by numpy.unique."""
+    if axis is None:
+        return _numpy.isin(element, test_elements)
+    _, numbers = _numpy.unique(
+        np.concatenate((element, test_elements)), return_inverse=True, axis=axis
+    )
+    return _numpy.isin(numbers[: len(element)], numbers[len(element) :])
+
+
 def numpy_nonzero(a, dtype=None):
     """numpy.nonzero, whose indices are converted."""
     found = _numpy.nonzero(a)
@@ -120,6 +130,7 @@ NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "isin": numpy_isin,
         "nonzero": numpy_nonzero,
         "first_nonzero": numpy_first_nonzero,
         "nonzero_coordinates": numpy_nonzero_coordinates,
@@ -186,6 +197,12 @@ OPERATORS = (
         note="compared in any order, as the array API leaves it open",
     ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    Operator(
+        "isin(axis=0)",
+        lambda f, w: f.isin(w.array, w.row_tests, axis=0),
+        "row_tests",
+        note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the numbers",
+    ),
     sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
     sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
     sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),

@@ -10,6 +10,7 @@ from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
+from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.tables import Tables
 
@@ -54,6 +55,7 @@ def as_dtype_of(array, other):
         else:
             common = np.result_type(to, dtype)
             same = found.astype(common) == other.astype(common)
+    same = same.all(axis=tuple(range(1, same.ndim)))  # the items of a slice
     return found if same.all() else found[same]
 
 
@@ -76,7 +78,10 @@ def compares_exactly(one, other):
 def masks(first, second, wanted):
     """(which items of `first` are among those of `second`, which of `second` among those of
     `first`), as bool arrays, None for what is not wanted; None instead if NumPy decides what is
-    equal. Both are 1-d and of one dtype. NaN is among nothing."""
+    equal. Both are of one dtype: items, or slices along axis 0, of which NumPy decides nothing. NaN
+    is among nothing."""
+    if first.ndim > 1:
+        return _slice_masks(first, second, wanted)
     if first.size == 0 or second.size == 0:
         if not _has_keys(first.dtype):
             return None
@@ -101,6 +106,24 @@ def masks(first, second, wanted):
     if found is None and forced in (None, "tables", "partitions") and _countable(*keys):
         found = _by_hash(*keys, wanted, forced)
     return _by_comparison(first, second, wanted) if found is None else found
+
+
+def _slice_masks(first, second, wanted):
+    """As masks, of slices along axis 0."""
+    if 0 in (len(first), len(second), *first.shape[1:]):
+        are_equal = len(first) > 0 and len(second) > 0  # as slices without items are
+        make = np.ones if are_equal != wanted.invert else np.zeros
+        return make(len(first), bool), make(len(second), bool)
+    forced, found = _plan.FORCED.get(), None
+    if forced in (None, "tables", "partitions"):
+        keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
+        if keys[0] is not None and _countable(*keys):
+            found = _by_hash(*keys, wanted, forced)
+    if found is None:
+        both = np.concatenate((first, second))
+        inverse = unique(both, return_inverse=True, axis=0)[1]
+        found = masks(inverse[: len(first)], inverse[len(first) :], wanted)
+    return found
 
 
 def _among_few(items, tests, invert):

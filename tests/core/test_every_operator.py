@@ -40,6 +40,16 @@ def first_of_all_and_along_axes(module, a):
     return tuple(module.first_nonzero(some, axis) for some in (a, a[3:]) for axis in axes)
 
 
+def sets_of_slices(module, a):
+    return (
+        module.isin(a, a[1:3], axis=0),
+        *module.intersect1d(a[:, ::2], a[:, 1:4], return_indices=True, axis=1),
+        module.union1d(a, a[::-1], axis=0),
+        module.setdiff1d(a, a[1:3], axis=0),
+        module.setxor1d(a[2:], a[:-1], axis=0),
+    )
+
+
 # As functions of fastsel, or of its twin, and of an array.
 OPERATORS = {
     "nonzero": lambda module, a: module.nonzero(a),
@@ -67,6 +77,7 @@ OF_PLAIN_ITEMS = {
     "intersect1d": lambda module, a: module.intersect1d(a, a[:2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[::-1]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, a[1:3]),
+    "sets of slices": sets_of_slices,
     "setxor1d": lambda module, a: module.setxor1d(a[2:], a[:-1]),
 }
 

@@ -107,6 +107,8 @@ def calls():
         "union1d": lambda: fastsel.union1d(a, a[:3]),
         "setdiff1d": lambda: fastsel.setdiff1d(a, a[:3], assume_unique=True),
         "setxor1d": lambda: fastsel.setxor1d(a, a[:3]),
+        "isin_slices": lambda: fastsel.isin(a, a[:3], axis=0),
+        "isin_axis": lambda: fastsel.isin(a, a, axis=2),
         "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
         "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
         "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),

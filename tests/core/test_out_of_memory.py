@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 54
+CALLS = 57
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -118,6 +118,11 @@ calls = {
     "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
     "isin_strings": lambda: fastsel.isin(strings, long_strings),
     "isin_partitions": forced("partitions", fastsel.isin, many[:9000] << 20, many << 20),
+    "isin_slices": lambda: fastsel.isin(rows[:900] // 99, rows[:50] // 99, axis=0),
+    "intersect1d_slices": lambda: fastsel.intersect1d(
+        float_rows[:90], float_rows[:900], return_indices=True, axis=0
+    ),
+    "setxor1d_slices": forced("comparison", fastsel.setxor1d, rows[:90], rows[40:200], axis=0),
     "intersect1d": forced("tables", fastsel.intersect1d, many, many[:900], return_indices=True),
     "union1d": lambda: fastsel.union1d(flat, many),
     "setdiff1d": lambda: fastsel.setdiff1d(missing, missing[:500]),

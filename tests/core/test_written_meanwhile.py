@@ -126,6 +126,15 @@ def check_sets(array):
             assert len(fastsel.union1d(one, another)) <= one.size + another.size
 
 
+def check_sets_of_slices(array):
+    rows = array.reshape(len(array) // 2, -1)
+    for other in (rows[:20].copy(), rows):
+        assert fastsel.isin(rows, other, axis=0).shape == (len(rows),)
+        values, index1, index2 = fastsel.intersect1d(rows, other, return_indices=True, axis=0)
+        assert len(values) == len(index1) == len(index2)
+        assert len(fastsel.setxor1d(rows, other, axis=0)) <= len(rows) + len(other)
+
+
 def check_gather_nd_data(array):
     rows = np.arange(-len(array), len(array))[:, None]
     assert fastsel.gather_nd(array, rows).shape == (2 * len(array), *array.shape[1:])
@@ -150,7 +159,7 @@ def writer_of(array):
     return write
 
 
-@covering(at_least=28, name=CHECKS, dtype=DTYPES, shape=SHAPES)
+@covering(at_least=30, name=CHECKS, dtype=DTYPES, shape=SHAPES)
 def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
     array = make(dtype, shape, 0.2, seed=3)
     with fastsel.threads(3):

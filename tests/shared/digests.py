@@ -70,6 +70,8 @@ def calls(array, rng):
         yield partial(fastsel.setxor1d, array, some)
         yield partial(fastsel.setdiff1d, array, some)
         yield partial(fastsel.union1d, array, some)
+    yield partial(fastsel.isin, array, array[::3], axis=0)
+    yield partial(fastsel.setxor1d, array[:, ::2], array[:, 1:9], axis=1)
 
 
 def add_calls(digest, array):

@@ -161,6 +161,21 @@ def unique(reader):
         assert_same(alone[1], found[k])
 
 
+def sets(reader):
+    dtype = reader.choice(["bool", "uint8", "int32", "int64", "float32", "float64", "S3"])
+    width, axis = reader.integer(1, 4), None
+    one, other = (reader.array((reader.integer(0, 60), width), [dtype]) for _ in range(2))
+    if reader.flag():
+        axis = reader.integer(0, 1)
+        one, other = (np.moveaxis(array, 0, axis) for array in (one, other))
+    invert = reader.flag()
+    found = fastsel.isin(one, other, invert=invert, axis=axis)
+    assert_same(found, reference.isin(one, other, invert, axis))
+    for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d"):
+        expected = getattr(reference, name)(one, other, axis=axis)
+        assert_same(getattr(fastsel, name)(one, other, axis=axis), expected)
+
+
 def gather(reader):
     data = reader.array()
     if data.ndim == 0:
@@ -184,6 +199,7 @@ FAMILIES = {
     "selection": selection,
     "coordinates": coordinates,
     "unique": unique,
+    "sets": sets,
     "gather": gather,
 }
 

@@ -107,6 +107,15 @@ assert_type(fastsel.unique_values([2, 1]), NDArray[Any])
 # sets
 assert_type(fastsel.isin(table, [1, 2]), NDArray[np.bool_])
 assert_type(fastsel.isin([1, 2], floats, invert=True, kind="sort"), NDArray[np.bool_])
+assert_type(fastsel.isin(table, table, axis=0), NDArray[np.bool_])
+assert_type(fastsel.intersect1d(table, table, axis=0), NDArray[np.int16])
+assert_type(
+    fastsel.intersect1d(table, table, return_indices=True, axis=0),
+    tuple[NDArray[np.int16], Indices, Indices],
+)
+assert_type(fastsel.union1d(table, table, axis=0), NDArray[np.int16])
+assert_type(fastsel.setdiff1d(table, table, axis=1), NDArray[np.int16])
+assert_type(fastsel.setxor1d(table, table, axis=-1), NDArray[np.int16])
 assert_type(fastsel.intersect1d(floats, floats), NDArray[np.float32])
 assert_type(fastsel.intersect1d([1, 2], [2, 3], True), NDArray[Any])
 assert_type(
