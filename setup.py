@@ -1,15 +1,15 @@
-"""Build the kernels: every compiler flag and Cython directive of fastsel lives in this file, and so
-do the links of the metadata, which depend on the public address.
+"""Build the kernels. This file has every compiler flag and Cython directive of fastsel, and the
+links of the metadata, which depend on the public address.
 
-FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results), as does a
+FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results); so does a
                       compiler without OpenMP
 FASTSEL_REQUIRE_OPENMP=1  makes a compiler without OpenMP an error: every wheel has threads
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
-FASTSEL_CHECKED=1     builds kernels that check each index into a view: one beyond it is an error
+FASTSEL_CHECKED=1     builds kernels that check each index into a view
 FASTSEL_COVERAGE=1    builds kernels whose lines gcov counts (tests/tools/uncovered.py)
-FASTSEL_WARNINGS=1    takes warnings of gcc or clang for errors
-FASTSEL_ONLY="keys gather"  builds these kernels alone, in little time instead of for speed
+FASTSEL_WARNINGS=1    turns warnings of gcc or clang into errors
+FASTSEL_ONLY="keys gather"  builds these kernels alone, quickly, with little optimisation
 """
 
 import os
@@ -35,14 +35,14 @@ def requested(variable):
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
 CHECKED = requested("FASTSEL_CHECKED")
-# Each .pyx of a package is a kernel; their headers are included by their plain names.
+# Each .pyx of a package is a kernel; C sources include headers without their folder.
 KERNELS = sorted(glob("fastsel/*/*.pyx"))
 HEADERS = sorted(glob("fastsel/*/*.h"))
-# What Cython needs for memoryviews, in a module of its own: it was most of each kernel's C.
+# The module that has Cython's code for memoryviews, which each kernel would have otherwise.
 CYTHON_CODE = "fastsel._core._cyutility"
-# The only one with threads.
+# The only module that uses OpenMP.
 THREADED = "fastsel._core.parallel"
-# What a change must rebuild; named here, these files also reach the sdist.
+# If one of these files changes, all kernels are rebuilt; naming them also puts them in the sdist.
 SHARED = HEADERS + sorted(glob("fastsel/*/*.pxd"))
 DIRECTIVES = {
     "language_level": 3,
@@ -54,18 +54,18 @@ DIRECTIVES = {
 }
 COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
-# setuptools passes these to the linker of modules, but not to that of executables.
+# setuptools passes these flags to the linker for modules, but not for executables.
 LINKER_FLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
 HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
-if sysconfig.get_platform() == "linux-x86_64":  # which is the target's
+if sysconfig.get_platform() == "linux-x86_64":  # the platform that the build is for
     HARDENED.append("-fcf-protection")
-# Neither debug information nor a path says where the build was.
+# Neither debug information nor a path names the folder of the build.
 REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
-# What a build needs: a program that compiles only where it is there, and what is said elsewhere.
+# What a build needs: (a program that compiles if it is there, the error message if it is missing).
 NEEDS = [
     (
         "int main(void) { return 0; }\n",
-        "fastsel needs a C compiler, and {command!r} is none that works (CC=... names another)",
+        "fastsel needs a C compiler, and {command!r} does not work (CC=... names another)",
     ),
     (
         "#if (defined(_WIN32) && !defined(_WIN64)) || __SIZEOF_POINTER__ + 0 == 4 || \\\n"
@@ -80,17 +80,17 @@ NEEDS = [
         "{command!r} does not find",
     ),
 ]
-# A program that OpenMP builds; without it, neither the header nor the function is found.
+# A program that needs OpenMP: its header and one of its functions.
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # nothing can be linked, or written, later
+LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # addresses are bound once, then read-only
 
 
 class BuildKernels(build_ext):
-    """Chooses the flags when the compiler is known, and compiles side by side."""
+    """Chooses the flags when the compiler is known, and compiles kernels in parallel."""
 
     def finalize_options(self):
         super().finalize_options()
-        if self.parallel is None:  # which `pip install` and `python -m build` cannot ask for
+        if self.parallel is None:  # `pip install` and `python -m build` cannot set it
             self.parallel = os.cpu_count()
 
     def build_extensions(self):
@@ -114,7 +114,7 @@ class BuildKernels(build_ext):
         super().build_extensions()
 
     def check_needs(self):
-        """Before Cython, which takes most of a minute."""
+        """Check what a build needs, before Cython runs for most of a minute."""
         for program, message in NEEDS:
             if not self.builds(program):
                 raise DistutilsPlatformError(message.format(command=self.command()))
@@ -123,12 +123,12 @@ class BuildKernels(build_ext):
         return getattr(self.compiler, "compiler", ["the compiler"])[0]
 
     def written_by_cython(self):
-        """The C sources, one after the other: Cython in several threads writes wrong ones."""
+        """The C sources, written one after the other: in several threads Cython makes errors."""
         written = cythonize(
             self.extensions,
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=CYTHON_CODE,
-            force=self.force or CHECKED,  # C that is there has no checks
+            force=self.force or CHECKED,  # existing C sources have no checks
             quiet=not self.verbose,
         )
         return {extension.name: extension.sources for extension in written}
@@ -137,7 +137,7 @@ class BuildKernels(build_ext):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
         level = "-O1" if ONLY or COVERAGE or CHECKED else "-O3"
-        # A function starts a cache line, or a change elsewhere may make its loops slower.
+        # Functions start at cache lines: otherwise a change elsewhere may make their loops slower.
         compile_args, link_args = [level, "-fno-strict-aliasing", "-falign-functions=64"], []
         if COVERAGE:
             compile_args += ["--coverage", "-fprofile-update=atomic"]
@@ -187,7 +187,7 @@ class BuildKernels(build_ext):
         if sys.platform == "linux":
             extension.libraries.append("dl")  # dladdr, before glibc 2.34
         if "-fsanitize=thread" in extension.extra_compile_args:
-            # It does not know the barriers of libgomp: openmp.h states them instead.
+            # ThreadSanitizer does not know the barriers of libgomp: openmp.h states them instead.
             extension.extra_compile_args.remove("-fsanitize=thread")
             extension.define_macros.append(("FASTSEL_TSAN", "1"))
 
@@ -196,7 +196,7 @@ class BuildKernels(build_ext):
         if self.compiler.compiler_type == "msvc":
             return [(["/openmp"], [])]
         if sys.platform == "darwin":
-            if "openmp" in os.environ.get("CPPFLAGS", ""):  # and the rest in CFLAGS and LDFLAGS
+            if "openmp" in os.environ.get("CPPFLAGS", ""):  # the user sets all flags
                 return [([], [])]
             return [
                 (["-fopenmp"], ["-fopenmp"]),
@@ -244,7 +244,7 @@ def extension(name, sources):
 
 
 def project_urls(address):
-    """The addresses that follow from that of a repository on GitHub."""
+    """The addresses that follow from the address of a repository on GitHub."""
     if not address:
         return {}
     parts = re.fullmatch(r"https://github\.com/([\w-]+)/([\w.-]+)", address)
@@ -263,13 +263,14 @@ def project_urls(address):
 
 
 def long_description(address, version):
-    """The README. On a package index, a relative link leads nowhere: each becomes one to the
+    """The README. On a package index, relative links lead nowhere: each becomes a link to the
     repository, at the tag of this version."""
     text = Path("README.md").read_text(encoding="utf-8")
     if not address:
         return text
     relative = r"(?![a-z]+:|#)([^)\s]+)\)"
     text = re.sub(rf"(!\[[^]]*\]\(){relative}", rf"\1{address}/raw/v{version}/\2)", text)
+    text = re.sub(r'((?:src|srcset)=")(?![a-z]+:)', rf"\1{address}/raw/v{version}/", text)
     return re.sub(rf"(\]\(){relative}", rf"\1{address}/blob/v{version}/\2)", text)
 
 

@@ -1,15 +1,23 @@
 """The documentation site; CONTRIBUTING.md has the command that builds it."""
 
 import inspect
+import re
 import sys
 import tomllib
+from html import escape, unescape
 from pathlib import Path
 
 import fastsel
 
-ROOT = Path(__file__).parents[1]
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from see_also import see_also, write_inventory  # noqa: E402
+
+ROOT = HERE.parent
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ADDRESS = SETTINGS["tool"]["fastsel"]["address"]  # of the repository, or ""
+DESCRIPTION = SETTINGS["project"]["description"]
 
 project = "fastsel"
 author = "The fastsel developers"
@@ -20,21 +28,39 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
 ]
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings have them in words
-numpydoc_class_members_toctree = False
-default_role = "code"  # what stands in single backticks in the docstrings
+numpydoc_show_class_members = False  # named tuples: the signature has them
+templates_path = ["templates"]
+toc_object_entries = False  # the page of a function has its name already
+default_role = "py:obj"  # what stands in single backticks in the docstrings: links, or else code
+
+# Without a network, the names that fastsel has of NumPy still lead to its pages.
+write_inventory(HERE / "generated" / "numpy.inv")
+intersphinx_mapping = {"numpy": ("https://numpy.org/doc/stable/", (None, "generated/numpy.inv"))}
+intersphinx_timeout = 5
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = f"fastsel {release}"
+html_logo = html_favicon = "logo.svg"
+html_extra_path = ["card.png"]
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+pygments_dark_style = "github-dark"
 exclude_patterns = ["generated/*.md"]
 html_show_copyright = False
 # 100 columns of code have room.
 html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}
 
 if ADDRESS:
+    owner, repository = re.fullmatch("https://github.com/(.*)/(.*)", ADDRESS).groups()
+    html_baseurl = f"https://{owner.lower()}.github.io/{repository}/"
     extensions.append("sphinx.ext.linkcode")
     html_theme_options |= {
         "source_repository": ADDRESS,
@@ -66,11 +92,42 @@ def linkcode_resolve(domain, info):
     return f"{ADDRESS}/blob/v{release}/{path.as_posix()}#L{first}-L{last}"
 
 
+def add_see_also(app, what, name, found, options, lines):
+    """Before numpydoc, which sets the section where it belongs."""
+    lines += see_also(name)
+
+
+def trim_examples(app, page, source):
+    """A doctest ends with an empty line, which no reader needs to see."""
+    source[0] = re.sub(r"(?ms)(^```python\n.*?)\n+(?=^```$)", r"\1\n", source[0])
+
+
+def plain(title):
+    """The text of a title, which may have marks."""
+    return unescape(re.sub("<[^>]*>", "", title))
+
+
+def card(title):
+    """What others show of a link to a page. Its picture needs a public address."""
+    about = {"og:site_name": project, "og:title": title, "og:description": DESCRIPTION}
+    if ADDRESS:
+        about |= {"og:image": f"{html_baseurl}card.png", "twitter:card": "summary_large_image"}
+    tags = [f'<meta property="{name}" content="{escape(words)}">' for name, words in about.items()]
+    return "\n".join([f'<meta name="description" content="{escape(DESCRIPTION)}">', *tags])
+
+
+def prepare_page(app, page, template, context, doctree):
+    """Before furo makes the sidebar."""
+    if page.startswith("generated/"):  # written by autosummary: in the repository, there is none
+        context["theme_source_repository"] = ""
+    context["metatags"] = context.get("metatags", "") + card(plain(context.get("title", project)))
+    if "toctree" in context:
+        # The headings of the reference group its names. index.md hides those of other pages.
+        tree = context["toctree"]
+        context["toctree"] = lambda **asked: tree(**asked | {"titles_only": False})
+
+
 def setup(app):
-    """Pages that autosummary writes are not in the repository: they get no link to it."""
-
-    def without_link(app, page, template, context, doctree):
-        if page.startswith("generated/"):
-            context["theme_source_repository"] = ""
-
-    app.connect("html-page-context", without_link)
+    app.connect("autodoc-process-docstring", add_see_also, priority=400)
+    app.connect("source-read", trim_examples)
+    app.connect("html-page-context", prepare_page, priority=400)

@@ -1,30 +1,31 @@
 """Selection on NumPy arrays, on all cores: same names, results and errors as NumPy.
 
-Which items are non-zero?  nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero,
+Find non-zero items        nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero,
                            nonzero_coordinates
-Keep the selected ones     compress, extract, boolean_mask (a[mask])
-Keep one of each           unique, unique_all, unique_counts, unique_inverse, unique_values
+Select items by a mask     compress, extract, boolean_mask (a[mask])
+Find distinct items        unique, unique_all, unique_counts, unique_inverse, unique_values
+Find where items occur     group_indices, index_in
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
-Fetch the addressed ones   gather_nd (ONNX GatherND)
+Gather items by index      gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
-Memory that is kept        set_keep_mb, get_keep_mb, release_memory
+Cached memory              set_keep_mb, get_keep_mb, release_memory
 Other libraries' arrays    register_adapter
 
     >>> import fastsel
     >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
     array([3, 1, 2])
 
-help(fastsel.unique), and so on, says what a function takes, returns, raises and costs. On the
-command line, "fastsel bench" compares it with NumPy on your machine, and "fastsel info" says what
-was built and chosen. Modules to import by themselves: fastsel.onnx (ONNX's rules), fastsel.dask
-(dask arrays), fastsel.sparse (SciPy's sparse arrays).
+help(fastsel.unique) describes arguments, results, errors and cost, and likewise for each function.
+On the command line, "fastsel bench" compares fastsel with NumPy on your machine, and "fastsel info"
+shows the build, the kernels and the threads. Import these modules by name: fastsel.onnx (ONNX's
+rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's sparse arrays).
 """
 
-# A call goes through the public function, the gate (which checks dtype and layout, and passes on to
-# NumPy what has no kernel) and the kernels, which know bytes. Each family of
-# functions has a package: _positions, _selection, _unique, _gather and, made of these, _sets. They
-# share _core and _simd. docs/internals.md has the steps, docs/source.md the files.
+# A call goes through the public function, dispatch (which checks dtype and layout, and passes
+# arrays without a kernel to NumPy) and the kernels, which know bytes. Each family of functions has
+# a package: _positions, _selection, _unique, _gather, and _sets, which uses the others. They share
+# _core and _simd. docs/internals.md describes the steps, docs/source.md the files.
 
 try:
     import fastsel._core.parallel as _kernel
@@ -33,7 +34,7 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError(
         f"the kernels of fastsel are not built in {__path__[0]}, which hides any installed fastsel "
-        "from Python here: build them with `pip install -e .`, or start Python in another folder"
+        "from Python: build them with `pip install -e .`, or start Python in another folder"
     ) from None
 
 from fastsel._core._config import show_config
@@ -46,6 +47,7 @@ from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordina
 from fastsel._positions._first import first_nonzero
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
+from fastsel._sets._index_in import index_in
 from fastsel._sets._isin import isin
 from fastsel._sets._sets import intersect1d, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
@@ -55,9 +57,11 @@ from fastsel._unique._distinct import (
     unique_inverse,
     unique_values,
 )
+from fastsel._unique._group_indices import GroupIndices, group_indices
 from fastsel._version import __version__
 
 __all__ = [
+    "GroupIndices",
     "NonzeroCoordinates",
     "__version__",
     "argwhere",
@@ -70,6 +74,8 @@ __all__ = [
     "gather_nd",
     "get_keep_mb",
     "get_num_threads",
+    "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",
@@ -99,5 +105,5 @@ register_adapter("dask.array", "Array", adapter="fastsel.dask")
 
 
 def __dir__():
-    """What users call, and the public modules that are imported."""
+    """The public names, and the public modules that are imported."""
     return sorted({*__all__, *(name for name in globals() if name[0] != "_")})

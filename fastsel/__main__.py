@@ -1,4 +1,4 @@
-"""``python -m fastsel``; also what the command ``fastsel`` calls."""
+"""``python -m fastsel``; the command ``fastsel`` calls it, too."""
 
 import sys
 

@@ -1,8 +1,8 @@
 """fastsel's functions in code that numba compiles, by numba's public interface.
 
 numba itself calls `register`, through its entry point for extensions. Each call switches from
-compiled code to Python (``numba.objmode``): it takes the GIL, and a microsecond more than a call
-from Python. The compiler refuses all other calls of fastsel, and says which ones it takes.
+compiled code to Python (``numba.objmode``), which takes the GIL, and a microsecond more than a call
+from Python. The compiler refuses all other calls of fastsel, and lists the calls that it accepts.
 """
 
 import functools
@@ -13,7 +13,7 @@ import fastsel
 
 @functools.cache
 def register():
-    """Tell numba which functions it may call, and the types of what they return."""
+    """Tell numba which functions it may call, and their result types."""
     import numba
     from numba import types
     from numba.extending import overload
@@ -21,7 +21,7 @@ def register():
     def positions(a):
         return types.Array(types.intp, 1, "C")
 
-    # NumPy, which serves tiny arrays, returns columns that are not contiguous.
+    # For tiny arrays NumPy returns columns that are not contiguous.
     columns = types.Array(types.intp, 1, "A")
     type_of_result = {
         fastsel.nonzero: lambda a: types.UniTuple(columns if a.ndim > 1 else positions(a), a.ndim),
@@ -33,7 +33,7 @@ def register():
     served = ", ".join(function.__name__ for function in type_of_result)
 
     def register_one(function):
-        @overload(function, strict=False)  # whatever the arguments are called
+        @overload(function, strict=False)  # the names of the arguments may differ
         def of_arguments(*args, **options):
             one_array = len(args) == 1 and isinstance(args[0], types.Array) and args[0].ndim > 0
             if function not in type_of_result or options or not one_array:

@@ -1,7 +1,7 @@
 """patch_numpy: fastsel's functions behind NumPy's names.
 
-NumPy's functions stay the same objects. Only the code of the Python function behind each one, which
-NumPy's dispatch calls, is replaced. So references to them remain valid, whenever they were made: a
+NumPy's functions stay the same objects. Only the code of the Python function behind each of them,
+which NumPy's dispatch calls, is replaced. So all references to NumPy's functions remain valid: a
 name imported into another module, a key of a table, a function that numba compiles.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import linecache
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,15 +23,37 @@ from fastsel._selection import _selection
 from fastsel._sets import _isin, _sets
 from fastsel._unique import _distinct
 
+
+def _ascending(numpys):
+    """unique_values in ascending order, as in some versions of NumPy and for some dtypes; for items
+    without an order, NumPy's function."""
+
+    def unique_values(x, /):
+        try:
+            return _distinct.unique(x, equal_nan=False)
+        except (TypeError, ValueError):
+            return numpys(x)
+
+    return unique_values
+
+
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_isin) | vars(_sets)
-# By name; tests replace them.
+# fastsel's functions by name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
+OURS["unique_values"] = _ascending(_numpy.unique_values)
+# NumPy's functions, for arrays that override them. If they call each other, they ask the arrays
+# again.
+_NUMPYS = {
+    name: _numpy.copy_of(function, function.__globals__)
+    for name, function in _numpy.IMPLEMENTATIONS.items()
+}
+_NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 
 # The classes that override none of NumPy's functions.
 PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
 # A first attempt, for small arrays, before any other check: NumPy counts so fast that one more call
-# in between is noticeable. The kernel returns None for all but plain arrays.
+# in between is noticeable. The kernel returns None for arrays that it does not serve.
 COUNT_SMALL = small_positions.count_nonzero
 AT_ONCE = {
     "count_nonzero": (
@@ -46,28 +69,36 @@ _patches = 0
 def patch_numpy() -> None:
     """Put fastsel's functions behind NumPy's functions of the same name, in the whole process.
 
-    They are ``nonzero``, ``flatnonzero``, ``argwhere``, ``count_nonzero``, ``compress``,
+    The functions are ``nonzero``, ``flatnonzero``, ``argwhere``, ``count_nonzero``, ``compress``,
     ``extract``, ``unique``, ``unique_all``, ``unique_counts``, ``unique_inverse``,
     ``unique_values``, ``isin``, ``intersect1d``, ``union1d``, ``setdiff1d`` and ``setxor1d``. Calls
-    are counted: as many calls of `unpatch_numpy` restore them.
+    are counted: each call needs its own call of `unpatch_numpy`.
 
     Notes
     -----
-    The patch reaches every call of these functions from Python: in your code, in libraries,
-    whenever and however they imported the function (xarray's boolean selection, pandas'
-    ``Series[mask]`` on a RangeIndex), and in NumPy's own functions, such as ``numpy.delete``. It
-    does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``, ``a[mask]``, hence
-    pandas' ``df[mask]`` and scipy.sparse, which call methods), nor functions that numba compiles.
-    The functions remain NumPy's objects: as always, NumPy first asks arrays with an
-    ``__array_function__`` of their own, tables keyed by the functions work, and numba compiles
-    them. May be called from several threads; the functions change for all of them.
+    **Reach.** The patch reaches every call of these functions from Python: in your code, in
+    libraries (xarray's boolean selection, pandas' ``Series[mask]`` on a RangeIndex), and in NumPy's
+    own functions, for example ``numpy.delete``. It does not matter when and how the function was
+    imported.
+
+    The patch does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``,
+    ``a[mask]``), which pandas' ``df[mask]`` and scipy.sparse use. It does not reach functions that
+    numba compiles.
+
+    **Objects.** The functions remain NumPy's objects: NumPy still asks arrays that override
+    ``__array_function__`` first, tables keyed by the functions work, and numba compiles them.
+
+    **Order.** ``numpy.unique_values`` is in ascending order for every dtype, unlike
+    `fastsel.unique_values`.
+
+    **Threads.** Several threads may call it; the functions change for all threads.
 
     Examples
     --------
     >>> import fastsel, numpy
     >>> fastsel.patch_numpy()
-    >>> numpy.unique_values([2, 1, 2])
-    array([2, 1])
+    >>> numpy.unique([2, 1, 2])
+    array([1, 2])
     >>> fastsel.unpatch_numpy()
     """
     global _patches
@@ -109,14 +140,14 @@ def unpatch_numpy() -> None:
 def patched() -> Iterator[None]:
     """`patch_numpy` within a ``with`` block (or, as a decorator, during each call).
 
-    Other threads see the patch as well; it ends when the last block of all threads does.
+    Other threads see the patch as well; it ends with the last block of all threads.
 
     Examples
     --------
     >>> import fastsel, numpy
     >>> with fastsel.patched():
-    ...     numpy.flatnonzero([0, 1, 1]), numpy.unique_values([2, 1, 2])
-    (array([1, 2]), array([2, 1]))
+    ...     numpy.flatnonzero([0, 1, 1]), numpy.unique([2, 1, 2])
+    (array([1, 2]), array([1, 2]))
     """
     patch_numpy()
     try:
@@ -131,35 +162,36 @@ def is_patched() -> bool:
 
 
 def overridden(name, arrays, *args, **kwargs):
-    """Serve a call with arrays of other classes. NumPy has already asked those that override its
-    functions; a call that comes here with one of them wants NumPy's own result."""
+    """Serve a call with arrays of other classes. NumPy has already asked arrays that override its
+    functions; a call that comes here with such an array wants NumPy's own result."""
     ours = not any(map(_gate.overrides, arrays))
-    return (OURS[name] if ours else getattr(_numpy, name))(*args, **kwargs)
+    return (OURS[name] if ours else _NUMPYS[name])(*args, **kwargs)
 
 
 def _code(name):
-    """Code with the parameters of NumPy's function, which calls ours."""
+    """Code that has the parameters of NumPy's function and calls fastsel's. `inspect.getsource` and
+    tracebacks show its source."""
     parameters = inspect.signature(_numpy.IMPLEMENTATIONS[name]).parameters.values()
     given = ", ".join(
         p.name if p.kind != p.KEYWORD_ONLY else f"{p.name}={p.name}" for p in parameters
     )
     arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
-    signature = inspect.Signature(
-        [p.replace(default=p.empty, annotation=p.empty) for p in parameters]
-    )
+    signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
     are_plain = " and ".join(f"type({array}) in _fastsel.PLAIN" for array in arrays)
     at_once = ""
     if name in AT_ONCE:
         condition, call = AT_ONCE[name]
         at_once = f"    if {condition} and (found := {call}) is not None:\n        return found\n"
-    namespace = {}
-    exec(
+    source = (
         f"def {name}{signature}:\n{at_once}"
         f"    if {are_plain}:\n"
         f"        return _fastsel.OURS[{name!r}]({given})\n"
-        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {given})\n",
-        namespace,
+        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {given})\n"
     )
+    file = f"<fastsel behind numpy.{name}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    namespace = {}
+    exec(compile(source, file, "exec"), namespace)
     return namespace[name].__code__
 
 

@@ -1,7 +1,7 @@
-"""scipy.sparse arrays from dense ones, in one pass; needs SciPy 1.15 or newer.
+"""scipy.sparse arrays from dense arrays, in one pass; needs SciPy 1.15 or newer.
 
-`from_dense` returns what SciPy's own classes return. One pass makes a bitmask, as in
-`fastsel.nonzero`. Indices, row starts and data are written from it in the dtypes that SciPy wants.
+`from_dense` returns the same arrays as SciPy's own classes. One pass makes a bitmask, as in
+`fastsel.nonzero`. Indices, row starts and data are written from it in the dtypes that SciPy uses.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["from_dense"]
 
 
 def __dir__():
-    """What users call."""
+    """The public names."""
     return __all__
 
 
-# format: (class, numbers of dimensions served here); for others SciPy raises its error.
+# format: (class, numbers of dimensions served here); for other numbers SciPy raises its error.
 _FORMATS = {
     "coo": (sparse.coo_array, range(1, 65)),
     "csr": (sparse.csr_array, (1, 2)),
@@ -42,13 +42,13 @@ def from_dense(a: ArrayLike, format: Literal["csr"]) -> sparse.csr_array: ...
 @overload
 def from_dense(a: ArrayLike, format: Literal["csc"]) -> sparse.csc_array: ...
 def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
-    """The sparse array of a dense one's non-zero items; equals ``scipy.sparse.coo_array(a)``.
+    """A sparse array of the non-zero items of `a`; equals ``scipy.sparse.coo_array(a)``.
 
     Parameters
     ----------
     a : array_like, shape (m, n); also (n,) for COO and CSR, and (n, m, ...) for COO
-        Of a dtype that SciPy takes: bool, integers, float32, float64, longdouble and the complex
-        ones, in native byte order; read only, never modified.
+        bool, integers, float32, float64, longdouble or complex, in native byte order, which SciPy
+        accepts; read only, never modified.
     format : {"coo", "csr", "csc"}, optional
         Format of the result.
 
@@ -56,21 +56,24 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     -------
     coo_array, csr_array or csc_array of a's dtype and shape
         In canonical format: sorted, without duplicates. Equal to ``scipy.sparse.<format>_array(a)``
-        in data, order, and the dtype of the indices: int32 where they and the number of items fit.
+        in data, order, and the dtype of the indices: int32 if indices and number of items fit.
 
     Raises
     ------
     ValueError, TypeError
-        What SciPy raises for other dtypes and numbers of dimensions; ValueError for another
-        format, TypeError for an `a` that is sparse.
+        SciPy's errors for other dtypes and numbers of dimensions; ValueError for another format,
+        TypeError for an `a` that is sparse.
 
     Notes
     -----
-    -0.0 is zero, NaN is not. One pass over `a`, in memory order, and a bitmask of an eighth of a
-    byte per item, as `nonzero`; no index of 8 bytes is written where 4 suffice. If the memory
-    order of `a` is not that of the format (CSC of a C-ordered array; COO and CSR of a
-    Fortran-ordered one), SciPy converts the result, in time linear in the number of non-zero
-    items. The result is the same for every number of threads.
+    **Zero.** -0.0 is zero, NaN is not.
+
+    **Time and memory.** One pass over `a`, in memory order, and a bitmask of an eighth of a byte
+    per item, as `nonzero`. Indices are written in their final dtype. If the memory order of `a`
+    differs from the format's (CSC of a C-ordered array; COO and CSR of a Fortran-ordered array),
+    SciPy converts the result, in time linear in the number of non-zero items.
+
+    **Threads.** The result is the same for every number of threads.
 
     Examples
     --------
@@ -144,6 +147,6 @@ def _nonzero_items(array, mask, threads):
 
 
 def _canonical(result):
-    """Mark the result as sorted and without duplicates; SciPy would need a pass to find out."""
+    """Mark the result as sorted and without duplicates, which SciPy would need a pass to check."""
     result.has_canonical_format = True
     return result

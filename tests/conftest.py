@@ -59,6 +59,7 @@ THREAD_UNSAFE = {
     "test_setting_holds_in_every_python_thread": "sets what holds for the process",
     "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
     "test_settings_change_while_others_call": "sets what holds for the process",
+    "test_site": "replaces fastsel's functions, and catches what an example prints",
     "test_patch": "replaces NumPy's functions",
     "test_what_a_variable_says": "sets a variable of the process",
     "test_written_meanwhile": "has a writer and readers of its own",

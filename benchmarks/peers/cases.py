@@ -5,7 +5,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from cells import DASK, DASK_MASKED, DASK_UNIQUE, SETS, SPARSE, UNIQUE, Cell
+from cells import DASK, DASK_MASKED, DASK_UNIQUE, GROUPED, SETS, SPARSE, UNIQUE, Cell
 from inputs import index_rows, items, keys, mask, rows, two_sets, two_sets_of_rows
 from on_dask import CALLS, selector
 
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 def build(cell):
     """The arrays of the cell."""
-    if cell.op in (*UNIQUE, *DASK_UNIQUE):
+    if cell.op in (*UNIQUE, *GROUPED, *DASK_UNIQUE):
         return Case(cell, unique_input(cell))
     if cell.op in SETS:
         x, tests = two_sets(cell.dtype, cell.size, cell.tests, cell.distribution)
@@ -113,8 +113,11 @@ def operator_call(functions, case):
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
+    if op in GROUPED:
+        keywords["sorted"] = case.sorted
     names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero", "isin_rows": "isin"}
-    name = "unique" if op in UNIQUE else names.get(op, op)
+    names |= dict.fromkeys(UNIQUE, "unique") | dict.fromkeys(GROUPED, "group_indices")
+    name = names.get(op, op)
     function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)
 
@@ -149,7 +152,7 @@ def same(found, expected, any_order):
     found = found.astype(expected.dtype, copy=False)
     if any_order:
         found, expected = in_order(found), in_order(expected)
-    return np.array_equal(found, expected)
+    return np.array_equal(found, expected, equal_nan=expected.dtype.kind in "fc")
 
 
 def in_order(a):

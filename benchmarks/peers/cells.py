@@ -21,9 +21,10 @@ SELECTION = (
     "boolean_mask",
 )
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
-SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+GROUPED = ("group_indices", "group_indices_first")
+SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "isin_rows", "gather_nd", *SPARSE)
+IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
     "nonzero_int32": "nonzero(a, dtype=int32)",
@@ -31,6 +32,7 @@ CALLS = {
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
     "unique_all": "unique(a, True, True, True)",
+    "group_indices_first": "group_indices(a, sorted=False)",
     "unique_rows": "unique(a, axis=0)",
     "isin_rows": "isin(a, tests, axis=0)",
     "unique_rows_first": "unique(a, axis=0, sorted=False)",
@@ -44,6 +46,7 @@ OPERATORS = (*IN_MEMORY, *DASK)
 FAMILIES = {
     "selection": SELECTION,
     "unique": UNIQUE,
+    "grouped": GROUPED,
     "sets": (*SETS, "isin_rows"),
     "sparse": SPARSE,
     "all": IN_MEMORY,
@@ -113,6 +116,7 @@ PARTS = {
     "unique_sorted": OF_VALUES,
     "unique_first": OF_VALUES,
     "unique_all": OF_VALUES,
+    **dict.fromkeys(GROUPED, OF_VALUES),
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
@@ -130,7 +134,31 @@ def grid(operators, **values):
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
 
+# The README's picture shows them.
+SHOWN = (
+    grid("nonzero argwhere", ndim=2, size=1e7),
+    grid("count_nonzero boolean_mask", size=1e7),
+    grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
+)
+
+# What programs do that is not what a kernel is made for; NumPy is fast there.
+EVERYDAY = (
+    grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
+    grid("isin", dtype="object", size=2e4, tests=300),
+    grid("isin intersect1d union1d setdiff1d setxor1d", size=1e5, tests=1e5, distribution="nan"),
+    grid("unique_sorted unique_first", dtype="T", size=1e5, groups=[1000, "n"]),
+    grid("unique_sorted", dtype=["complex128", "T", "U8"], size=10, groups=5),
+    grid("unique_sorted", dtype=["complex128", "V16", "S16", "U4"], size=5e5, groups="n"),
+    grid("unique_rows", dtype="int64", size=30, width=3, groups=5),
+    grid(
+        "unique_rows", dtype="float32", size=784_000, width=784, groups="n", distribution="coarse"
+    ),
+    grid("unique_all", dtype="int64", groups="n", distribution=["nearly", "halves"]),
+    grid("boolean_mask compress", layout=["strided", "reversed"], density=0.99),
+)
+
 MODEST = (
+    *SHOWN,
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
     grid("nonzero_int32", dtype=["bool", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
@@ -167,14 +195,23 @@ MODEST = (
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
+    grid("group_indices", dtype="int64", size=[1e5, 1e7], groups=[10, 1000, "n/10", "n"]),
+    grid("group_indices_first", dtype="int64", size=1e6, groups=[1000, "n/10"]),
+    grid("group_indices", dtype=["uint8", "float64", "U8"], groups=[10, 1000]),
+    grid("group_indices", dtype="int64", distribution=["narrow", "sorted", "zipf"]),
     grid("isin", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
     grid("isin", dtype=["int32", "int64"], distribution="narrow", tests=[1000, 1e5]),
     grid("isin", dtype=["int32", "int64"], size=1e6, distribution="gaps", tests=[1000, 1e6]),
     grid("isin", dtype=["uint8", "U8"], size=1e5, tests=100),
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
+    grid("index_in", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
+    grid("index_in", dtype="int64", distribution=["narrow", "sorted"], tests=[1000, 1e5]),
+    grid("index_in", dtype="U8", size=1e5, tests=100),
+    grid("index_in", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
     grid("isin_rows", dtype=["int64", "float64"], width=[2, 8], tests=[1000, 1e5]),
+    *EVERYDAY,
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", size=1e4),
     grid("gather_nd", dtype="float32", batch_dims=[1, 2]),
@@ -203,9 +240,11 @@ KEY = (
     grid("unique_sorted unique_first unique_all", dtype="int64", groups=[1000, "n/10", "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
     grid("unique_rows", dtype="int64", size=1e5, width=8),
+    grid("group_indices group_indices_first", dtype="int64", groups=[1000, "n/10"]),
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
     grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
-    grid("isin", dtype="int64", distribution="narrow"),
+    grid("isin index_in", dtype="int64", distribution="narrow"),
+    grid("index_in", dtype="int64", tests=[10, 1e5]),
     grid("isin", dtype="int64", size=1e6, distribution="gaps", tests=1e6),
     grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
@@ -337,8 +376,10 @@ def possible(cell):
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
+    if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
+        return False
     if cell.op in SETS:
-        return cell.distribution in ("random", "sorted", "narrow", "gaps")
+        return cell.distribution in ("random", "sorted", "narrow", "gaps", "nan")
     if cell.op in ("gather_nd", "dask_gather_nd"):
         room = cell.size >= 64 * cell.width  # some index rows for every batch
         return room and cell.distribution in ("random", "sorted")

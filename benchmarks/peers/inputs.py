@@ -1,9 +1,10 @@
 """Seeded inputs, every page touched: the same arrays for asv and for compare.py.
 
 Selection wants a density (the share of non-zero items), unique a number of groups, gather_nd index
-rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, ``zipf`` (few
-groups hold most items), ``narrow`` (the groups are the integers from 0 on), or ``gaps`` (every
-tenth of them).
+rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, ``nearly`` (one
+of a hundred sorted items moved), ``halves`` (two sorted runs), ``zipf`` (few groups hold most
+items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (every tenth of them), ``nan``
+(nine of ten items are NaN), or ``coarse`` (floats rounded to integers, of which rows have few).
 """
 
 import functools
@@ -15,6 +16,7 @@ import numpy as np
 SEED = 20260101
 RUN_ITEMS = 1000
 WORD_LETTERS = 8
+ORDERED = ("sorted", "reversed", "nearly", "halves")
 STEPS = {"narrow": 1, "gaps": 10}  # from one group to the next
 
 
@@ -54,25 +56,29 @@ def lay_out(a, layout):
 
 def keys(dtype, n, groups, distribution="random"):
     """An array (n,) of about ``groups`` distinct values, spread over the range of the dtype."""
-    if np.dtype(dtype) == object:  # one str object per item, as files are read
-        return keys(f"U{WORD_LETTERS}", n, groups, distribution).astype(object)
+    if np.dtype(dtype).kind in "OT":  # objects: one str per item, as files are read
+        return keys(f"U{WORD_LETTERS}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
         return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
     distinct = labels(np.dtype(dtype), groups)
-    if distribution in ("sorted", "reversed"):
+    if distribution in ORDERED:
         distinct = np.sort(distinct)
-    return distinct[group_numbers(n, groups, distribution)]
+    return with_nan(distinct[group_numbers(n, groups, distribution)], distribution)
 
 
 def rows(dtype, n, width, groups, distribution="random"):
     """An array (n, width) of about ``groups`` distinct rows."""
     distinct = labels(np.dtype(dtype), groups * width).reshape(groups, width)
+    if distribution == "coarse":
+        distinct = np.round(distinct)
     return distinct[group_numbers(n, groups, distribution)]
 
 
 def two_sets(dtype, n, tests, distribution="random"):
     """Arrays (n,) and (tests,) of items, of which about half are in the other one; narrow: they are
     the integers up to twice as many, gaps: every tenth up to twenty times as many."""
+    if np.dtype(dtype) == object:
+        return tuple(a.astype(object) for a in two_sets(f"U{WORD_LETTERS}", n, tests))
     generator = np.random.default_rng(SEED + 5)
     groups = 2 * tests
     if distribution in STEPS:
@@ -80,7 +86,16 @@ def two_sets(dtype, n, tests, distribution="random"):
     else:
         pool = labels(np.dtype(dtype), groups)
     x, others = pool[generator.integers(groups, size=n)], pool[:tests].copy()
-    return (np.sort(x), np.sort(others)) if distribution == "sorted" else (x, others)
+    if distribution == "sorted":
+        return np.sort(x), np.sort(others)
+    return with_nan(x, distribution), with_nan(others, distribution)
+
+
+def with_nan(a, distribution):
+    """Most of the items are NaN, if the distribution is ``nan``."""
+    if distribution == "nan":
+        a[mask(a.size, 0.9)] = np.nan
+    return a
 
 
 def two_sets_of_rows(dtype, n, tests, width):
@@ -96,6 +111,10 @@ def labels(dtype, groups):
     if dtype.kind in "SU":
         letters = generator.integers(ord("a"), ord("z") + 1, (groups, WORD_LETTERS), dtype=np.uint8)
         return letters.view(f"S{WORD_LETTERS}")[:, 0].astype(dtype)
+    if dtype.kind == "V":
+        return np.frombuffer(generator.bytes(groups * dtype.itemsize), dtype)
+    if dtype.kind == "c":
+        return labels(dtype.type(0).real.dtype, 2 * groups).view(dtype)
     if dtype.kind == "f":
         return generator.standard_normal(groups).astype(dtype)
     limits = np.iinfo(dtype)
@@ -110,8 +129,13 @@ def group_numbers(n, groups, distribution="random"):
     if distribution == "runs":
         return np.repeat(generator.integers(groups, size=n // RUN_ITEMS + 1), RUN_ITEMS)[:n]
     numbers = generator.permutation(n) if groups >= n else generator.integers(groups, size=n)
-    if distribution in ("sorted", "reversed"):
+    if distribution in ORDERED:
         numbers.sort()
+    if distribution == "nearly":
+        moved = np.flatnonzero(mask(n, 0.01))
+        numbers[moved] = numbers[generator.permutation(moved)]
+    if distribution == "halves":
+        numbers = np.concatenate([numbers[::2], numbers[1::2]])
     return numbers[::-1].copy() if distribution == "reversed" else numbers
 
 

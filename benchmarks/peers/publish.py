@@ -1,18 +1,20 @@
 """What people read of the results of a CPU level, such as v3: the README's table, the pictures.
 
-    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.5 \\
-        --json benchmarks/results/v3.json --markdown benchmarks/results/v3.md
     python benchmarks/peers/publish.py
 
-The first command measures, on an idle machine with every peer installed; the second writes
-docs/speed-up-v3.svg and that of each other level, and the table between the marks in README.md.
+measure.py makes the results, and then calls this: it writes the table between the marks in
+README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
+and a heat map of each level, such as docs/speed-up-v3.svg.
 """
 
 import json
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+from bars import DARK, LIGHT, bars
+from card import draw_card
 from cells import CALLS
 
 from fastsel._cli._chart import draw_speed_ups
@@ -21,12 +23,18 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # which most processors have
+BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # of this level
 TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.DOTALL)
 
 
 def main():
     text = README.read_text(encoding="utf-8")
-    README.write_text(with_table(text, results_of(README_LEVEL)), encoding="utf-8")
+    results = results_of(README_LEVEL)
+    README.write_text(with_table(text, results), encoding="utf-8")
+    for name, scheme in BARS.items():
+        (ROOT / "docs" / name).write_text(bars(results, scheme), encoding="utf-8")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    draw_card(ROOT / "docs" / "card.png", results, settings["project"]["description"])
     for path in sorted(RESULTS.glob("*.json")):
         draw(results_of(path.stem), ROOT / "docs" / f"speed-up-{path.stem}.svg")
 
@@ -52,8 +60,8 @@ def table(results):
         columns = [f"`{CALLS.get(op, op)}`", str(means["cells"]), *texts, str(means["losses"])]
         lines.append(f"| {' | '.join(columns)} |")
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    where = f"{results['machine']}; {results['threads']} threads each; {versions}."
-    return "\n".join([*lines, "", where, ""])
+    where = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
+    return "\n".join([*lines, "", f"{where}; {versions}.", ""])
 
 
 def draw(results, picture):

@@ -17,9 +17,9 @@ def main(folder=HERE):
     from matplotlib.figure import Figure
 
     for name, draw in PICTURES.items():
-        figure = Figure((9, 3.2), layout="constrained")
+        figure = Figure((6.8, 2.6), layout="constrained")
         draw(figure, arrays_of(HERE / f"{name}.md"))
-        figure.savefig(Path(folder) / f"{name}.png", dpi=110, metadata={"Software": None})
+        figure.savefig(Path(folder) / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
 def arrays_of(page):

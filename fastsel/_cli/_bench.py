@@ -21,9 +21,10 @@ import fastsel
 from fastsel._cli._workloads import Workload
 from fastsel._core import _numpy, _operators
 
-# A block is several calls of one side, so that most of them find its threads awake and its data in
-# the caches. Blocks are short, so that the two sides alternate often. The first call of a block may
-# have to wake threads, hence a minimum number of calls; a block of long calls may have fewer.
+# A block is several calls of one side, so that most calls find the side's threads awake and its
+# data in the caches. Blocks are short, so that the two sides alternate often. The first call of a
+# block may have to wake threads, hence a minimum number of calls; a block of long calls may have
+# fewer.
 BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
@@ -38,10 +39,10 @@ class Operator:
     """One way to call a public function.
 
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
-    the workload that is read completely; a workload without it does not fit. `copies` says that
-    the result holds copies of items, which must be equal bit by bit. `free_nan` holds the dtype
-    kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the part of a
-    result that is defined.
+    the workload that is read completely; a workload without this attribute does not fit. `copies`
+    means that the result holds copies of items, which must be equal bit by bit. `free_nan` has the
+    dtype kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the
+    defined part of a result.
     """
 
     label: str
@@ -59,11 +60,11 @@ class Operator:
 
     @property
     def family(self) -> str:
-        """The operators that it is counted with."""
+        """The family whose geometric mean includes this operator."""
         return _operators.OPERATORS[self.function].family
 
     def fits(self, workload: Workload) -> bool:
-        """Whether the workload asks for this operator, and its result is defined."""
+        """Whether the workload is for this operator, and the result is defined."""
         if workload.only and not {self.label, self.family} & set(workload.only):
             return False
         if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
@@ -84,6 +85,22 @@ def numpy_unique(ar, *outputs, axis=None, sorted=True):
         return _numpy.unique(ar, *outputs, axis=axis)
     values, index = _numpy.unique(ar, return_index=True)
     return values[np.argsort(index)]
+
+
+def numpy_group_indices(ar):
+    """The positions of each value: a stable argsort of the inverse of numpy.unique."""
+    values, inverse, counts = _numpy.unique(ar, return_inverse=True, return_counts=True)
+    indices = np.argsort(inverse.ravel(), kind="stable")
+    return values, indices, np.append(0, np.cumsum(counts))
+
+
+def numpy_index_in(element, test_elements):
+    """The first position of each item, by a search among the sorted test elements."""
+    order = np.argsort(test_elements, kind="stable")
+    values = test_elements[order]
+    at = np.searchsorted(values, element)
+    at[at == len(values)] = 0
+    return np.where(values[at] == element, order[at], -1)
 
 
 def numpy_nonzero_coordinates(x):
@@ -125,7 +142,7 @@ def numpy_first_nonzero(a):
     return index if true.flat[index] else np.intp(-1)
 
 
-# fastsel's functions as a user of NumPy writes them.
+# What a user of NumPy calls instead of fastsel's functions.
 NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
@@ -133,6 +150,8 @@ NUMPY = SimpleNamespace(
         "isin": numpy_isin,
         "nonzero": numpy_nonzero,
         "first_nonzero": numpy_first_nonzero,
+        "group_indices": numpy_group_indices,
+        "index_in": numpy_index_in,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -162,8 +181,8 @@ OPERATORS = (
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),
         defined=defined_coordinates,
-        note="NumPy: argwhere(x).astype(uint32), which writes the rows found; fastsel writes "
-        "DirectML's full size, one row per input item, zeros at the end",
+        note="NumPy: argwhere(x).astype(uint32), which writes one row per non-zero item; fastsel "
+        "writes DirectML's full size, one row per input item, zeros at the end",
     ),
     selection("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
     selection("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
@@ -196,12 +215,22 @@ OPERATORS = (
         defined=np.sort,
         note="compared in any order, as the array API leaves it open",
     ),
+    Operator(
+        "group_indices",
+        lambda f, w: f.group_indices(w.array),
+        note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
+    ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
     Operator(
         "isin(axis=0)",
         lambda f, w: f.isin(w.array, w.row_tests, axis=0),
         "row_tests",
         note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the numbers",
+    ),
+    sets(
+        "index_in",
+        lambda f, w: f.index_in(w.array, w.tests),
+        note="NumPy: argsort(tests), searchsorted",
     ),
     sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
     sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
@@ -295,7 +324,7 @@ class Row:
 
     @property
     def is_loss(self) -> bool:
-        """Whether NumPy was faster, by more than the digits that are printed hide."""
+        """Whether NumPy was faster by a difference that the printed digits show."""
         return self.ratio is not None and self.ratio < NO_LOSS
 
 
@@ -306,7 +335,7 @@ def time_block(call: Callable[[], Any], times: list[int]) -> None:
         start = perf_counter_ns()
         result = call()
         time = perf_counter_ns() - start
-        del result  # Not timed: no call pays for freeing the result of another.
+        del result  # Not timed: freeing a result is not part of the next call.
         times.append(time)
         calls += 1
         spent += time

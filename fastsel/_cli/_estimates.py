@@ -7,21 +7,21 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# What a call of no items takes, as items: times grow with the items plus these.
+# The fixed cost of a call, in items: times grow with the number of items plus FIXED_ITEMS.
 FIXED_ITEMS = 200
-# NumPy's time within the program differs from that of a sample, which finds other things in caches
-# and memory: by this factor at most, beside what the samples themselves show.
+# Caches and memory differ between a sample and the program's own call. So NumPy's times differ by
+# up to CONDITIONS, in addition to the spread of the samples.
 CONDITIONS = 1.25
-# With fewer samples than these, nobody knows how much they vary: then it is this factor.
+# With fewer than FEW_SAMPLES, the spread is unknown, and UNKNOWN_CONDITIONS replaces CONDITIONS.
 FEW_SAMPLES, UNKNOWN_CONDITIONS = 3, 1.6
 STANDARD_ERRORS = 3
-# If NumPy's calls are this many times as fast or as slow, calls that nobody sampled still matter
-# less than MAX_UNKNOWN of the time of the program, or there is no estimate of it.
+# For calls without a sample, NumPy takes LEAST_RATIO to GREATEST_RATIO times as long. If they could
+# then take more than MAX_UNKNOWN of the program's time, there is no estimate for the program.
 LEAST_RATIO, GREATEST_RATIO = 0.2, 50
 MAX_UNKNOWN = 0.1
 # The times of two runs of the same program differ by this factor.
 RUNS_DIFFER = 1.2
-# A range that is wider than this says nothing.
+# A range is not shown if its ends differ by more than this factor.
 WIDEST = 4
 
 # Windows counts the time of a thread in ticks of 16 ms.
@@ -29,7 +29,7 @@ HAS_THREAD_TIME = time.get_clock_info("thread_time").resolution < 1e-4
 
 
 class Range(NamedTuple):
-    """What a time, or a ratio, is at least and at most."""
+    """The least and the greatest value of a time or a ratio."""
 
     low: float
     high: float
@@ -43,11 +43,11 @@ class Range(NamedTuple):
         return Range(self.low / divisor, self.high / divisor)
 
     def widened(self, factor: float) -> Range:
-        """This range, and what differs from it by the factor."""
+        """The range of all values that differ from this range by up to the factor."""
         return Range(self.low / factor, self.high * factor)
 
     def is_wide(self) -> bool:
-        """Whether it says nothing."""
+        """Whether the range is too wide to be shown."""
         return self.high > WIDEST * self.low
 
 
@@ -97,22 +97,22 @@ class Calls:
             (CONDITIONS, UNKNOWN_CONDITIONS) if few else (self.spread(), CONDITIONS)
         )
         found = Range(elapsed + others / spread, elapsed + others * spread)
-        # Where other programs keep the CPUs busy, a sample also waits for these.
+        # If other programs keep the CPUs busy, a sample also waits for them.
         if HAS_THREAD_TIME:
             on_cpu = sum(sample.on_cpu for sample in self.samples)
             found = found._replace(low=found.low * min(on_cpu / elapsed, 1))
         return found.widened(conditions)
 
     def spread(self) -> float:
-        """By which factor the mean of the calls that were not sampled may differ."""
+        """The factor by which the mean of the calls without a sample may differ."""
         times = [sample.elapsed / sample.weight for sample in self.samples]
         error = statistics.stdev(times) / statistics.mean(times) / len(times) ** 0.5
         return 1 + STANDARD_ERRORS * error
 
 
 def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
-    """NumPy's time for all calls of a function that are of kinds with samples, and the nanoseconds
-    that the others took; None without any sample."""
+    """(NumPy's time for all calls of kinds that have samples, or None without any sample; the
+    nanoseconds of calls of other kinds with fastsel)."""
     found, unknown = None, 0
     for calls in kinds:
         estimate = calls.numpy_time()
@@ -124,8 +124,11 @@ def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
 
 
 def of_program(seconds: float, spent: float, numpy: Range, unknown: float) -> Range | None:
-    """NumPy's seconds for a program of which `spent` seconds are calls that NumPy serves in the
-    time `numpy`, and `unknown` seconds others; None if these may change the result."""
+    """The seconds of a program with NumPy's functions; None if unknown calls may change the result.
+
+    With fastsel, the program takes `seconds`: `spent` in calls that take the time `numpy` with
+    NumPy, and `unknown` in calls without an estimate.
+    """
     if unknown * (GREATEST_RATIO - 1) > MAX_UNKNOWN * (seconds + numpy.high):
         return None
     rest = seconds - spent - unknown

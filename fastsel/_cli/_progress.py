@@ -1,4 +1,4 @@
-"""Progress on standard error: the current item, and what is left."""
+"""Progress on standard error: the current item, and how many are left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-LINE_SECONDS = 10  # between two lines where there is no terminal
+LINE_SECONDS = 10  # the time between two lines without a terminal
 
 
 def show_line(text: str) -> None:
@@ -28,8 +28,8 @@ def with_progress(
 ) -> Iterator[Item]:
     """Yield the items. A terminal shows the current one, how many are left and the time left.
 
-    With rich installed, it shows a bar, else a line. Without a terminal a line is printed every
-    LINE_SECONDS, or, with `log`, for each item. `weights` says how the items share the time.
+    With rich installed, it shows a bar, otherwise a line. Without a terminal a line is printed
+    every LINE_SECONDS, or, with `log`, for each item. `weights` are the items' shares of the time.
     """
     weights = [1.0] * len(items) if weights is None else weights
     if sys.stderr.isatty():
@@ -79,7 +79,7 @@ def with_lines(
     show: Callable[[str], None],
     pause: float = 0,
 ) -> Iterator[Item]:
-    """Yield the items; a line of text shows the progress, after each pause of so many seconds."""
+    """Yield the items; a line of text shows the progress, at most once in `pause` seconds."""
     start = shown = time.perf_counter()
     done = 0.0
     for number, (item, weight) in enumerate(zip(items, weights, strict=True), 1):

@@ -1,8 +1,8 @@
-"""``fastsel run --report``: which functions were replaced, how often, and whether it paid.
+"""``fastsel run --report``: the calls of the replaced functions, and whether replacing them paid.
 
-Every call is counted and timed. Before some of them, NumPy's function is timed with the same
-arguments, for a limited time in all. What it would have taken for the others is a range
-(`_estimates`), or not known.
+Every call is counted and timed. Before some calls, NumPy's function is timed with the same
+arguments, for a limited time in all. NumPy's time for all calls is then a range (`_estimates`), or
+unknown.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ from fastsel._core._operators import OPERATORS
 # NumPy's functions are timed for this long, and then for this share of the time since the start.
 ALLOWANCE = 2_000_000_000  # nanoseconds
 MAX_SHARE = 0.1
-# Of the calls of a kind, measured by their items, this part is sampled, but no fewer than these.
+# Samples of a kind of calls have SAMPLED_PART of its items, and there are at least MIN_SAMPLES.
 SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
-# One more sample may take this part of what is left; the first one may take all.
+# One more sample may take PART_OF_REST of the remaining time; the first one may take all of it.
 PART_OF_REST = 1 / 4
-# The first rows of an array, with this many items, say how long NumPy takes for all: about, because
-# an item of a longer array takes more time.
+# NumPy's time for an array is estimated from its first rows, with PROBE_ITEMS, and multiplied by
+# CAUTION, because an item of a longer array takes more time.
 PROBE_ITEMS = 2048
 CAUTION = 1.5
-# Arrays up to here are of one kind, whatever the other arguments. Beyond, kinds are this many.
+# Calls with arrays of at most SMALL_ITEMS are of one kind for all other arguments. Larger arrays
+# have at most MAX_KINDS kinds.
 SMALL_ITEMS = 512
 MAX_KINDS = 256
-# A second call with these has no effect; methods of other objects may do anything.
+# A second call with objects of these types has no effect; methods of others may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
@@ -50,7 +51,7 @@ TOO_LONG = "NumPy's function would take too long"
 
 @dataclass
 class Record:
-    """What is known of one function."""
+    """The calls and samples of one function."""
 
     name: str
     function: Callable[..., Any]  # fastsel's
@@ -62,27 +63,27 @@ class Record:
         self.numpy = getattr(_numpy, self.name)
         names = list(inspect.signature(self.numpy).parameters)
         arrays = OPERATORS[self.name].arrays
-        self.array = names.index(arrays[0])  # whose items are counted
+        self.array = names.index(arrays[0])  # the argument whose items are counted
         self.others = [names.index(name) for name in arrays[1:] if name != "out"]
         self.out = names.index("out") if "out" in arrays else None
 
     @property
     def calls(self) -> int:
-        """How many calls were counted."""
+        """The number of counted calls."""
         return sum(calls.calls for calls in self.kinds.values())
 
     @property
     def spent(self) -> int:
-        """The nanoseconds of these calls."""
+        """The nanoseconds of the counted calls."""
         return sum(calls.spent for calls in self.kinds.values())
 
     @property
     def samples(self) -> int:
-        """How many calls were timed with NumPy's function, too."""
+        """The number of calls that were also timed with NumPy's function."""
         return sum(len(calls.samples) for calls in self.kinds.values())
 
     def calls_like(self, args: tuple, kwargs: dict[str, Any], items: int) -> Calls:
-        """The calls of the kind of this one."""
+        """The calls of the same kind as this call."""
         kind = [items.bit_length() // 2]
         if items > SMALL_ITEMS:
             kind += map(kind_of, args)
@@ -96,16 +97,16 @@ class Report:
     """Count and sample the calls of the patched functions, from now on."""
 
     def __init__(self) -> None:
-        # NumPy's unique does so when it is first called, for 15 ms, which no sample is to have.
+        # NumPy's unique imports it on its first call, for 15 ms, which must not be in a sample.
         importlib.import_module("numpy.ma")
         self.sampling = 0  # nanoseconds
         self.process = os.getpid()
         self.lock = threading.Lock()
-        self.threads: set[int] = set()  # that have called
-        self.inside = threading.local()  # whose function it is that calls: numpy's or fastsel's
+        self.threads: set[int] = set()  # the threads that have called
+        self.inside = threading.local()  # its `side`, numpy or fastsel, during a call
         self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
         _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
-        _patch.COUNT_SMALL = lambda a, most: None  # which would not be counted
+        _patch.COUNT_SMALL = lambda a, most: None  # its calls would not be counted
         self.start = perf_counter_ns()
 
     def counting(self, record: Record) -> Callable[..., Any]:
@@ -113,7 +114,7 @@ class Report:
         inside, function, array = self.inside, record.function, record.array
 
         def count(*args, **kwargs):
-            # Some functions call others: these are of the same side, and no calls of the program.
+            # A function may call another one, on the same side. The program did not call that one.
             if side := getattr(inside, "side", None):
                 return (function if side == "fastsel" else record.numpy)(*args, **kwargs)
             items = number_of_items(args[array])
@@ -134,13 +135,13 @@ class Report:
         return count
 
     def elapsed(self) -> int:
-        """Nanoseconds since the start, but for those of NumPy's functions."""
+        """Nanoseconds since the start, without the time of NumPy's functions."""
         return perf_counter_ns() - self.start - self.sampling
 
     def sample(
         self, record: Record, calls: Calls, args: tuple, kwargs: dict[str, Any], items: int
     ) -> None:
-        """Time a call with NumPy's function, if that has no side effects and is not too long."""
+        """Time a call with NumPy's function, if it has no side effects and is not too long."""
         if not self.lock.acquire(blocking=False):
             return
         start = perf_counter_ns()
@@ -159,7 +160,7 @@ class Report:
                 record.reason = TOO_LONG
                 return
             calls.add_sample(items + FIXED_ITEMS, *timed(record, args, kwargs))
-        except Exception:  # The program will see it, or has it, from fastsel's function.
+        except Exception:  # fastsel's function raises it, too.
             pass
         finally:
             self.inside.side = None
@@ -182,11 +183,11 @@ class Report:
             (record for record in self.records.values() if record.calls),
             key=lambda record: -record.spent,
         )
-        elapsed, threads = self.elapsed(), len(self.threads)  # without what comes now
+        elapsed, threads = self.elapsed(), len(self.threads)  # before the report's own calls
         seconds = (elapsed - self.counting_time(sum(r.calls for r in called))) / 1e9
         yield f"\nfastsel run --report: {duration(seconds)}"
         if not called:
-            yield "no function was called that is replaced; a[mask] and methods are not"
+            yield "no replaced function was called; a[mask] and methods are not replaced"
             return
         estimates = {r.name: of_function(list(r.kinds.values())) for r in called}
         yield from aligned([HEADINGS, *(texts_of(r, *estimates[r.name]) for r in called)], 1)
@@ -202,10 +203,10 @@ class Report:
             )
 
     def counting_time(self, calls: int) -> float:
-        """About how many nanoseconds it took to count these calls."""
+        """About how many nanoseconds counting these calls took."""
         record = Record("flatnonzero", lambda a: None)
         count = self.counting(record)
-        record.calls_like((b"",), {}, 0).sampled = 1 << 60  # to be counted alone
+        record.calls_like((b"",), {}, 0).sampled = 1 << 60  # no sample is needed
         record.kinds[(0,)].samples.extend([None] * MIN_SAMPLES)
         rounds = 1000
         start = perf_counter_ns()
@@ -217,7 +218,7 @@ class Report:
 def verdict(
     called: list[Record], estimates: dict[str, tuple[Range | None, int]], seconds: float
 ) -> Iterable[str]:
-    """Whether it paid for the whole program, or why that is not known."""
+    """Whether replacing paid for the whole program, or why this is unknown."""
     known = [found for found, _ in estimates.values() if found is not None]
     spent = sum(record.spent for record in called)
     unknown = sum(nanoseconds for _, nanoseconds in estimates.values())
@@ -245,7 +246,7 @@ def texts_of(record: Record, found: Range | None, unknown: int) -> tuple[str, ..
     estimate = ("no estimate", "-")
     known = record.spent - unknown
     if found is not None and not found.is_wide() and unknown <= known:
-        # Calls of other kinds, of which NumPy's time is not known, have the ratio of the others.
+        # Kinds of calls for which NumPy's time is unknown get the ratio of the other kinds.
         ratio = found.over(known)
         estimate = (duration_range(ratio.over(1e9 / record.spent)), ratio_range(ratio))
     counts = (f"{record.calls:,}", f"{record.items:,}")
@@ -271,7 +272,7 @@ def two_digits(value: float) -> str:
 
 
 def kind_of(argument: Any) -> Any:
-    """What NumPy's time for an item depends on: the dtype and size of an array, or a value."""
+    """The property that NumPy's time for an item depends on: dtype and size, or a value."""
     if isinstance(size := getattr(argument, "size", None), int):
         return argument.dtype, size.bit_length() // 2
     simple = argument is None or isinstance(argument, bool | int | str)
@@ -279,7 +280,7 @@ def kind_of(argument: Any) -> Any:
 
 
 def number_of_items(array: Any) -> int:
-    """The items of an array; of a list, its length, because more would have to be counted."""
+    """The number of items of an array; the length of a list, whose items are not counted."""
     size = getattr(array, "size", None)
     if isinstance(size, int):
         return size
@@ -287,7 +288,7 @@ def number_of_items(array: Any) -> int:
 
 
 def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int]:
-    """The nanoseconds of a call of NumPy's function: in all, and of the thread on a CPU."""
+    """The nanoseconds of a call of NumPy's function: elapsed, and of the thread on a CPU."""
     start, on_cpu = perf_counter_ns(), thread_time_ns()
     result = record.numpy(*args, **kwargs)
     found = perf_counter_ns() - start, thread_time_ns() - on_cpu
@@ -304,7 +305,7 @@ def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limi
         expected = timed(record, piece_of(record, args, some / items), kwargs)[0] * items / some
         if expected * CAUTION <= limit or expected * some / items > limit / 100:
             break
-        some *= 16  # Fixed costs are a smaller part of it.
+        some *= 16  # Fixed costs are a smaller part of a longer call.
     return expected * CAUTION
 
 
@@ -319,15 +320,15 @@ def piece_of(record: Record, args: tuple, part: float) -> tuple:
 
 
 def is_repeatable(record: Record, args: tuple) -> bool:
-    """Whether the function may be called once more, without an effect."""
+    """Whether a second call of the function has no effect."""
     if record.out is not None and args[record.out] is not None:
         return False
     return all(map(is_harmless, args))
 
 
 def is_harmless(argument: Any) -> bool:
-    """Whether the functions may be called with it once more, without an effect, and at once: it is
-    no array of a library that may compute for hours."""
+    """Whether a second call with this argument has no effect, and does not start a computation of
+    another library, which may take hours."""
     if type(argument) in (np.ndarray, np.memmap):
         return not argument.dtype.hasobject or {*map(type, argument.flat)} <= HARMLESS
     if type(argument) is list:

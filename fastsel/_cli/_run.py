@@ -18,8 +18,8 @@ from fastsel._cli._workloads import BadInputError
 def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
     """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
 
-    What it raises is passed on, and its traceback shows none of our frames. Nothing is restored:
-    threads and exit handlers may still run, and see what they would see in Python.
+    Its exceptions are passed on, and their tracebacks show none of our frames. Nothing is restored:
+    threads and exit handlers may still run, and need the same environment as with `python`.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
             else:
                 run_script(target)
     except ImportError as error:
-        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # it found nothing to run
+        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # no such module
             sys.exit(f"fastsel run: {error}")
         hide_our_frames(error)
         raise
@@ -54,9 +54,9 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
 
 
 def run_script(script: str) -> None:
-    """Run a script. `runpy.run_path` would not tell its path as given from its absolute one:
-    Python has the former in ``sys.argv``, the latter in ``__file__`` and tracebacks."""
-    # As Python makes it, which leaves "./" in it except on Windows.
+    """Run a script. Python has its path as given in ``sys.argv``, and the absolute path in
+    ``__file__`` and tracebacks; `runpy.run_path` would use one path for all of them."""
+    # The absolute path that Python makes, which still has "./" except on Windows.
     path = os.path.abspath(script) if os.name == "nt" else os.path.join(os.getcwd(), script)
     loader = SourceFileLoader("__main__", path)
     try:
@@ -71,13 +71,13 @@ def run_script(script: str) -> None:
 
 
 def replace_first_path(paths: list[str]) -> None:
-    """Replace the folder of the command, which ``python -P`` leaves out of ``sys.path``."""
+    """Replace the folder of the command in ``sys.path``; ``python -P`` leaves this folder out."""
     if not sys.flags.safe_path:
         sys.path[:1] = paths
 
 
 def hide_our_frames(error: BaseException) -> None:
-    """Have the traceback, if Python prints one, begin with the program's own frames."""
+    """Make a printed traceback begin with the program's own frames."""
     theirs = error.__traceback__
     while theirs and name_of_module(theirs).startswith((__name__, "runpy", "importlib._boot")):
         theirs = theirs.tb_next
@@ -93,5 +93,5 @@ def last(traceback):
 
 
 def name_of_module(traceback) -> str:
-    """Where the code of the first frame of a traceback stands."""
+    """The module of the first frame of a traceback."""
     return traceback.tb_frame.f_globals.get("__name__", "")

@@ -57,7 +57,7 @@ def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
 
 
 def print_table(rows: Iterable[Row]) -> None:
-    """Print the table: with rich, losses in red, if it is installed; else as plain text."""
+    """Print the table: by rich, if it is installed, with losses in red; otherwise as text."""
     try:
         from rich.console import Console
         from rich.table import Table
@@ -87,7 +87,7 @@ def counted(number: int, noun: str) -> str:
 
 def print_summary(rows: list[Row], left_out: int = 0) -> None:
     """Print notes on operators, the number of losses, the geometric means, every difference, and
-    how many rows an interrupted run has left out."""
+    the number of rows that an interrupted run left out."""
     shown = {row.operator for row in rows}
     for operator in OPERATORS:
         if operator.note and operator.label in shown:

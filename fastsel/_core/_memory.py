@@ -1,4 +1,4 @@
-"""How much memory is kept between calls."""
+"""How much memory is cached between calls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _kept = DEFAULT_MB
 
 
 def set_keep_mb(mb: float | None) -> None:
-    """Set how much memory fastsel keeps between calls, for the whole process.
+    """Set how much memory fastsel caches between calls, for the whole process.
 
-    Fresh memory takes time: a page fault for every 4096 bytes. So memory that a call worked with,
-    and that of results which are gone, is kept for the calls to come, up to this limit. Arrays that
-    are larger than the limit are never kept.
+    Fresh memory takes time: a page fault for every 4096 bytes. So fastsel caches the working memory
+    of its calls, and the memory of deleted results, for later calls, up to this limit. Arrays that
+    are larger than the limit are never cached.
 
     Parameters
     ----------
     mb : number or None
-        In megabytes (2^20 bytes), at least 0, which keeps nothing. None restores the default: the
+        In megabytes (2^20 bytes), at least 0; 0 caches nothing. None restores the default: the
         environment variable FASTSEL_KEEP_MB (read at import), or 64.
 
     Raises
@@ -48,13 +48,13 @@ def set_keep_mb(mb: float | None) -> None:
 
 
 def get_keep_mb() -> float:
-    """How many megabytes fastsel keeps between calls, at most.
+    """How many megabytes fastsel caches between calls, at most.
 
     Returns
     -------
     float
-        The first of these that is given: `set_keep_mb`, the environment variable FASTSEL_KEEP_MB,
-        64.
+        The limit of `set_keep_mb` if it was called, otherwise the environment variable
+        FASTSEL_KEEP_MB if it is set, otherwise 64.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def get_keep_mb() -> float:
 
 
 def release_memory() -> int:
-    """Give all memory that fastsel keeps between calls back to the system.
+    """Return all cached memory to the system.
 
     Returns
     -------
     int
-        How many bytes that was.
+        The number of bytes returned.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _bytes(mb):
 
 
 def _from_environment():
-    """What FASTSEL_KEEP_MB asks for, with a warning if that is no limit."""
+    """The limit of FASTSEL_KEEP_MB, or the default, with a warning if the value is not a limit."""
     text = os.environ.get("FASTSEL_KEEP_MB", "").strip()
     if not text:
         return DEFAULT_MB

@@ -1,8 +1,9 @@
-"""NumPy's own functions of the names that fastsel shares, as they are without `patch_numpy`.
+"""NumPy's own functions with the names that fastsel shares, even while NumPy is patched.
 
-Calls that fastsel passes to NumPy use these: with NumPy patched, ``numpy.nonzero`` would call
-fastsel again. They are copies of the functions behind NumPy's dispatch, and ignore
-``__array_function__``. For arrays that may have one, `_gate.library` returns numpy itself.
+Calls that fastsel passes to NumPy use these copies: while NumPy is patched, ``numpy.nonzero`` would
+call fastsel again. They are copies of the functions behind NumPy's dispatch, and ignore
+``__array_function__``. A copy calls other copies. For arrays that override NumPy's functions,
+`_gate.library` returns numpy itself.
 """
 
 import inspect
@@ -16,11 +17,12 @@ NAMES = tuple(name for name, operator in OPERATORS.items() if operator.in_numpy)
 IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 
-def _copy(function):
-    """A copy of the function, which keeps its code when that of the original is replaced."""
+def copy_of(function, namespace):
+    """A copy of the function, which keeps its code when the code of the original is replaced, and
+    looks global names up in `namespace`."""
     copy = types.FunctionType(
         function.__code__,
-        function.__globals__,
+        namespace,
         function.__name__,
         function.__defaults__,
         function.__closure__,
@@ -29,4 +31,31 @@ def _copy(function):
     return copy
 
 
-globals().update({name: _copy(function) for name, function in IMPLEMENTATIONS.items()})
+def _copies():
+    """The copies. The copied functions of one NumPy module share a copy of its namespace, in which
+    all functions of the module are copies, and numpy is a module with the copies."""
+    namespaces = {id(f.__globals__): dict(f.__globals__) for f in IMPLEMENTATIONS.values()}
+    copies = {
+        name: copy_of(function, namespaces[id(function.__globals__)])
+        for name, function in IMPLEMENTATIONS.items()
+    }
+    numpy = types.ModuleType("numpy")
+    vars(numpy).update(copies)
+
+    def from_numpy(name):  # looked up late: numpy imports some of its modules on first use
+        value = getattr(np, name)
+        setattr(numpy, name, value)
+        return value
+
+    numpy.__getattr__ = from_numpy
+    replaced = {id(np): numpy} | {id(getattr(np, name)): copies[name] for name in NAMES}
+    for namespace in namespaces.values():
+        for name, value in namespace.items():
+            if id(value) in replaced:
+                namespace[name] = replaced[id(value)]
+            elif type(value) is types.FunctionType and id(value.__globals__) in namespaces:
+                namespace[name] = copy_of(value, namespaces[id(value.__globals__)])
+    return copies
+
+
+globals().update(_copies())

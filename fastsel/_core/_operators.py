@@ -1,19 +1,19 @@
-"""The operators: the public functions that work on arrays. Lists of them are read from here.
+"""OPERATORS: the public functions that work on arrays. Other modules make their lists from it.
 
-`tests/project/test_operators.py` says what an operator lacks, by the recipe in CONTRIBUTING.md.
+`tests/project/test_operators.py` lists what an operator lacks, by the recipe in CONTRIBUTING.md.
 """
 
 from typing import NamedTuple
 
 
 class Operator(NamedTuple):
-    """What is the same for all calls of a public function."""
+    """Facts about a public function."""
 
-    family: str  # as `fastsel bench` groups them
+    family: str  # the group in `fastsel bench`
     arrays: tuple[
         str, ...
-    ]  # the arguments that may be arrays: first the one whose items are returned
-    in_numpy: bool = True  # under the same name: it serves what no kernel does, and is patched
+    ]  # the arguments that may be arrays; first the array whose items are returned
+    in_numpy: bool = True  # NumPy has a function of this name: it is patched
     in_dask: bool = True  # fastsel.dask has it
     adds: tuple[str, ...] = ()  # the arguments that NumPy's function of the name lacks
     form_of: str = ""  # the operator whose kernels and tests it shares
@@ -34,7 +34,9 @@ OPERATORS = {
     "unique_counts": Operator("distinct", ("x",), form_of="unique"),
     "unique_inverse": Operator("distinct", ("x",), form_of="unique"),
     "unique_values": Operator("distinct", ("x",), form_of="unique"),
+    "group_indices": Operator("distinct", ("ar",), in_numpy=False),
     "isin": Operator("sets", ("element", "test_elements"), adds=("axis",)),
+    "index_in": Operator("sets", ("element", "test_elements"), in_numpy=False),
     "intersect1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
     "union1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
     "setdiff1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),

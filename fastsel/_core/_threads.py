@@ -14,19 +14,19 @@ from typing import SupportsIndex
 
 from fastsel._core import parallel
 
-# With fewer bytes of input and output per thread, a parallel region does not pay: a core moves this
-# many from its cache in about 10 us. A sleeping thread takes 0.1 ms to wake, but 2 us where calls
-# follow each other; a threshold that suits the former makes loops over 1e5 items slower.
+# With fewer bytes of input and output per thread, a parallel region does not pay: a core moves
+# MIN_CHUNK_BYTES from its cache in about 10 us. A sleeping thread takes 0.1 ms to wake, but 2 us if
+# calls follow each other; a threshold for sleeping threads makes loops over 1e5 items slower.
 MIN_CHUNK_BYTES = 1 << 18
 
-# More threads than this are never asked for: set_num_threads, threads, the command line and the
-# variables of fastsel refuse a greater count; of OpenMP's variables, it is reduced to this.
+# The most threads of a call. set_num_threads, threads, the command line and fastsel's variables
+# refuse a greater count; a greater count in OpenMP's variables is reduced to MAX_THREADS.
 MAX_THREADS = max(64, os.cpu_count() or 1)
 
 _chosen = None  # set_num_threads
 _local = contextvars.ContextVar("fastsel_threads", default=None)  # with threads(n)
-_environment = None  # a count and the variable that asks for it
-_openmp_asked = False  # by OMP_NUM_THREADS
+_environment = None  # (count, variable)
+_openmp_asked = False  # OMP_NUM_THREADS is set
 _available = 1  # affinity and quota
 _forked = False
 
@@ -64,11 +64,19 @@ def get_num_threads() -> int:
     Returns
     -------
     int
-        The first of these that is given: ``with fastsel.threads(n)``, `set_num_threads`, in a
-        child made by fork 1 or FASTSEL_FORK_THREADS, the environment variable FASTSEL_NUM_THREADS
-        (read at import), what OpenMP would use (OMP_NUM_THREADS, threadpoolctl), the CPUs that
-        this process may use (affinity and cgroup quota). Never more than OMP_THREAD_LIMIT. A
-        serial build cuts work into the same chunks, and runs them one after the other.
+        At most OMP_THREAD_LIMIT. A serial build divides work into the same chunks, and runs them
+        one after the other.
+
+    Notes
+    -----
+    The first setting in this list decides:
+
+    1. ``with fastsel.threads(n)``
+    2. `set_num_threads`
+    3. in a child made by fork: FASTSEL_FORK_THREADS, or 1
+    4. the environment variable FASTSEL_NUM_THREADS (read at import)
+    5. OpenMP's setting (OMP_NUM_THREADS, threadpoolctl)
+    6. the CPUs that this process may use (affinity and cgroup quota)
 
     Examples
     --------
@@ -115,8 +123,8 @@ def _limited(count) -> Iterator[None]:
 
 
 def for_bytes(nbytes, cost=1):
-    """The number of threads for a call that moves `nbytes`. `cost` is its time per byte, as a
-    multiple of that of a plain copy from the cache, where it is clearly more."""
+    """The number of threads for a call that moves `nbytes`. `cost` is the call's time per byte,
+    divided by the time that a copy from the cache takes."""
     work = nbytes * cost
     if work < 2 * MIN_CHUNK_BYTES:
         return 1
@@ -135,7 +143,7 @@ def _limit():
 
 
 def _asked(openmp):
-    """A count and the rule that decided; openmp is what OpenMP would use, or 0."""
+    """(count, rule that decided); openmp is the count that OpenMP would use, or 0."""
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
     if _chosen is not None:
@@ -160,7 +168,7 @@ def _checked(n):
 
 
 def _from_environment(name):
-    """The thread count that a variable asks for; None, with a warning, if it is not a count."""
+    """The thread count of a variable; None, with a warning, if its value is not a count."""
     text = os.environ.get(name, "").strip()
     if not text:
         return None
@@ -191,7 +199,7 @@ def _affinity():
 
 
 def _quota(root="/sys/fs/cgroup"):
-    """CPUs' worth of time that cgroup v2 or v1 grants, or None."""
+    """The CPU time that cgroup v2 or v1 grants, in CPUs, or None."""
     try:
         with open(f"{root}/cpu.max") as file:
             quota, period = file.read().split()
@@ -222,7 +230,7 @@ def _start():
 
 
 def _after_fork():
-    """A child starts with one thread: many workers with many threads each are too many."""
+    """A forked child starts with one thread: many workers with many threads each are too many."""
     global _chosen, _forked, _available
     _chosen = None
     _forked = _from_environment("FASTSEL_FORK_THREADS") or 1

@@ -1,4 +1,4 @@
-"""Types of arguments and results, as precise as those of NumPy's own stubs."""
+"""Types of arguments and results, as precise as in NumPy's own stubs."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -11,9 +11,9 @@ Index = TypeVar("Index", bound=np.integer[Any])
 # An array of one dimension.
 Flat: TypeAlias = np.ndarray[tuple[int], np.dtype[Scalar]]
 
-# `ArrayOf` is an array_like of a known scalar type: an array, a NumPy scalar, a sequence of these.
-# `ListOf` is a list, or a sequence of lists, of Python's numbers. Their names in NumPy are private,
-# and needed by type checkers alone.
+# `ArrayOf` is an array_like of a known scalar type: an array, a NumPy scalar, or a sequence of
+# them. `ListOf` is a list, or a sequence of lists, of Python's numbers. Their names in NumPy are
+# private, and only type checkers need them.
 if TYPE_CHECKING:
     from numpy._typing import _ArrayLike as ArrayOf
     from numpy._typing import _NestedSequence

@@ -2,15 +2,18 @@
 cimport numpy as cnp
 
 
-cdef inline bint is_contiguous_native(a) noexcept:
-    """A C-contiguous, aligned ndarray of numbers in native byte order?"""
+cdef inline bint is_native(a) noexcept:
+    """An ndarray of numbers in native byte order?"""
     cdef cnp.ndarray array
     if not cnp.PyArray_CheckExact(a):
         return False
     array = <cnp.ndarray>a        # without a check, which might raise
-    if not cnp.PyArray_ISALIGNED(array) or not cnp.PyArray_IS_C_CONTIGUOUS(array):
-        return False
-    if not cnp.PyArray_ISNOTSWAPPED(array):
-        return False
-    return (cnp.PyArray_TYPE(array) <= cnp.NPY_CLONGDOUBLE
-            or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16)
+    return cnp.PyArray_ISNOTSWAPPED(array) and (
+        cnp.PyArray_TYPE(array) <= cnp.NPY_CLONGDOUBLE
+        or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16)
+
+
+cdef inline bint is_contiguous_native(a) noexcept:
+    """The same, C-contiguous and aligned?"""
+    return is_native(a) and cnp.PyArray_ISALIGNED(<cnp.ndarray>a) and (
+        cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>a))

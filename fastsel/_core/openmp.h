@@ -65,7 +65,7 @@ static fs_atomic_t fs_forks;     /* that led to this process since the import */
 
 #if defined(_WIN32) || !FS_OPENMP
 
-static int fs_has_room(int threads) { return threads > 0; }
+static int fs_may_run(int threads) { return threads > 0; }
 static int fs_install(void) { return 0; }
 static const char *fs_runtime(void) { return NULL; }
 
@@ -73,48 +73,51 @@ static const char *fs_runtime(void) { return NULL; }
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include "clock.h"
+#include "thread_trial.h"
 
-/* Threads that the runtime keeps for this one. */
-static __thread int fs_pool_threads;
+/* A runtime keeps a pool for each thread that has run a region, until that thread ends or forks. So
+   only so many threads at a time may run regions, whoever calls. */
+enum { FS_MAX_POOLS = 2 };
+enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* for so long the answer of a trial holds */
 
-/* What a new thread's stack takes, or more. */
-static size_t fs_stack_bytes(void)
+static fs_atomic_t fs_pools;         /* that the threads of this process have */
+static pthread_key_t fs_pool_key;    /* set in threads with a pool: they give it back as they end */
+static __thread int fs_pool_threads; /* of this thread's pool, itself included; 0 without one */
+static __thread int fs_tried_threads; /* that this thread's pool could have, until a time */
+static __thread int64_t fs_tried_until;
+
+static void fs_give_back(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
+
+/* Can this thread's pool have so many threads? In one thread at a time. A pool shrinks and grows
+   with the size of the calls, which is not to take a trial each time. */
+static int fs_can_have(int threads)
 {
-    size_t bytes = 0, asked = 0;
-    pthread_attr_t attributes;
-    const char *text = getenv("OMP_STACKSIZE");
-    if (!pthread_attr_init(&attributes)) {
-        pthread_attr_getstacksize(&attributes, &bytes);
-        pthread_attr_destroy(&attributes);
+    static int64_t refused_until;
+    int64_t now = fs_microseconds();
+    if (threads <= fs_tried_threads && now < fs_tried_until) return 1;
+    if (now < refused_until) return 0;
+    if (!fs_can_make(threads - fs_pool_threads)) {
+        refused_until = now + FS_TRIAL_MICROSECONDS;
+        return 0;
     }
-    if (text != NULL) {
-        char *unit;
-        asked = strtoul(text, &unit, 10);
-        while (*unit == ' ') unit++;
-        asked <<= *unit == 'B' || *unit == 'b'   ? 0
-                  : *unit == 'M' || *unit == 'm' ? 20
-                  : *unit == 'G' || *unit == 'g' ? 30
-                                                 : 10;
-    }
-    return asked > bytes ? asked : bytes;
+    fs_tried_threads = threads;
+    fs_tried_until = now + FS_TRIAL_MICROSECONDS;
+    return 1;
 }
 
-/* libgomp ends the process if it cannot create a thread: under a limit of the address space, is
-   there enough left for this region's? */
-static int fs_has_room(int threads)
+/* May this thread run a region of so many threads? In one thread at a time. */
+static int fs_may_run(int threads)
 {
-    struct rlimit limit;
-    if (threads > fs_pool_threads && !getrlimit(RLIMIT_AS, &limit) &&
-        limit.rlim_cur != RLIM_INFINITY) {
-        size_t bytes = (size_t)threads * (fs_stack_bytes() + (1 << 16));
-        void *stack = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
-        if (stack == MAP_FAILED) return 0;
-        munmap(stack, bytes);
+    if (!fs_pool_threads) {
+        if (fs_load(&fs_pools) >= FS_MAX_POOLS || !fs_can_have(threads) ||
+            pthread_setspecific(fs_pool_key, &fs_pools))
+            return 0;
+        fs_fetch_add(&fs_pools, 1);
+    } else if (threads > fs_pool_threads && !fs_can_have(threads)) {
+        return 0;
     }
     fs_pool_threads = threads;
     return 1;
@@ -144,18 +147,28 @@ static void fs_end_pool(void)
 static void fs_end_pool(void) {}
 #endif
 
+static void fs_forget_pool(void)
+{
+    fs_pool_threads = fs_tried_threads = 0;
+    pthread_setspecific(fs_pool_key, NULL);
+}
+
 /* A child has none of its parent's threads, but libgomp would wait for them: they end before the
    fork. Those of another thread of the parent do not matter, since the child has not got that one
    either. If this thread has run no region of ours, its pool is not ours to end. The runtimes of
    LLVM and Intel start afresh in a child, and hang there if their threads have been ended. */
 static void fs_before_fork(void)
 {
-    if (fs_is_libgomp && fs_pool_threads) fs_end_pool();
-    fs_pool_threads = 0;
+    if (!fs_is_libgomp || !fs_pool_threads) return;
+    fs_end_pool();
+    fs_forget_pool();
+    fs_fetch_add(&fs_pools, -1);
 }
 
 static void fs_in_child(void)
 {
+    fs_forget_pool();
+    fs_store(&fs_pools, 0);
     fs_store(&fs_in_region, 0);
     fs_fetch_add(&fs_forks, 1);
 }
@@ -181,7 +194,8 @@ static int fs_find_libgomp(void)
 static int fs_install(void)
 {
     fs_is_libgomp = fs_find_libgomp();
-    return pthread_atfork(fs_before_fork, NULL, fs_in_child);
+    return pthread_key_create(&fs_pool_key, fs_give_back) ||
+           pthread_atfork(fs_before_fork, NULL, fs_in_child);
 }
 
 #endif
@@ -190,7 +204,7 @@ static int fs_install(void)
 static int fs_begin_region(int threads)
 {
     if (omp_in_parallel() || fs_exchange(&fs_in_region, 1)) return 0;
-    if (fs_has_room(threads)) return 1;
+    if (fs_may_run(threads)) return 1;
     fs_store(&fs_in_region, 0);
     return 0;
 }

@@ -56,29 +56,22 @@ cdef extern from "clock.h" nogil:
     int64_t fs_microseconds()
     int64_t fs_thread_microseconds()
 
+cdef extern from "late_regions.h" nogil:
+    int FS_LATE_MICROSECONDS
+    void fs_note_region(int64_t start, int64_t worked)
+    int64_t fs_put_off()
+
 cdef extern from "Python.h" nogil:
     unsigned long PyThread_get_thread_ident()
 
 cdef enum:
     CHECK_MICROSECONDS = 50_000
     MAX_RANGES = 64           # of a job; more threads than that share them
-    # A region that takes so much longer than its work, and twice as long, waits for a thread to
-    # wake up, or for a CPU that is busy. After so many in a row none begins for a while, and for
-    # twice that while if the next ones are as late.
-    LATE_MICROSECONDS = 1_000
-    MAX_LATE = 2
-    FIRST_SERIAL_MICROSECONDS = 50_000
-    MAX_SERIAL_MICROSECONDS = 1_600_000
 
 cdef unsigned long main_thread = 0    # that handles signals
 # Used by the main thread alone: when it last read the clock, and when it is to check signals.
 cdef int64_t read_at = 0
 cdef int64_t due = 0
-# How many regions in a row were late, the time when they begin again (on 32 bits, in its last 32),
-# and for how long they were put off.
-cdef fs_atomic_t late_regions = 0
-cdef fs_atomic_t serial_until = 0
-cdef fs_atomic_t serial_for = 0
 
 ctypedef struct range_t:
     fs_atomic_t next          # chunk that nobody has taken
@@ -146,7 +139,7 @@ cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
         wanted = <int>min(threads, left)
         if fs_load(&fs_forks) != forks:
             wanted = 1
-        state.alone_until = put_off() if wanted > 1 else 0
+        state.alone_until = fs_put_off() if wanted > 1 else 0
         if wanted > 1 and not state.alone_until and fs_begin_region(wanted):
             run_region(&state, wanted)
             fs_end_region()
@@ -178,9 +171,9 @@ cdef Py_ssize_t count_left(run_t *state) noexcept nogil:
 
 
 cdef void run_region(run_t *state, int threads) noexcept nogil:
-    """Run chunks on so many threads. If time and again most of it goes by while the caller waits,
-    not for a thread that works, but for one that waits for a CPU, no region begins for a while."""
-    cdef int64_t start = fs_microseconds(), now, longest
+    """Run chunks on so many threads. A region is late if most of it goes by while the caller waits,
+    not for a thread that works, but for one that waits for a CPU."""
+    cdef int64_t start = fs_microseconds()
     cdef int t
     fs_store(&state.ran, 0)
     fs_release(state)
@@ -192,26 +185,7 @@ cdef void run_region(run_t *state, int threads) noexcept nogil:
         else:
             help_with(state, t)
     fs_acquire(state)
-    now = fs_microseconds()
-    longest = max(state.worked, <int64_t>fs_load(&state.ran))
-    if now - start - longest < max(LATE_MICROSECONDS, longest):
-        fs_store(&late_regions, 0)
-        fs_store(&serial_for, 0)
-        return
-    if fs_fetch_add(&late_regions, 1) < MAX_LATE - 1:
-        return
-    fs_store(&late_regions, 0)
-    fs_store(&serial_for, min(max(2 * fs_load(&serial_for), FIRST_SERIAL_MICROSECONDS),
-                              MAX_SERIAL_MICROSECONDS))
-    fs_store(&serial_until, <Py_ssize_t>(<size_t>now + <size_t>fs_load(&serial_for)))
-
-
-cdef int64_t put_off() noexcept nogil:
-    """When regions begin again, or 0 if they may begin now. A clock that was set back, as where a
-    process continues on another machine, puts them off no longer than a late region does."""
-    cdef int64_t now = fs_microseconds()
-    cdef Py_ssize_t left = <Py_ssize_t>(<size_t>fs_load(&serial_until) - <size_t>now)
-    return now + left if 0 < left <= MAX_SERIAL_MICROSECONDS else 0
+    fs_note_region(start, max(state.worked, <int64_t>fs_load(&state.ran)))
 
 
 cdef void help_with(run_t *state, int thread) noexcept nogil:
@@ -225,7 +199,7 @@ cdef void help_with(run_t *state, int thread) noexcept nogil:
                 take_chunks(state, thread)
     else:
         take_chunks(state, thread)
-    if fs_microseconds() - start < LATE_MICROSECONDS:
+    if fs_microseconds() - start < FS_LATE_MICROSECONDS:
         return
     ran = fs_thread_microseconds() - ran
     while fs_load(&state.ran) < ran:  # of two at once, the larger one stays

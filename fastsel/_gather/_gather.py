@@ -13,7 +13,7 @@ from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._gather import gather, small_gather
 
 # Up to this many indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
-# have started: 10 000 rows of two take 5 us of work (benchmarks/asv/suite/bench_tiny.py).
+# have started: 10 000 index rows of two take 5 us (benchmarks/asv/suite/bench_tiny.py).
 SMALL_ITEMS = 1 << 15
 
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -46,12 +46,10 @@ def gather_nd(
         Any dtype, any layout; read only, never modified.
     indices : array_like of integers, shape (b..., n, m, ..., k), at least 1-d
         The last axis holds index rows of 1 <= k <= data.ndim - batch_dims integers of any width,
-        signed or not. Negative ones count from the end. Read only, never modified. A tuple of one
-        array per axis, as `nonzero` returns it, is not that: use `argwhere`, or
-        ``numpy.stack(indices, axis=-1)``.
+        signed or not. Negative indices count from the end. Read only, never modified.
     batch_dims : int, optional
-        Number of leading axes, equal in `data` and `indices`, that are matched up, not indexed.
-        0 <= batch_dims < min(data.ndim, indices.ndim).
+        Number of leading axes that `data` and `indices` share: position i of `indices` addresses
+        position i of `data`. 0 <= batch_dims < min(data.ndim, indices.ndim).
     out : ndarray, optional
         Of the result's shape and of data's dtype; receives the result. May overlap the inputs.
 
@@ -64,8 +62,8 @@ def gather_nd(
     Raises
     ------
     IndexError
-        If an index is out of bounds, even where the slice is empty: names the first such index
-        in C order, its position, and the axis of `data`.
+        If an index is out of bounds, even if the slices are empty. The message names the first
+        index out of bounds in C order, its position, and the axis of `data`.
     ValueError
         If the shapes do not fit, `batch_dims` is out of range, or `out` has another shape or is
         read-only.
@@ -75,14 +73,21 @@ def gather_nd(
 
     Notes
     -----
-    One pass over `indices`; each index is loaded once, checked and then used, so that another
-    thread's writes to `indices` cannot cause a read outside of `data`. With `out`, all are checked
-    first (8 bytes per index row), and `out` is untouched if an error is raised. The result, and
-    the error, are the same for every number of threads. Subclasses are taken as plain arrays (a
-    masked array without its mask). Specification: ONNX GatherND-13.
-    Where NumPy's indexing takes one array per axis, ``data[rows, columns]``, `gather_nd` takes one
-    row per item, whose length says how many axes are indexed. A tuple of two arrays of two
-    positions each has the shape of two index rows, and is read as such.
+    **Index rows.** NumPy's indexing takes one array per axis, ``data[rows, columns]``; `gather_nd`
+    takes one row per item, whose length is the number of indexed axes. The tuple that `nonzero`
+    returns has one array per axis: use `argwhere`, or ``numpy.stack(indices, axis=-1)``. A tuple of
+    two arrays of two positions each has the shape of two index rows, and is read as index rows.
+
+    **Time and memory.** One pass over `indices`. With `out`, all indices are checked first (8 bytes
+    per index row), and `out` is unchanged if an error is raised.
+
+    **Threads.** The result, and the error, are the same for every number of threads. Each index is
+    loaded once, checked and then used: if another thread writes to `indices` during the call,
+    nothing outside of `data` is read.
+
+    **Subclasses** are treated as base-class arrays (a masked array without its mask).
+
+    **Specification.** ONNX GatherND-13.
 
     Examples
     --------
@@ -130,7 +135,7 @@ def _gather_new(data, indices, batch_dims, shape):
 
 
 def _gather_into(out, data, indices, batch_dims, depth):
-    """Check everything, then write; through a new array where a kernel cannot write to `out`."""
+    """Check all indices, then write; through a new array if a kernel cannot write to `out`."""
     offsets = _checked_offsets(data, indices, batch_dims)
     as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
     result = out if as_is else np.empty(out.shape, out.dtype)
@@ -142,7 +147,7 @@ def _gather_into(out, data, indices, batch_dims, depth):
 
 
 def _gather_objects(data, indices, batch_dims, depth, shape, out):
-    """Items that hold references, or have no bytes: indices are checked here, NumPy copies."""
+    """Items with references, or of itemsize 0: the kernel checks indices, NumPy copies items."""
     data = np.ascontiguousarray(data)
     offsets = _checked_offsets(data, indices, batch_dims)
     result = np.empty(shape, data.dtype)

@@ -16,7 +16,7 @@ _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
 
 
 class NonzeroCoordinates(NamedTuple):
-    """What `nonzero_coordinates` returns."""
+    """The result of `nonzero_coordinates`."""
 
     count: np.integer[Any]
     coordinates: NDArray[np.integer[Any]]
@@ -44,13 +44,14 @@ def nonzero_coordinates(
         the leading ones of size 1.
     n : int or "effective", optional
         Coordinates per item: the last n of x.ndim. Between the effective rank and x.ndim, which
-        is the default. The coordinates left out are all 0.
+        is the default. The coordinates that are left out are all 0.
     out : ndarray, optional
-        Of `dtype` and of shape (capacity, n), or with leading dimensions of size 1 before it; with
-        `dml_shape` or `strict` of x.ndim dimensions. Rows from `count` on are left as they are.
+        Receives the coordinates. Of `dtype`, and of shape (capacity, n), also with leading
+        dimensions of size 1; with `dml_shape` or `strict`, x.ndim dimensions. Rows from `count` on
+        are not changed.
     count_out : ndarray, optional
-        Of `dtype` and with one item; with `dml_shape` or `strict` of x.ndim dimensions. Receives
-        the count.
+        Receives the count. Of `dtype`, and with one item; with `dml_shape` or `strict`, x.ndim
+        dimensions.
     capacity : int, optional
         Rows of the buffer, x.size by default, as DirectML requires.
     truncate : bool, optional
@@ -62,15 +63,15 @@ def nonzero_coordinates(
     dml_shape : bool, optional
         Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
     strict : bool, optional
-        Refuse what DirectML refuses: other than 4 or 5 dimensions, sizes of 0, dtypes of x other
-        than float32, float16 and the integers of up to 32 bits, a `dtype` other than uint32, a
-        capacity other than x.size, and an n of 0.
+        Raise errors for everything that DirectML refuses: a number of dimensions other than 4 or 5,
+        sizes of 0, dtypes of x other than float32, float16 and the integers of up to 32 bits, a
+        `dtype` other than uint32, a capacity other than x.size, and an n of 0.
 
     Returns
     -------
     NonzeroCoordinates
-        Named tuple of ``count``, a scalar of `dtype`, the true number of non-zero items whatever
-        the capacity; and ``coordinates``, shape (capacity, n), rows in C order of the items.
+        Named tuple of ``count``, a scalar of `dtype`, the number of non-zero items even if it
+        exceeds the capacity; and ``coordinates``, shape (capacity, n), rows in C order.
 
     Raises
     ------
@@ -78,18 +79,24 @@ def nonzero_coordinates(
         If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
         if `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
     TypeError
-        If n, capacity or `fill_value` is not an integer, or if `out`, `count_out`, `dtype` or
-        (strict) the dtype of x is not one of those above.
+        If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
+        of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
     OverflowError
         If a dimension or the size of x, or `fill_value`, does not fit `dtype`; raised before
         anything is allocated.
 
     Notes
     -----
-    -0.0 is zero, NaN is not. One pass over `x` and a bitmask of an eighth of a byte per item, as
-    `nonzero`. Nothing is written if an error is raised. Subclasses are taken as plain arrays (a
-    masked array without its mask). Specification:
-    DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
+    **Zero.** -0.0 is zero, NaN is not.
+
+    **Time and memory.** One pass over `x` and a bitmask of an eighth of a byte per item, as
+    `nonzero`.
+
+    **Errors.** Nothing is written if an error is raised.
+
+    **Subclasses** are treated as base-class arrays (a masked array without its mask).
+
+    **Specification.** DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
 
     Examples
     --------
@@ -126,7 +133,7 @@ def nonzero_coordinates(
     if count > capacity and not truncate:
         raise ValueError(
             f"capacity must be at least the count of non-zero items, {count}, got {capacity} "
-            "(truncate=True keeps those that fit)"
+            "(truncate=True returns the first ones)"
         )
     if rows is None:
         out = rows = results.empty((capacity, n), dtype)
@@ -144,7 +151,7 @@ def nonzero_coordinates(
 
 
 def _bitmask(array, threads):
-    """NumPy decides which items of object and StringDType arrays are non-zero."""
+    """The bitmask of the non-zero items, found by NumPy for object and StringDType arrays."""
     truth = _dtypes.truth(array.dtype)
     if truth is None:
         array = true_items(array)
@@ -153,7 +160,7 @@ def _bitmask(array, threads):
 
 
 def _write(mask, shape, rows, threads):
-    """The coordinates, into rows of any layout."""
+    """Write the coordinates into rows of any layout."""
     if rows.flags.aligned:
         coordinates.write(mask, shape, rows, threads)
     else:
@@ -236,10 +243,10 @@ def _rows_of(out, shape, dtype, ndim):
         raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
     extra = out.ndim - 2
     if extra < 0 or out.shape != (1,) * extra + shape:
-        raise ValueError(f"out must have shape {shape}, or leading ones and it, got {out.shape}")
+        raise ValueError(f"out must have shape {shape}, also with leading 1s, got {out.shape}")
     if ndim is not None and out.ndim != max(ndim, 2):
         raise ValueError(
-            f"out must have as many dimensions as x, {ndim} (dml_shape or strict), got {out.ndim}"
+            f"out must have the {ndim} dimensions of x (dml_shape or strict), got {out.ndim}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writeable, got a read-only array")
@@ -255,7 +262,7 @@ def _check_count_out(count_out, dtype, ndim):
         raise ValueError(f"count_out must have one item, got shape {count_out.shape}")
     if ndim is not None and count_out.ndim != ndim:
         raise ValueError(
-            f"count_out must have as many dimensions as x, {ndim} (dml_shape or strict), "
+            f"count_out must have the {ndim} dimensions of x (dml_shape or strict), "
             f"got {count_out.ndim}"
         )
     if not count_out.flags.writeable:

@@ -1,7 +1,7 @@
 """nonzero, flatnonzero, argwhere, count_nonzero.
 
 Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
-function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second one
+function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second pass
 writes the result.
 """
 
@@ -46,25 +46,30 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     Returns
     -------
     tuple of ndarray of `dtype`, each of shape (number of non-zero items,)
-        Coordinate along each axis, items in C order of their index, whatever the layout of `a`.
+        Coordinates along each axis, in C order for any layout of `a`.
 
     Raises
     ------
     ValueError
         If `a` is 0-d.
     TypeError
-        If `dtype` is no integer dtype.
+        If `dtype` is not an integer dtype.
     OverflowError
-        If an axis is so long that an index may not fit `dtype`; nothing is allocated then.
+        If an axis is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
-    Zero is what NumPy calls zero: -0.0 and empty strings are, NaN and NaT are not.
-    `a` is read once, into a bitmask of an eighth of a byte per item, the only temporary. The result
-    is written from the bitmask alone. So another thread's writes to `a` during the call cannot
-    yield an index that is out of range or out of order. The result is the same for every number
-    of threads. Indices of 4 and 8 bytes are written as they are, others converted. Object and
-    StringDType arrays, and subclasses with a `nonzero` of their own, go to NumPy.
+    **Zero.** As in NumPy, -0.0 and empty strings are zero, NaN and NaT are not.
+
+    **Time and memory.** `a` is read once, into a bitmask of an eighth of a byte per item, the only
+    temporary. The result is written from the bitmask. Indices of 4 and 8 bytes are written
+    directly, others are converted.
+
+    **Threads.** The result is the same for every number of threads. If another thread writes to `a`
+    during the call, no index is out of range or out of order.
+
+    **NumPy.** Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
+    NumPy.
 
     Examples
     --------
@@ -78,16 +83,12 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("nonzero", a, dtype)
-    if type(a) is np.ndarray and a.ndim == 1:
-        index = small_positions.flatnonzero(a, _gate.SMALL_ITEMS)
-        if index is not None:
-            return (index,)
-    array = _gate.plain(a)
+    array = a if type(a) is np.ndarray else _gate.plain(a)
     if array is None:
         return _gate.library(a).nonzero(a)
-    if _gate.tiny(array) or array.ndim == 0 or (truth := _dtypes.truth(array.dtype)) is None:
-        return array.nonzero()
-    return tuple(find_coordinates(array, truth))
+    if array.ndim == 1:
+        return (_flat(array),)
+    return small_positions.rows_of(_rows(array)) if array.ndim else array.nonzero()
 
 
 @overload
@@ -114,13 +115,14 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     Raises
     ------
     TypeError
-        If `dtype` is no integer dtype.
+        If `dtype` is not an integer dtype.
     OverflowError
-        If `a` is so long that an index may not fit `dtype`; nothing is allocated then.
+        If `a` is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
-    As `nonzero`; a strided or transposed array is read in place, without a flat copy.
+    The notes of `nonzero` apply. A strided or transposed array is read in place, without a flat
+    copy.
 
     Examples
     --------
@@ -133,12 +135,7 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
     array = _gate.plain(a)
-    if array is None:
-        return _gate.library(a).flatnonzero(a)
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
-        return array.ravel().nonzero()[0]
-    threads = _threads.for_bytes(array.nbytes)
-    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
+    return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
 
 
 @overload
@@ -166,18 +163,18 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     Returns
     -------
     ndarray of `dtype`, shape (number of non-zero items, a.ndim)
-        Rows in C order of their index. As NumPy's, the array is F-contiguous.
+        Rows in C order. Like NumPy's, the array is F-contiguous.
 
     Raises
     ------
     TypeError
-        If `dtype` is no integer dtype.
+        If `dtype` is not an integer dtype.
     OverflowError
-        If an axis is so long that an index may not fit `dtype`; nothing is allocated then.
+        If an axis is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
-    As `nonzero`. A 0-d array gives shape (1, 0) or (0, 0).
+    The notes of `nonzero` apply. A 0-d array gives shape (1, 0) or (0, 0).
 
     Examples
     --------
@@ -191,9 +188,7 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
-        return np.array(array.nonzero()).T
-    return find_coordinates(array, truth).T
+    return _rows(array).T
 
 
 @overload
@@ -234,7 +229,7 @@ def count_nonzero(
     Returns
     -------
     intp scalar, or ndarray of intp
-        The shape of `a` without the axes that were counted along.
+        The shape of `a` without the counted axes.
 
     Raises
     ------
@@ -245,8 +240,8 @@ def count_nonzero(
 
     Notes
     -----
-    One pass over `a`, without the boolean copy that NumPy makes for `axis`. Along the longest axis,
-    each part of it that a thread takes at a time has counts of its own, which are added in the end.
+    One pass over `a`, without the boolean copy that NumPy makes for `axis`. If the counted axis is
+    divided into chunks, each chunk has its own counts, which are added at the end.
 
     Examples
     --------
@@ -276,10 +271,32 @@ def count_nonzero(
     return _count_along(array, truth, axes, keepdims)
 
 
+def _flat(array):
+    """The flat indices, in an array that owns its memory."""
+    if (index := small_positions.flatnonzero(array, _gate.SMALL_ITEMS)) is not None:
+        return index
+    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
+        return (array if array.ndim == 1 else array.ravel()).nonzero()[0].copy()
+    threads = _threads.for_bytes(array.nbytes)
+    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
+
+
+def _rows(array):
+    """The coordinates, one contiguous row for each axis."""
+    if (found := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
+        return found
+    if _gate.tiny(array):  # a copy is contiguous
+        found = small_positions.coordinates(array.copy(), _gate.SMALL_ITEMS)
+        return np.array(array.nonzero()) if found is None else found
+    if (truth := _dtypes.truth(array.dtype)) is None:
+        return np.array(array.nonzero())
+    return find_coordinates(array, truth)
+
+
 def find_coordinates(array, truth, dtype=_INTP, flat=False):
     """(ndim, count), or (1, count) if flat: one contiguous row per axis, of indices that fit."""
     shape = (array.size,) if flat else array.shape
-    # What the kernel writes: native indices of 4 or 8 bytes.
+    # The kernel writes native indices of 4 or 8 bytes.
     native = dtype.newbyteorder("=") if dtype.itemsize >= 4 else np.dtype(np.uint32)
     threads = _threads.for_bytes(array.nbytes)
     mask = bitmask.pack(array, *truth, native.itemsize * len(shape), threads)
@@ -340,12 +357,12 @@ def true_items(array):
 
 
 def _as_intp(count):
-    """NumPy's count as intp; before NumPy 2.3 the count of a whole array is an int."""
+    """NumPy's count as intp. Before NumPy 2.3, the count of a whole array is an int."""
     return np.intp(count) if type(count) is int else count
 
 
 def _count_along(array, truth, axes, keepdims):
-    """Counts along axes, in an array with the memory order of the input, as NumPy's sums have."""
+    """Counts along axes, in an array with the memory order of the input, like NumPy's sums."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     kept = [axis for axis in order if axis not in axes]
     if not kept:

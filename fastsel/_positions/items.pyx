@@ -7,7 +7,7 @@ move a write.
 """
 cimport cython
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.copying cimport copy_rows, copy_slices, describe_slice, slice_t
@@ -29,6 +29,7 @@ cdef enum:
     # neighbours: half the time of one call per row (`compare.py --op compress --axis 1`).
     TILED = 1024
     TILE_BLOCKS = 16  # at least, so that calls do not count
+    GATHERED_BLOCKS = 8  # of items that lie apart, whose items are brought together
 
 ctypedef struct walk_t:
     cursor_t cursor
@@ -202,13 +203,68 @@ cdef class CompressItems(Job):
         """Slices of any layout, by way of the offsets of a block's hits; out as in
         compress_runs."""
         cdef Py_ssize_t[64] offsets
-        cdef int n
+        cdef Py_ssize_t n
+        cdef bint may_gather = is_item(self.slice.width)
         cdef walk_t walk
         start_walk(&walk, selected)
-        for block in range(block, stop):
+        while block < stop:
+            if may_gather and block + GATHERED_BLOCKS <= min(stop, selected.size >> 6):
+                n = level.count(&self.bits[block], GATHERED_BLOCKS)
+                if n >= GATHERED_BLOCKS * 64 // 2:
+                    self.compress_gathered(selected, block, n, out)
+                    block += GATHERED_BLOCKS
+                    out += n * self.slice.width
+                    continue
             n = add_offsets(&walk, selected, block, self.bits[block], offsets)
             copy_slices(&self.slice, selected.data, offsets, n, out)
             out += n * self.slice.width
+            block += 1
+
+    cdef void compress_gathered(self, const strided_t *selected, Py_ssize_t block,
+                                Py_ssize_t n, char *out) noexcept nogil:
+        """GATHERED_BLOCKS blocks of items that lie apart: all are copied side by side, as most are
+        selected. selected has all items of the blocks, or memory outside of it is read; out has
+        room for the n that are selected, or what lies behind is overwritten."""
+        cdef uint64_t[GATHERED_BLOCKS * 64] items
+        cdef Py_ssize_t width = self.slice.width
+        if width == 1:
+            gather_items(selected, block * 64, <uint8_t *>items)
+        elif width == 2:
+            gather_items(selected, block * 64, <uint16_t *>items)
+        elif width == 4:
+            gather_items(selected, block * 64, <uint32_t *>items)
+        else:
+            gather_items(selected, block * 64, items)
+        level.compress[log2_width(width)](
+            &self.bits[block], GATHERED_BLOCKS, <const char *>items, out, n)
+
+
+ctypedef fused item_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef inline void gather_items(const strided_t *selected, Py_ssize_t first,
+                              item_t *out) noexcept nogil:
+    """The items of GATHERED_BLOCKS blocks from the first one on. selected has them and out has room
+    for them, or memory outside of selected is read, or what lies behind out is overwritten."""
+    cdef Py_ssize_t left = GATHERED_BLOCKS * 64, k, length
+    cdef Py_ssize_t stride = selected.strides[selected.ndim - 1]
+    cdef const char *source
+    cdef cursor_t cursor
+    seek(&cursor, selected, first)
+    while True:
+        length = run_length(&cursor, selected, left)
+        source = item(&cursor, selected)
+        for k in range(length):
+            memcpy(&out[k], source + k * stride, sizeof(item_t))
+        left -= length
+        if left == 0:
+            return
+        out += length
+        advance(&cursor, selected, length)
 
 
 cdef inline bint is_item(Py_ssize_t width) noexcept nogil:

@@ -49,6 +49,38 @@ def flatnonzero(a, Py_ssize_t most):
     return out
 
 
+def coordinates(a, Py_ssize_t most):
+    """The coordinates of numpy.nonzero(a), one row for each axis; a is not 0-d."""
+    cdef uint64_t[MAX_BLOCKS] bits
+    cdef cnp.npy_intp[2] shape
+    cdef intptr_t *out
+    cdef int axis
+    if not is_small(a, most) or significant_of(a) == 0 or cnp.PyArray_NDIM(a) == 0:
+        return None
+    shape[0], shape[1] = cnp.PyArray_NDIM(a), pack(level, a, significant_of(a), bits)
+    found = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INTP, 0)
+    # The first row holds flat indices, until the lengths of all other axes have divided them.
+    out = <intptr_t *>cnp.PyArray_DATA(found)
+    level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False, out, shape[1])
+    for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
+        if shape[1]:              # an axis may have no items
+            level.divide(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
+    return found
+
+
+def rows_of(cnp.ndarray found not None):
+    """tuple(found) for a C-contiguous 2-d array of intp, in a fifth of the time."""
+    cdef cnp.npy_intp *shape = cnp.PyArray_DIMS(found)
+    cdef intptr_t *data = <intptr_t *>cnp.PyArray_DATA(found)
+    cdef Py_ssize_t axis
+    rows = []
+    for axis in range(shape[0]):
+        row = cnp.PyArray_SimpleNewFromData(1, shape + 1, cnp.NPY_INTP, data + axis * shape[1])
+        cnp.set_array_base(row, found)
+        rows.append(row)
+    return tuple(rows)
+
+
 def first_nonzero(a, Py_ssize_t most):
     """The index of the first non-zero item, or -1. Of a larger array, the first `most` items are
     searched, and None is returned if they are zero."""

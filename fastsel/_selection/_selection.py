@@ -2,7 +2,7 @@
 
 Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
 function, which also raises NumPy's errors. Then a first pass makes the bitmask of the mask, and a
-second one copies the items.
+second pass copies the items.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def compress(
     Parameters
     ----------
     condition : array_like, shape (k,)
-        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if the items
-        beyond are zero.
+        Non-zero items select. May be shorter than the axis (the rest is not selected), or longer if
+        its items beyond the axis are zero.
     a : array_like, shape (n, m, ...)
         Any dtype; read only, never modified.
     axis : int, optional
@@ -67,14 +67,19 @@ def compress(
     IndexError
         If `condition` selects beyond the end of the axis.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or `out` has a dtype that cannot take a's.
+        If `axis` is out of range or not an integer, or `a` cannot be cast to the dtype of `out`.
 
     Notes
     -----
-    Condition and items are read once; the only temporary is a bitmask of an eighth of a byte per
-    item of `condition` (no index array is built). The result is the same for every number of
-    threads. Object and StringDType arrays, subclasses, and an `out` of another dtype or layout go
-    to NumPy. When an error is raised, `out` is untouched.
+    **Time and memory.** `condition` and `a` are read once. The only temporary is a bitmask of an
+    eighth of a byte per item of `condition`; no index array is made.
+
+    **Threads.** The result is the same for every number of threads.
+
+    **Errors.** If an error is raised, `out` is unchanged.
+
+    **NumPy.** Object and StringDType arrays, subclasses, and an `out` of another dtype or layout go
+    to NumPy.
 
     Examples
     --------
@@ -130,7 +135,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     Parameters
     ----------
     condition : array_like, any shape
-        Non-zero selects; condition and `arr` are both taken in C order.
+        Non-zero items select; `condition` and `arr` are both read in C order.
     arr : array_like, any shape
         Any dtype; read only, never modified.
 
@@ -145,7 +150,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
 
     Notes
     -----
-    As `compress`; neither array is copied to be flattened.
+    The notes of `compress` apply. Neither array is copied to be flattened.
 
     Examples
     --------
@@ -180,16 +185,17 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of a's dtype, shape (number of True items, remaining axes of `a` ...)
-        In C order of the mask's index; a copy.
+        A copy, in C order of the mask.
 
     Raises
     ------
     IndexError
-        If `mask` is not boolean, or its shape differs from that of a's leading axes.
+        If `mask` is not boolean, or its shape differs from the shape of a's leading axes.
 
     Notes
     -----
-    As `compress`. Non-boolean masks are refused, because ``a[mask]`` would mean something else.
+    The notes of `compress` apply. Non-boolean masks are refused, because ``a[mask]`` would use them
+    as positions.
 
     Examples
     --------
@@ -219,7 +225,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         or selects.ndim == 0
         or selects.shape != array.shape[: selects.ndim]
     ):
-        return (a if hasattr(a, "__array_function__") else np.asarray(a))[_for_numpy(given)]
+        indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
+        return (a if indexed else np.asarray(a))[_for_numpy(given)]
     order = _memory_order(array, selects.ndim)
     in_order = order == [*range(array.ndim)]
     result = _compress(
@@ -229,7 +236,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         return array[_for_numpy(selects)]
     if not in_order:
         result = result.transpose(np.argsort(order[selects.ndim - 1 :]))
-    return _gate.like(result, a)
+    return result
 
 
 def _tiny(array, mask):
@@ -238,8 +245,8 @@ def _tiny(array, mask):
 
 def _for_numpy(mask, *others):
     """The mask to pass to NumPy: a copy, unless it is tiny, or one of `others` overrides NumPy's
-    functions. NumPy reads a mask twice, without the GIL: if another thread or process writes to it
-    in between, NumPy would go out of bounds."""
+    functions. NumPy reads a mask twice, without the GIL: if another thread or process writes to the
+    mask in between, NumPy would read or write out of bounds."""
     plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
     if plain is None or _gate.tiny(plain) or any(map(_gate.overrides, others)):
         return mask
@@ -247,10 +254,10 @@ def _for_numpy(mask, *others):
 
 
 def _condition(condition):
-    """The condition of compress as a 1-d array, or None where NumPy has to decide."""
+    """The condition of compress as a 1-d array, or None if NumPy serves the call."""
     if isinstance(condition, np.ndarray):
         mask = _gate.plain(condition)
-    elif isinstance(condition, list | tuple):
+    elif type(condition) in (list, tuple):
         try:
             mask = np.array(condition, dtype=bool)
         except (TypeError, ValueError):
@@ -261,11 +268,11 @@ def _condition(condition):
 
 
 def _boolean(mask):
-    """The mask as a boolean array; an empty list counts as one."""
+    """The mask as a boolean array; an empty list counts as boolean."""
     selects = np.asanyarray(mask)
     if isinstance(mask, list) and not selects.size:
         return selects.astype(bool)
-    if selects.dtype.kind in "iu":  # which a[mask] would take
+    if selects.dtype.kind in "iu":  # a[mask] would use them as positions
         advice = "a.take(mask) takes positions, mask != 0 compares"
         raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
     if selects.dtype.kind != "b":
@@ -275,13 +282,13 @@ def _boolean(mask):
 
 
 def _memory_order(array, leading):
-    """Axes of `array`, the leading ones as they are, the others by falling stride."""
+    """The axes of `array`: first the leading axes, then the others by decreasing stride."""
     trailing = sorted(range(leading, array.ndim), key=lambda axis: -abs(array.strides[axis]))
     return [*range(leading), *trailing]
 
 
 def _compress(mask, array, first, stop, out):
-    """What `mask` selects along the axes first ... stop - 1, or None if NumPy serves the call.
+    """The slices that `mask` selects along axes first ... stop - 1; None if NumPy serves the call.
 
     NumPy serves dtypes that cannot be copied as bytes, masks that select beyond the axes, and an
     `out` that a kernel cannot write to.

@@ -2,7 +2,7 @@
 more than the work.
 
 A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items of the mask, or MORE times as many if it selects few, layouts that are not contiguous, dtypes
+items of the mask, or MORE times as many if it selects few, more items that lie apart, dtypes
 that are not native numbers, large results. All is done under the GIL; the bitmask is on the stack,
 and each item is loaded once, as everywhere.
 """
@@ -11,7 +11,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from fastsel._core.copying cimport copy_run_slices
-from fastsel._core.contiguous cimport is_contiguous_native
+from fastsel._core.contiguous cimport is_contiguous_native, is_native
 from fastsel._core.results cimport numpy_array
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack_items
@@ -32,8 +32,12 @@ cdef enum:
 def boolean_mask(a, mask, Py_ssize_t most):
     """a[mask] for a mask of the shape of a's leading axes."""
     cdef int axis
-    if not is_contiguous_native(a) or not is_small(mask, most, MORE) or (
-            not 0 < cnp.PyArray_NDIM(mask) <= cnp.PyArray_NDIM(a)):
+    if not is_small(mask, most, MORE) or cnp.PyArray_NDIM(mask) == 0:
+        return None
+    # Of a copy the result would have its remaining axes in another order than NumPy gives them.
+    if type(a) is cnp.ndarray and cnp.PyArray_NDIM(a) <= cnp.PyArray_NDIM(mask) + 1:
+        a = contiguous(a, most)
+    if not is_contiguous_native(a) or cnp.PyArray_NDIM(mask) > cnp.PyArray_NDIM(a):
         return None
     for axis in range(cnp.PyArray_NDIM(mask)):
         if cnp.PyArray_DIM(mask, axis) != cnp.PyArray_DIM(a, axis):
@@ -44,7 +48,8 @@ def boolean_mask(a, mask, Py_ssize_t most):
 def compress(condition, a, axis, Py_ssize_t most):
     """numpy.compress(condition, a, axis) for an axis that is None or an int."""
     cdef Py_ssize_t along
-    if not is_contiguous_native(a) or not is_small(condition, most, MORE) or (
+    a = contiguous(a, most)
+    if a is None or not is_small(condition, most, MORE) or (
             cnp.PyArray_NDIM(condition) != 1):
         return None
     if axis is None:
@@ -60,8 +65,18 @@ def compress(condition, a, axis, Py_ssize_t most):
 
 def extract(condition, a, Py_ssize_t most):
     """numpy.extract(condition, a)."""
-    if is_contiguous_native(a) and is_small(condition, most, MORE):
+    a = contiguous(a, most)
+    if a is not None and is_small(condition, most, MORE):
         return compress_axes(a, condition, 0, cnp.PyArray_NDIM(a), most)
+    return None
+
+
+cdef contiguous(a, Py_ssize_t most):
+    """a, or a copy of at most `most` items that lie apart; None if a has to be served elsewhere."""
+    if is_contiguous_native(a):
+        return a
+    if is_native(a) and cnp.PyArray_SIZE(a) <= most:
+        return cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
     return None
 
 

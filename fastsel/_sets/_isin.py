@@ -1,4 +1,4 @@
-"""isin: signature, docstring, and whose answer it is."""
+"""isin: signature, docstring, and who serves a call: fastsel or NumPy."""
 
 from __future__ import annotations
 
@@ -30,37 +30,47 @@ def isin(
     test_elements : array_like, any shape
         As `element`.
     assume_unique : bool, optional
-        Changes nothing: the result is right, and as fast, either way.
+        Changes neither the result nor the speed.
     invert : bool, optional
-        Say which items are not among them.
+        True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
-        Changes nothing but NumPy's errors for 'table': fastsel chooses by the items.
+        fastsel chooses the algorithm itself; 'table' only raises NumPy's errors.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along the others.
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
 
     Returns
     -------
     ndarray of bool, shape of `element`, or (length of the axis,)
-        NaN and NaT are among nothing, nor are slices that have one.
+        NaN and NaT never match, and neither do slices that have one.
 
     Raises
     ------
     ValueError
-        If `kind` is another one, or is 'table' and the items are not integers or bool, or slices.
+        If `kind` has another value, or is 'table' and the items are slices, or are not integers or
+        bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
     AxisError, TypeError, ValueError
-        If `axis` is out of range, no integer, or the arrays differ along another axis.
+        If `axis` is out of range or not an integer, if slices have objects, or if the arrays differ
+        along another axis.
 
     Notes
     -----
-    Expected time is linear in both sizes; keys made to collide cannot slow it beyond a small
-    multiple of a sort. Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or
-    24 MB if that is more; strided arrays are copied once more. The result is the same for every
-    number of threads and every seed. Integers are compared as the numbers they are. Objects,
-    StringDType, structured dtypes, pairs of dtypes that NumPy does not compare as they are, such as
-    8 byte integers and floats, go to NumPy. Slices are compared as by `unique` with an axis, in the
-    common dtype; subclasses are taken as plain arrays then.
+    **Equality.** Integers are compared exactly. The result is the same for every number of threads
+    and every seed.
+
+    **Time.** Expected time is linear in both sizes. Keys made to collide cost no more than a small
+    multiple of a sort.
+
+    **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
+    that is more. Strided arrays are copied once more.
+
+    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. Subclasses are
+    plain arrays then.
+
+    **NumPy.** Objects, StringDType, structured dtypes, and pairs of dtypes that NumPy converts
+    before it compares them, such as 8 byte integers and floats, go to NumPy.
 
     Examples
     --------
@@ -77,10 +87,12 @@ def isin(
     if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if axis is not None:
+            check_truth(assume_unique)
             if kind is not None and not (isinstance(kind, str) and kind == "sort"):
                 raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
             return among(*_slices.along(axis, element, test_elements), bool(invert))
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+            check_truth(assume_unique)
             found = among(element.ravel(), test_elements.ravel(), bool(invert))
             if found is not None:
                 return found.reshape(element.shape)
@@ -89,7 +101,7 @@ def isin(
 
 
 def _serves(kind, element, test_elements):
-    """May this kind of numpy.isin be served? If not, it raises its error."""
+    """May fastsel serve this `kind`? If not, NumPy raises its error."""
     if kind != "table":
         return kind == "sort"
     if element.dtype.kind not in "biu" or test_elements.dtype.kind not in "biu":
@@ -101,7 +113,8 @@ def _serves(kind, element, test_elements):
 
 
 def among(items, tests, invert):
-    """Which items are among the tests, or are not; None if NumPy has to say it."""
+    """Which items, or slices along axis 0, are among the tests, or are not; None if NumPy serves
+    the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
     given = tests
@@ -113,3 +126,8 @@ def among(items, tests, invert):
         return None
     found = _membership.masks(items, tests, WantedMasks(True, False, invert))
     return found and found[0]
+
+
+def check_truth(flag):
+    """Raise the error of a flag that has no truth value, even if the flag changes nothing."""
+    bool(flag)

@@ -1,4 +1,4 @@
-"""Which items of two arrays are among those of the other one: dtypes, and the choice of an
+"""Which items of each of two arrays are in the other array: dtypes, and the choice of an
 algorithm."""
 
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
+from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
@@ -14,23 +15,26 @@ from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_span
 from fastsel._unique.tables import Tables
 
-# As many groups as fit the cache.
+# The groups of a hash table that fits the cache.
 MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 
-# A table of many different tests is filled by one thread: with fewer items for each test, that
-# takes longer than to scatter all on several threads.
+# One thread fills the table of the tests. With fewer than FILLED_SHARE items for each distinct
+# test, filling it takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# NumPy compares all objects with one test after the other: a hash of each takes as long as so many
-# comparisons.
+# NumPy compares all objects with one test after the other. Hashing an object takes as long as
+# MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-# Objects that are equal if, and only if, ``==`` is True, and have equal hashes then.
+# The size of the sample that shows whether most items are NaN.
+SAMPLED_NANS = 64
+
+# Types whose objects are equal if, and only if, ``==`` is True, and then have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
 
 
 class WantedMasks(NamedTuple):
-    """Which masks are wanted, and whether they say what is not among the other array's items."""
+    """Which masks are wanted; `invert`: True marks items that are not in the other array."""
 
     first: bool
     second: bool
@@ -38,16 +42,27 @@ class WantedMasks(NamedTuple):
 
 
 def as_dtype_of(array, other):
-    """The items of `other` that equal any of array's dtype, in that dtype; None if NumPy decides
-    what is equal."""
+    """The items of `other` whose values the dtype of `array` can hold, in this dtype; None if NumPy
+    decides which items are equal."""
+    found = converted(array, other)
+    if found is None:
+        return None
+    items, same = found
+    return items if same is None else items[same]
+
+
+def converted(array, other):
+    """(items, mask): `other` in the dtype of `array`, and which of its items, or slices along axis
+    0, this dtype can hold; the mask is None if it can hold all. None instead if NumPy decides which
+    items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
-        return other
+        return other, None
     if not compares_exactly(to, dtype) or (dtype.kind == "c" and to.kind != "c"):
         return None
     if np.can_cast(dtype, to, "safe"):
-        return other.astype(to)
-    # Others are the items that are the same again on the way back.
+        return other.astype(to), None
+    # The dtype holds an item if converting the item and back gives the same value.
     with np.errstate(all="ignore"):
         found = other.astype(to)
         if to.kind in "iu" and dtype.kind in "iu":
@@ -56,12 +71,12 @@ def as_dtype_of(array, other):
             common = np.result_type(to, dtype)
             same = found.astype(common) == other.astype(common)
     same = same.all(axis=tuple(range(1, same.ndim)))  # the items of a slice
-    return found if same.all() else found[same]
+    return found, None if same.all() else same
 
 
 def compares_exactly(one, other):
-    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings?
-    NumPy makes floats of large integers, and has rules of its own for other pairs."""
+    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings? They
+    are not if NumPy converts large integers to floats, or has its own rules for the pair."""
     if one == other:
         return True
     kinds, numbers = one.kind + other.kind, "biufc"
@@ -76,10 +91,10 @@ def compares_exactly(one, other):
 
 
 def masks(first, second, wanted):
-    """(which items of `first` are among those of `second`, which of `second` among those of
-    `first`), as bool arrays, None for what is not wanted; None instead if NumPy decides what is
-    equal. Both are of one dtype: items, or slices along axis 0, of which NumPy decides nothing. NaN
-    is among nothing."""
+    """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
+    arrays, with None for masks that are not wanted; None if NumPy decides which items are equal.
+    Both arrays are of one dtype: items, or slices along axis 0, for which NumPy decides nothing.
+    NaN never matches."""
     if first.ndim > 1:
         return _slice_masks(first, second, wanted)
     if first.size == 0 or second.size == 0:
@@ -96,6 +111,8 @@ def masks(first, second, wanted):
         found = rule and of_small(first, second, rule, _keys.SEEDS, *wanted)
         if found is not None:
             return found
+    if _many_nan(first) or _many_nan(second):
+        return _beside_nan(first, second, wanted)
     keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
     if keys[0] is None:
         return None
@@ -109,7 +126,7 @@ def masks(first, second, wanted):
 
 
 def _slice_masks(first, second, wanted):
-    """As masks, of slices along axis 0."""
+    """The masks of slices along axis 0."""
     if 0 in (len(first), len(second), *first.shape[1:]):
         are_equal = len(first) > 0 and len(second) > 0  # as slices without items are
         make = np.ones if are_equal != wanted.invert else np.zeros
@@ -127,7 +144,7 @@ def _slice_masks(first, second, wanted):
 
 
 def _among_few(items, tests, invert):
-    """Which items are among a few tests; None if they are not numbers of one word."""
+    """Which items are among a few tests; None if the items are not numbers of one word."""
     if items.dtype.kind not in "iufmM" or _plan.FORCED.get():
         return None
     rule = _dtypes.word_rule(items.dtype, False)
@@ -137,18 +154,43 @@ def _among_few(items, tests, invert):
     return few_tests.among_few(items, tests, rule, invert, threads)
 
 
+def are_hashed_by_value(*lists):
+    """Do hash and equality of these Python objects say what NumPy's ``==`` says?"""
+    return all(set(map(type, items)) <= _HASHED_BY_VALUE for items in lists)
+
+
 def among_objects(items, tests, invert):
-    """Which Python objects are among the tests, by their hash; None where NumPy's ``==`` could say
-    something else, or takes less time."""
+    """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` could differ,
+    or takes less time."""
     if tests.size < MIN_HASHED_OBJECTS:
         return None
     items, tests = items.tolist(), tests.tolist()
-    if not (
-        set(map(type, tests)) <= _HASHED_BY_VALUE and set(map(type, items)) <= _HASHED_BY_VALUE
-    ):
+    if not are_hashed_by_value(items, tests):
         return None
     known = {test for test in tests if test == test}
     return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
+
+
+def _many_nan(items):
+    """Is at least half of a sample NaN or NaT?"""
+    if items.dtype.kind not in "fcmM":
+        return False
+    sample = items[:: -(-items.size // SAMPLED_NANS)]
+    return 2 * np.isnan(sample).sum() >= sample.size
+
+
+def _beside_nan(first, second, wanted):
+    """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
+    arrays = first, second
+    numbers = [~np.isnan(items) for items in arrays]
+    found = masks(*map(extract, numbers, arrays), wanted)
+    result = []
+    for is_number, mask in zip(numbers, found, strict=True):
+        if mask is not None:
+            mask, some = np.full(is_number.size, wanted.invert), mask
+            mask[is_number] = some
+        result.append(mask)
+    return tuple(result)
 
 
 def _has_keys(dtype):
@@ -158,12 +200,12 @@ def _has_keys(dtype):
 
 
 def _countable(first, second):
-    """Are there so few keys that 32 bits number them?"""
+    """Do 32 bits suffice to number the keys?"""
     return max(first.size, second.size) < 1 << 32
 
 
 def _by_range(first, second, wanted):
-    """Words of a narrow range."""
+    """The masks for words of a narrow range; None for others."""
     found = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
         mask = _in_range(items, tests, wanted.invert) if is_wanted else None
@@ -174,6 +216,14 @@ def _by_range(first, second, wanted):
 
 
 def _in_range(items, tests, invert):
+    found = range_of(items, tests)
+    return found and in_range(*found[:-1], invert, found[-1])
+
+
+def range_of(items, tests, positions=False):
+    """What a lookup of words of a narrow range takes: items, tests, order, value_range, has_nan and
+    threads; None where a direct-address table does not pay. positions: it has a position for each
+    word instead of a bit."""
     if items.order is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
@@ -182,38 +232,26 @@ def _in_range(items, tests, invert):
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
-    if base is None or 1 << bits > _plan.max_entries(size, nbytes, threads, firsts=False):
+    entries = _plan.max_entries(size, nbytes, threads, firsts=positions, numbered=positions)
+    if base is None or 1 << bits > entries:
         return None
     is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
     if is_wide and tests.size * _plan.WIDE_SHARE <= size:
         return None
-    return in_range(items, tests, tests.order, (base, bits), has_nan, invert, threads)
+    return items, tests, tests.order, (base, bits), has_nan, threads
 
 
 def _by_hash(first, second, wanted, forced):
-    """Tables of the smaller array's keys; None if these, or those that are looked up, take too
-    many probes."""
+    """The masks by hash tables of the smaller array's keys; None if adding or looking up keys takes
+    too many probes."""
     turned = first.size < second.size
     items, tests = (second, first) if turned else (first, second)
     of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
-    expected = tests.size
-    if tests.size > _plan.SMALL_ITEMS:
-        *rule, _ = tests.rule  # NaN equal nothing, and are in no table
-        expected = _estimate.groups_of(
-            tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
-        )
-    threads = _threads.for_bytes((items.size + tests.size) * items.width, _algorithms.COST)
-    algorithm = forced or _algorithm(items.size, tests.size, expected, threads)
+    algorithm, expected, threads = hashing(items, tests, forced)
     outputs = of_items, of_tests, wanted.invert, threads
     found = None
     if algorithm == "tables":
-        nbytes = tests.size * tests.width
-        own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _algorithms.COST))
-        most = 2 * max(expected, MAX_GROUPS // own)
-        tables = Tables(
-            *(tests.data, tests.size, tests.rule, tests.unequal, _keys.SEEDS),
-            *(most, expected, False, False, own, True),
-        )
+        tables = table_of(tests, expected)
         if tables.find():
             found = by_table(tables, items, _keys.SEEDS, *outputs)
     if found is None:
@@ -221,9 +259,34 @@ def _by_hash(first, second, wanted, forced):
     return found[::-1] if turned and found else found
 
 
+def hashing(items, tests, forced):
+    """(algorithm, expected, threads): how to look items up among tests by their hash, and about how
+    many different tests there are."""
+    expected = tests.size
+    if tests.size > _plan.SMALL_ITEMS:
+        *rule, _ = tests.rule  # NaN never match, and are in no table
+        expected = _estimate.groups_of(
+            tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
+        )
+    threads = _threads.for_bytes((items.size + tests.size) * items.width, _algorithms.COST)
+    return forced or _algorithm(items.size, tests.size, expected, threads), expected, threads
+
+
+def table_of(keys, expected, inverse=False, numbered=False):
+    """The Tables of keys, to be found. Those that equal no other are in none, but if the inverse is
+    wanted."""
+    nbytes = keys.size * keys.width
+    own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _algorithms.COST))
+    most = 2 * max(expected, MAX_GROUPS // own)
+    return Tables(
+        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS),
+        *(most, expected, inverse, False, own, not inverse, numbered),
+    )
+
+
 def _algorithm(items, tests, expected, threads):
-    """One table for all tests, of which so many are expected to be different, or one for each
-    partition."""
+    """One table of all tests ("tables"), or a table for each part ("partitions"). `expected` is the
+    estimated number of distinct tests."""
     if expected > MAX_GROUPS:
         return "partitions"
     slow = threads > 1 and tests > _plan.SMALL_ITEMS and FILLED_SHARE * expected > items
@@ -231,11 +294,11 @@ def _algorithm(items, tests, expected, threads):
 
 
 def _by_comparison(first, second, wanted):
-    """By NumPy's sort, which no keys slow down as they may a hash."""
+    """The masks by NumPy's sort, which no choice of keys makes slow."""
     if _dtypes.small_foreign(first.dtype):
         first, second = _dtypes.as_float32(first), _dtypes.as_float32(second)
     pairs = ((first, second), wanted.first), ((second, first), wanted.second)
-    with np.errstate(invalid="ignore"):  # of a signalling NaN
+    with np.errstate(invalid="ignore"):  # signalling NaN would warn
         return tuple(
             _numpy.isin(*arrays, invert=wanted.invert, kind="sort") if is_wanted else None
             for arrays, is_wanted in pairs

@@ -1,7 +1,6 @@
-"""The functions of sorted sets: signatures, docstrings, and what is made of two masks.
+"""The set functions: signatures, docstrings, and results from two masks.
 
-_membership finds which items are among those of the other array; unique puts what is kept into
-order.
+_membership finds which items are in the other array; unique sorts the selected items.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ from typing import Any, Literal, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _gate
+from fastsel._core import _dtypes, _gate
 from fastsel._core._typing import ArrayOf, Scalar
-from fastsel._positions._positions import count_nonzero, flatnonzero
+from fastsel._positions._positions import flatnonzero
 from fastsel._sets import _membership, _slices
-from fastsel._sets._isin import among
+from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
+from fastsel._unique._distinct import unique
 
 
 @overload
@@ -92,14 +92,15 @@ def intersect1d(
     return_indices : bool, optional
         Also return where the values first occur in each of the flattened arrays.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along the others.
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
 
     Returns
     -------
     values : ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Of equal items, the bits of the first one in `ar1`. NaN and NaT equal nothing.
+        Equal items have the bits of the first one in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
-        One array if only the values are asked for, otherwise a tuple.
+        One array if only the values are wanted, otherwise a tuple.
 
     Raises
     ------
@@ -108,8 +109,8 @@ def intersect1d(
 
     Notes
     -----
-    As `isin`, and then as `unique` of the items that are in both; these take extra memory, too.
-    What isin or unique leaves to NumPy, and subclasses, go to NumPy.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are in both arrays,
+    which are copied. Subclasses go to NumPy.
 
     Examples
     --------
@@ -129,6 +130,7 @@ def intersect1d(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
+    check_truth(assume_unique)
     if not return_indices:
         return _slices.in_place(_slices.unique(_slices.compress(found[0], both[0])), axis)
     (values, index1), (_, index2) = (
@@ -136,7 +138,7 @@ def intersect1d(
         for mask, array in zip(found, both, strict=True)
     )
     found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
-    size = min(len(index1), len(index2))  # which differ if another thread writes to the arrays
+    size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
     values, *index = found if len(index1) == len(index2) else (output[:size] for output in found)
     return _slices.in_place(values, axis), *index
 
@@ -157,12 +159,13 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along the others.
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
 
     Returns
     -------
     ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Of equal items, the bits of the first one. All NaN are one value.
+        Equal items have the bits of the first one. All NaN are one value.
 
     Raises
     ------
@@ -171,7 +174,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
 
     Notes
     -----
-    As `unique` of both arrays, one after the other.
+    The notes of `unique` apply to the concatenated arrays.
 
     Examples
     --------
@@ -184,7 +187,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
         return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.given(axis=axis))
     if axis is not None:
         return _slices.in_place(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
-    return _slices.unique(np.concatenate((ar1, ar2), axis=None))
+    return unique(np.concatenate((ar1, ar2), axis=None))
 
 
 @overload
@@ -217,14 +220,15 @@ def setdiff1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Return them as they come in `ar1`, repeated ones, too.
+        Return the items in the order of `ar1`, with repeated items.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along the others.
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
 
     Returns
     -------
     ndarray of ar1's dtype, shape (k,), or that of `ar1` with `axis` of length k
-        All NaN are one value, whatever `ar2` has.
+        All NaN of `ar1` are one value, even if `ar2` has NaN.
 
     Raises
     ------
@@ -233,7 +237,8 @@ def setdiff1d(
 
     Notes
     -----
-    As `isin`, and then as `unique` of the items that are left; these take extra memory, too.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are not in `ar2`,
+    which are copied.
 
     Examples
     --------
@@ -286,12 +291,13 @@ def setxor1d(
     assume_unique : bool, optional
         Changes nothing: repeated values do no harm.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along the others.
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
 
     Returns
     -------
     ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        The NaN of each array are one value, and not the same as the other array's.
+        The NaN of each array are one value, and differ from the NaN of the other array.
 
     Raises
     ------
@@ -300,7 +306,8 @@ def setxor1d(
 
     Notes
     -----
-    As `intersect1d`.
+    The notes of `isin` apply, and then the notes of `unique` to the items that are in one array
+    only, which are copied. Subclasses go to NumPy.
 
     Examples
     --------
@@ -310,33 +317,38 @@ def setxor1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _together(ar1, ar2, axis)
-    if assume_unique and axis is None and any(_gate.plain(ar) is None for ar in (ar1, ar2)):
+    plain = axis is not None or all(_gate.plain(ar) is not None for ar in (ar1, ar2))
+    if both and assume_unique and not plain:
         both = None  # NumPy's result has the dtype of the array beside a Python number
     found = both and _membership.masks(*both, WantedMasks(True, True, True))
     if found is None:
         arguments = _gate.given(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
+    nans = []
+    if axis is None and both[0].dtype.kind not in "biuSU":
+        nans = list(map(_nan_of, both))
+    if sum(map(len, nans)):
+        found = [mask & ~_dtypes.is_nan(items) for mask, items in zip(found, both, strict=True)]
     kept = np.concatenate(list(map(_slices.compress, found, both)))
-    size = count_nonzero(found[0])
     del found
     values = _slices.unique(kept)
-    if axis is not None:
-        return _slices.in_place(values, axis)
-    if _is_nan(values[-1:]).any():
-        nans = [_slices.unique(part[_is_nan(part)]) for part in np.split(kept, [size])]
-        return np.concatenate((values[:-1], _slices.unique(np.concatenate(nans), equal_nan=False)))
-    return values
+    if nans:
+        values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
+    return _slices.in_place(values, axis)
 
 
-def _is_nan(items):
-    """For every dtype, and without a warning of signalling NaN."""
-    with np.errstate(invalid="ignore"):
-        return items != items
+def _nan_of(items):
+    """The NaN among the distinct items: one, or none."""
+    is_nan = _dtypes.is_nan(items)
+    if items.dtype.kind == "c" or items.size == 0:
+        return unique(_slices.compress(is_nan, items))
+    first = int(is_nan.argmax())
+    return items[first : first + 1][is_nan[first : first + 1]]
 
 
 def _plain(ar1, ar2, axis):
-    """The arrays, flat, or with their slices along axis 0; None if one is of a class that NumPy, or
-    its own library, has to see."""
+    """The arrays, flat, or with their slices along axis 0; None if the class of one needs NumPy or
+    its own library."""
     arrays = ar1, ar2
     if any(map(_gate.overrides, arrays)):
         return None
@@ -353,7 +365,7 @@ def _plain(ar1, ar2, axis):
 
 
 def _together(ar1, ar2, axis):
-    """The arrays, as from _plain, in their common dtype; None if NumPy has to see them."""
+    """The arrays, as from _plain, in their common dtype; None if NumPy serves the call."""
     arrays = _plain(ar1, ar2, axis)
     if arrays is None:
         return None
@@ -363,8 +375,7 @@ def _together(ar1, ar2, axis):
     if axis is None and not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)
-    if (
-        axis is None and common.kind == "f" and one.kind + other.kind in ("iu", "ui")
-    ):  # large ones are not exact
+    inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")  # if large
+    if axis is None and inexact:
         return None
     return [array.astype(common, copy=False) for array in arrays]

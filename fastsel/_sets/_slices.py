@@ -1,4 +1,4 @@
-"""Slices along an axis as items of sets: of which arrays, and what is made of them."""
+"""Slices along an axis as items of sets: checks of the arrays, selection, distinct slices."""
 
 import math
 
@@ -10,8 +10,8 @@ from fastsel._unique import _distinct
 
 
 def checked_axis(axis, **arrays):
-    """The axis of the slices, counted from 0. It is None where single items are compared, as those
-    of 1-d arrays are, and is not checked for arrays that their own library has to see."""
+    """The axis of the slices, counted from 0; None if items are compared, as in 1-d arrays. The
+    axis is not checked for arrays that go to their own library."""
     if axis is None or any(map(_gate.overrides, arrays.values())):
         return axis
     arrays = {name: _gate.as_array(name, array) for name, array in arrays.items()}
@@ -49,7 +49,7 @@ def along(axis, *arrays):
 
 
 def in_place(values, axis):
-    """The slices where the axis was; items as they are."""
+    """The slices along the axis again; items unchanged."""
     return values if axis is None else np.moveaxis(values, 0, axis)
 
 

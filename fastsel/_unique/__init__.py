@@ -1,1 +1,1 @@
-"""One of each: unique and its array-API kin."""
+"""The distinct items: unique and the array-API functions."""

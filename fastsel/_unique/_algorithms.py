@@ -1,7 +1,7 @@
 """The algorithms that find groups of equal keys.
 
-Each is a function ``(search: Search) -> Groups | None``. None says that the algorithm cannot serve
-these keys, or that they turned out to be other than expected; then another algorithm takes over
+Each algorithm is a function ``(search: Search) -> Groups | None``. None means that it cannot serve
+these keys, or that an estimate was wrong; then another algorithm takes over
 (`_plan.GIVES_WAY_TO`). `comparison` serves all keys.
 """
 
@@ -18,28 +18,28 @@ from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presence import ascending_values
 from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_span
-from fastsel._unique.sorting import sorted_groups
+from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-# To hash or sort a key takes so many times as long as to copy it.
+# Hashing or sorting a key takes COST times as long as copying it.
 COST = 8
 
 _BYTE = np.array([0xFF], np.uint64)
 
 
 class Search:
-    """Keys whose groups are wanted; facts that cost a sample are found when they are asked for.
+    """Keys whose groups are wanted. Facts that need a sample are computed on first use.
 
     Parameters
     ----------
     keys : Keys
         At least one.
     rows : ndarray
-        The items that the keys stand for.
+        The items from which the keys were made.
     wanted : Wanted
         The outputs beside the values.
     ascending : bool
-        Whether the answer is to be sorted: an algorithm that can do so for less than a sort of the
-        values gives them in ascending order.
+        Whether ascending values are wanted. An algorithm returns them ascending if this costs less
+        than sorting them afterwards.
     """
 
     def __init__(self, keys, rows, wanted, ascending):
@@ -54,8 +54,8 @@ class Search:
 
     @functools.cached_property
     def value_range(self):
-        """(base, bits): where a direct-address table that holds a sample of the keys begins, or
-        None, and log2 of the range of the ordered keys."""
+        """(base, bits): the first value of a direct-address table that holds a sample of the keys,
+        or None, and log2 of the range of the ordered keys."""
         if not self.keys.is_word:
             return None, 64
         return sampled_span(
@@ -64,7 +64,7 @@ class Search:
 
     @property
     def only_values(self):
-        """Are the ascending values all that is wanted, and are they what the words say?"""
+        """Are only the ascending values wanted, and do the words alone determine them?"""
         dtype = self.rows.dtype
         wanted = self.ascending and not any(self.wanted)
         return wanted and dtype.kind in "iumM" and dtype.isnative
@@ -115,7 +115,7 @@ def find_groups(keys, rows, wanted, ascending):
 
 
 class _Runs(Groups):
-    """Groups of keys that are in order: runs, whose first keys are the set bits of a bitmask."""
+    """Groups of sorted keys: runs of equal keys, whose first keys a bitmask marks."""
 
     def __init__(self, values, index, direction, mask, size, wanted):
         super().__init__(values, index, direction=direction)
@@ -131,9 +131,15 @@ class _Runs(Groups):
             counts = np.diff(run_starts, append=self.size)
         return inverse, counts
 
+    def indices_and_offsets(self, ranks=None):
+        if ranks is not None:
+            return super().indices_and_offsets(ranks)
+        run_starts = indices.flat(self.mask, _threads.for_bytes(self.mask.bits.nbytes * 64))
+        return np.arange(self.size), np.append(run_starts, self.size)
+
 
 def by_presorted(search):
-    """Keys that ascend or descend already: equal ones lie side by side."""
+    """Keys that ascend or descend already: equal keys lie side by side."""
     keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
     found = presorted(keys.data, keys.size, keys.rule, keys.order, keys.letter, threads)
@@ -146,7 +152,7 @@ def by_presorted(search):
 
 
 def _at_bits(search, mask):
-    """Values and index of the groups whose first occurrences are set bits, in their order."""
+    """Values and index of groups, in order of first occurrence, which the set bits mark."""
     rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
@@ -186,18 +192,31 @@ def by_sorting(search):
     if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
-    found = sorted_groups(
-        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
-        *(*search.wanted, True, threads),
-    )
+    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
+    if search.wanted.grouped:
+        found = sorted_positions(*arguments, threads)
+        return None if found is None else _Sorted(search.rows, *found)
+    found = sorted_groups(*arguments, *search.wanted, True, threads)
     if found is None:
         return None
     words, index, *extras = found
     return Groups(_ascending.items_of(words, search.rows, index), index, *extras, direction=1)
 
 
+class _Sorted(Groups):
+    """Groups of keys that have been sorted with their positions."""
+
+    def __init__(self, rows, words, indices, offsets):
+        index = indices[offsets[:-1]]
+        super().__init__(_ascending.items_of(words, rows, index), index, direction=1)
+        self.indices, self.offsets = indices, offsets
+
+    def indices_and_offsets(self, ranks=None):
+        return self.indices, self.offsets
+
+
 class _Hashed(Groups):
-    """Groups of a hash table, which relabels the inverse as it writes it."""
+    """Groups of hash tables, whose job writes the ranks of the groups directly to the inverse."""
 
     def __init__(self, values, job):
         super().__init__(values, job.index)
@@ -221,7 +240,7 @@ def by_tables(search):
 def by_partitions(search):
     """Many groups: keys are scattered by their hash, and each part has a table."""
     keys, wanted = search.keys, search.wanted
-    if keys.size >= 1 << 32:  # which are counted in 32 bits
+    if keys.size >= 1 << 32:  # positions and counts have 32 bits
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
     job = partitions.Partitions(
@@ -232,13 +251,13 @@ def by_partitions(search):
         return None
     mask = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
     extras = job.finish(mask.bits, mask.offsets)
-    del job  # and its memory
+    del job  # frees its memory before the values are allocated
     return Groups(*_at_bits(search, mask), *extras)
 
 
 def by_comparison(search):
-    """All keys, by NumPy's sort of their bytes, which no keys slow down as they may a hash. Behind
-    each key stands 0, or its position if it equals no other."""
+    """All keys, by NumPy's sort of their bytes, which no choice of keys makes slow. After the bytes
+    of each key comes 0, or the key's position + 1 if it equals no other."""
     keys, width = search.keys, search.keys.width
     out = np.empty((keys.size, width + 8), np.uint8)
     kind = _dtypes.WORD if keys.is_word else _dtypes.RAW

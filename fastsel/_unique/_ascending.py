@@ -1,19 +1,19 @@
-"""Ascending order, for unique: numbers of 4 and 8 bytes, and what can be read as such, by the
-kernel that sorts ranges, all else by NumPy as it is."""
+"""Ascending order, for unique. The kernel of sorting.pyx sorts numbers of 4 and 8 bytes, and items
+that can be read as rows of numbers; NumPy sorts all others."""
 
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, strings
 from fastsel._unique.keys import ordered_keys
-from fastsel._unique.sorting import sorted_groups
+from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-# To sort a key takes so many times as long as to copy it.
+# Sorting a key takes COST times as long as copying it.
 COST = 8
 
 
 def items_of(words, flat, index):
-    """The items that ascending words stand for, with the bits of their first occurrence."""
+    """The items of ascending words, each with the bits of its first occurrence."""
     values = words.view(_native_order(flat.dtype))
     if flat.dtype.kind == "f":
         _put_first_bits(values, flat, index)
@@ -21,8 +21,8 @@ def items_of(words, flat, index):
 
 
 def sort(values):
-    """Distinct values, sorted; several NaN may come last, each with its bits. None for what is
-    better put into order by argsort."""
+    """Distinct values, sorted; several NaN may come last, each with its own bits. None for values
+    that argsort puts into order faster."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
     native = _native(values)
@@ -40,8 +40,8 @@ def sort(values):
 
 
 def argsort(values, with_ranks):
-    """The order that sorts distinct values or rows, NaN last, where several NaN keep theirs; and,
-    if wanted, where each of them goes."""
+    """(order, ranks): the permutation that sorts distinct values or rows, and its inverse, or None
+    if it is not wanted. NaN come last, in their given order."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     if values.dtype.kind in "OT":
@@ -58,7 +58,7 @@ def argsort(values, with_ranks):
 
 
 def ranks(order):
-    """Where each item of a permutation went."""
+    """The inverse of a permutation."""
     result = np.empty(len(order), np.intp)
     result[order] = np.arange(len(order))
     return result
@@ -78,27 +78,40 @@ def _by_kernel(values):
 
 
 def _sorted_numbers(values):
-    """The words of numbers of 4 or 8 bytes that are distinct, or NaN."""
+    """The sorted words of numbers of 4 or 8 bytes that are distinct, or NaN."""
     return _sorted(values, (False, False, False))[0]
 
 
 def _order_of_numbers(values, with_ranks):
-    """(order, ranks) of numbers of 4 or 8 bytes, stably; ranks may be None."""
+    """(order, ranks) of numbers of 4 or 8 bytes, by a stable sort; ranks may be None."""
     found = _sorted(values, (True, with_ranks, False))
     return (_numpy_order(values), None) if found is None else found[1:3]
 
 
+def positions(values):
+    """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
+    for too many numbers."""
+    found = sorted_positions(*_for_sort(values))
+    return found and found[1:]
+
+
 def _sorted(values, wanted, merged=False):
-    """What `sorted_groups` says of numbers; each of them is a group unless merged."""
+    """`sorted_groups` of numbers; each number is a group of its own unless merged."""
+    *arguments, threads = _for_sort(values)
+    return sorted_groups(*arguments, *wanted, merged, threads)
+
+
+def _for_sort(values):
+    """The arguments of the kernel that sorts numbers."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
     threads = _threads.for_bytes(values.nbytes, COST)
     data = np.require(values, requirements="CA")
-    return sorted_groups(data, len(values), rule, order, _keys.SEEDS, *wanted, merged, threads)
+    return data, len(values), rule, order, _keys.SEEDS, threads
 
 
 def _put_first_bits(values, flat, index):
-    """Zero and NaN get the bits of their first occurrence in `flat`, which may have changed."""
+    """Give zero and NaN the bits of their first occurrence in `flat`, which may have changed."""
     zero = int(np.searchsorted(values, values.dtype.type(0)))
     if zero < len(values) and values[zero] == 0:
         values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
@@ -107,7 +120,7 @@ def _put_first_bits(values, flat, index):
         count = len(values) - first
         if index is not None:
             nans = flat[index[first:]]
-        elif count == 1:  # of perhaps very many
+        elif count == 1:  # find only the first NaN of `flat`, which may have very many
             start = int(np.argmax(np.isnan(flat)))
             nans = flat[start : start + 1]
             nans = nans[np.isnan(nans)]
@@ -117,9 +130,11 @@ def _put_first_bits(values, flat, index):
 
 
 def _order_by_columns(values):
-    """The order of rows, strings, bytes or complex numbers: by a word of as many leading items as
-    fit; what has the same word, by a word of the items that follow, and so on. None for what has no
-    words."""
+    """The order of rows, strings, bytes or complex numbers; None for dtypes without ordered keys.
+
+    The leading items that fit a word decide first. Rows with equal words are then ordered by a word
+    of the next items, and so on.
+    """
     columns = _columns(values)
     if columns is None:
         return None
@@ -146,8 +161,8 @@ def _order_by_columns(values):
 
 
 def _columns(values):
-    """The items of each row, string or complex number, as numbers of the same order; None for
-    dtypes without such numbers."""
+    """The items of each row, string or complex number, as numbers in the same order; None for
+    dtypes without them."""
     if values.ndim > 1:
         columns = values.reshape(len(values), -1)
     elif values.dtype.kind == "c":
@@ -162,21 +177,22 @@ def _columns(values):
     if _dtypes.number_rule(columns.dtype) is None or columns.dtype.char == "e":
         return None  # NumPy orders the NaN of float16 in its own way
     if columns.dtype.kind == "b":
-        columns = columns.view(np.uint8) != 0  # other bytes than 0 and 1 are True, too
+        columns = columns.view(np.uint8) != 0  # bytes other than 0 and 1 are True, too
     is_bytes = columns.dtype.kind in "bu" and columns.itemsize == 1
     return _eights(columns.view(np.uint8)) if is_bytes else columns
 
 
 def _eights(rows):
-    """Rows of bytes as rows of words of eight bytes, the first byte on top, filled up with 0."""
+    """Rows of bytes as rows of words of eight bytes, the first byte highest, padded with 0."""
     words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
     words[:, : rows.shape[1]] = rows
     return words.view(">u8").astype(np.uint64)
 
 
 def _packed(columns, rows, groups, start):
-    """(words, stop): words of the columns from start to stop - 1, as many as fit, in these rows,
-    the first one on top, below the groups of the rows if these are given."""
+    """(words, stop): for each of these rows, a word of the columns from start to stop - 1, up to
+    the last column that fits. The first column has the highest bits, below the row's group.
+    """
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
     threads = _threads.for_bytes(len(columns) * columns.itemsize)
@@ -187,7 +203,7 @@ def _packed(columns, rows, groups, start):
         more = int(keys.max()).bit_length()
         if bits + more > 64 and stop > start:
             return words, stop
-        if bits + more > 64:  # as their ranks, keys fit beside the groups
+        if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
             found, _, keys, _ = _sorted(keys, (False, True, False), True)
             more = (len(found) - 1).bit_length()
             keys = keys.astype(np.uint64)
@@ -196,20 +212,20 @@ def _packed(columns, rows, groups, start):
 
 
 def _order_of_objects(values):
-    """The order of distinct objects or strings; NaN, and strings that are missing, come last."""
+    """The order of distinct objects or strings; NaN and missing strings come last."""
     objects = values.astype(object, copy=False)
     threads = _threads.for_bytes(objects.nbytes)
     words = strings.leading_words(objects, threads) if len(objects) else None
     if words is not None:
         return _order_by_words(words, lambda some: _python_order(objects[some]))
-    is_nan = objects != objects  # as missing strings of StringDType do not say of themselves
+    is_nan = objects != objects  # as objects: missing strings of StringDType equal themselves
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
 
 
 def _order_by_words(words, order_of):
-    """The order of objects that have these words; order_of says how objects with the same word are
-    ordered, given their positions."""
+    """The order of objects with these words. order_of(positions) returns the order of objects with
+    equal words."""
     order = argsort(words, False)[0]
     same = np.zeros(len(order) + 1, bool)
     in_order = words[order]
@@ -226,12 +242,12 @@ def _python_order(objects):
 
 
 def _numpy_order(values):
-    """The same by NumPy's sorts."""
+    """The order by NumPy's sorts."""
     if values.ndim == 1:
         return np.argsort(values, kind="stable")
     columns = values.reshape(len(values), -1)
     if columns.dtype.kind == "b":
-        columns = columns.view(np.uint8) != 0  # NumPy's sorts tell the bytes of True apart
+        columns = columns.view(np.uint8) != 0  # NumPy's sorts treat bytes of True as different
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
     return np.argsort(as_records(columns), kind="stable")

@@ -1,7 +1,7 @@
-"""unique and its array-API kin: signatures, docstrings, and the one way through.
+"""unique and the array-API functions: signatures, docstrings, and the steps of a call.
 
-Small arrays need one call of a kernel. Others become keys (_keys), an algorithm (_plan,
-_algorithms) finds their groups, and _outputs makes values, index, inverse and counts of these.
+Small arrays need one call of a kernel. The items of others become keys (_keys), an algorithm
+(_plan, _algorithms) finds the groups, and _outputs makes values, index, inverse and counts of them.
 """
 
 import operator
@@ -33,24 +33,24 @@ def unique(
     ar : array_like, any shape
         Any dtype; read only, never modified.
     return_index, return_inverse, return_counts : bool, optional
-        Also return the index of each value's first occurrence, the values' numbers that rebuild
-        `ar`, and how often each value occurs.
+        Also return the index of each value's first occurrence, the indices into the values that
+        rebuild `ar`, and how often each value occurs.
     axis : int, optional
         Compare the slices along this axis instead of the items of the flattened array.
     equal_nan : bool, optional
         Count all NaN (NaT) as one value. Slices and structured items with NaN are never equal.
     sorted : bool, optional
         False returns the values in order of first occurrence, for every dtype, axis and extra
-        output, and takes objects that cannot be ordered, as long as they can be hashed.
+        output. It also takes objects that cannot be ordered, if they can be hashed.
 
     Returns
     -------
-    values : ndarray of ar's dtype, shape (groups,), or that of `ar` with `axis` shortened
-        Of equal items, the first one's bits: ``values`` is ``ar.ravel()[index]``.
+    values : ndarray of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
+        Equal items have the bits of the first one: ``values`` is ``ar.ravel()[index]``.
     index : ndarray of intp, shape (groups,)
     inverse : ndarray of intp, shape of `ar`, or (length of the axis,)
     counts : ndarray of intp, shape (groups,)
-        One array if only the values are asked for, otherwise a tuple in this order.
+        One array if only the values are wanted, otherwise a tuple in this order.
 
     Raises
     ------
@@ -61,19 +61,24 @@ def unique(
 
     Notes
     -----
-    Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys made to
-    collide cannot slow it beyond a small multiple of a sort: the hash is seeded, and a table that
-    needs too many probes gives way to sorting; of objects other than all str or all bytes, their
-    own hashes decide.
-    Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with the inverse of
-    items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread; in ascending order,
-    anything but native numbers takes 28 bytes more for each distinct item. Strided arrays and rows,
-    and rows of floats with NaN or negative zero, are copied once more, and short rows and strings
-    padded to 4 or 8 bytes. What is kept between calls, see `set_keep_mb`, comes on top.
-    The result is the same for every number of threads and every seed.
-    Order is NumPy's: NaN and NaT last.
-    Structured dtypes, subclasses and, if sorted, objects other than all-str or all-bytes arrays go
-    to NumPy.
+    **Order.** Sorted values are in NumPy's order, NaN and NaT last. The result is the same for
+    every number of threads and every seed.
+
+    **Time.** Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys
+    made to collide cost no more than a small multiple of a sort: the hash is seeded, and a table
+    that needs too many probes gives way to a sort. Objects use their own hashes, unless all are str
+    or all are bytes.
+
+    **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with
+    the inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached
+    memory (see `set_keep_mb`) comes on top. More is needed for:
+
+    - ascending values that are not native numbers: 28 bytes for each distinct item;
+    - strided arrays and rows, and rows of floats with NaN or negative zero: a copy;
+    - short rows and strings: padding to 4 or 8 bytes.
+
+    **NumPy.** Structured dtypes and subclasses go to NumPy. With `sorted`, objects go there too,
+    unless all are str or all are bytes.
 
     Examples
     --------
@@ -88,29 +93,28 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
+    array = ar if type(ar) is np.ndarray else _gate.plain(ar)
     wanted = return_index, return_inverse, return_counts
-    is_array = type(ar) is np.ndarray
-    if is_array and axis is None and ar.size <= _plan.SMALL_ITEMS:
-        found = _small(ar, wanted, equal_nan, sorted)
-        if found is not None:
-            return outputs(found, ar.shape) if any(wanted) else found[0]
-    wanted = Wanted(*wanted)
-    tiny = is_array and ar.size <= _plan.TINY_ITEMS
-    if tiny and sorted and ar.dtype.kind in ("iu" if axis is not None else "iuSU"):
-        return _numpy.unique(ar, *wanted, axis)
-    array = _gate.plain(ar)
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
         if not _is_ours(array, sorted):
-            return _numpy_unique.as_given(array, wanted, axis, equal_nan, sorted)
-    sorted = bool(sorted)
-    by_numpy = tiny and sorted and axis is None and array.dtype.char in "fd"
-    rows = None if by_numpy or type(array) is not np.ndarray else _rows(array, axis)
-    found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
+            return _numpy_unique.as_given(array, Wanted(*wanted), axis, equal_nan, sorted)
+    is_array = type(array) is np.ndarray
+    if is_array and axis is None and array.size <= _plan.SMALL_ITEMS:
+        found = _small(array, wanted, equal_nan, sorted)
+        if found is not None:
+            return outputs(found, array.shape) if any(wanted) else found[0]
+        if sorted and array.size <= _plan.TINY_ITEMS:
+            found = _numpy_unique.of_tiny(array, wanted, equal_nan)
+            if found is not None:
+                return found
+    # A flag without a truth value raises its error for every dtype, as the small kernel does.
+    wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
+    rows = rows_of(array, axis) if is_array else None
+    found = None if rows is None else of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
-    if rows.ndim > 1 and axis != 0:
-        found = found._replace(values=np.moveaxis(found.values, 0, axis))
+    found = found._replace(values=along(found.values, axis))
     return outputs(found, array.shape if axis is None else (len(rows),))
 
 
@@ -130,7 +134,7 @@ def unique_all(x, /):
 
     Notes
     -----
-    As `unique`. Specification: the Python array API standard.
+    The notes of `unique` apply. Specification: the Python array API standard.
 
     Examples
     --------
@@ -158,7 +162,7 @@ def unique_counts(x, /):
 
     Notes
     -----
-    As `unique`. Specification: the Python array API standard.
+    The notes of `unique` apply. Specification: the Python array API standard.
 
     Examples
     --------
@@ -187,7 +191,7 @@ def unique_inverse(x, /):
 
     Notes
     -----
-    As `unique`. Specification: the Python array API standard.
+    The notes of `unique` apply. Specification: the Python array API standard.
 
     Examples
     --------
@@ -216,7 +220,7 @@ def unique_values(x, /):
 
     Notes
     -----
-    As `unique`. Specification: the Python array API standard.
+    The notes of `unique` apply. Specification: the Python array API standard.
 
     Examples
     --------
@@ -229,10 +233,9 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
-def _rows(array, axis):
-    """What is compared, along axis 0: the items, flat, or the slices; None if NumPy has to see it.
-
-    That is: an axis that is not an integer in range, and empty slices.
+def rows_of(array, axis):
+    """The items, flat, or the slices, along axis 0; None if NumPy serves the call: an axis that is
+    not an integer in range, or empty slices.
     """
     if axis is None:
         return array.ravel()
@@ -247,17 +250,22 @@ def _rows(array, axis):
     return array if axis == 0 else np.moveaxis(array, axis, 0)
 
 
-def _of_rows(rows, wanted, equal_nan, sorted):
-    """All outputs for items (1-d) or slices along axis 0; None if NumPy has to do it."""
+def along(values, axis):
+    """Values along axis 0, moved to the axis of the call."""
+    return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
+
+
+def of_rows(rows, wanted, equal_nan, sorted):
+    """All outputs for items (1-d) or slices along axis 0; None if NumPy serves the call."""
     if len(rows) == 0:
         return None
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
-        rows = np.require(rows, requirements="CA")  # with an axis it may have come in any strides
+        rows = np.require(rows, requirements="CA")  # given an axis, it may have any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
-    keys = _keys.keys_of(rows, bool(equal_nan) and rows.ndim == 1)
+    keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
     found = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
@@ -267,15 +275,15 @@ def _of_rows(rows, wanted, equal_nan, sorted):
 
 
 def _small(ar, wanted, equal_nan, sorted):
-    """(values, index, inverse, counts) of a small array, None for what is not wanted; None for
-    dtypes that the kernel does not serve, and for keys that others serve better."""
+    """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted;
+    None if the kernel does not serve the dtype, or another algorithm serves the keys better."""
     rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
     if rules is None or _plan.FORCED.get():
         return None
     rule, order = rules
     if order is None and sorted and not any(wanted) and ar.size <= _plan.TINY_STRINGS:
         return None
-    entries = 0  # of a table, which serves no tiny array better
+    entries = 0  # no direct-address table: it does not pay for tiny arrays
     if ar.size > _plan.TINY_ITEMS:
         entries = _plan.max_entries(
             *(ar.size, ar.nbytes, 1),
@@ -291,7 +299,8 @@ def _small(ar, wanted, equal_nan, sorted):
 
 
 def _with_smallest_nan(found, flat):
-    """Sorted complex numbers: NumPy's NaN is the smallest of all, not the first."""
+    """The outputs for sorted complex numbers: the value of all NaN is the smallest NaN, as NumPy's,
+    not the first."""
     if not np.isnan(found.values[-1]):
         return found
     positions = _numpy.flatnonzero(np.isnan(flat))
@@ -305,8 +314,9 @@ def _with_smallest_nan(found, flat):
 
 
 def _is_ours(array, sorted):
-    """Is the answer for this ours to find? It is for an ndarray, and to put NumPy's answer for a
-    subclass into order of first occurrence; but for a mask, which would become another one."""
+    """Does the rest of `unique` serve this array? It serves an ndarray. For a subclass it puts
+    NumPy's answer into order of first occurrence, except for masked arrays, whose mask it would
+    change."""
     if type(array) is np.ndarray:
         return True
     return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)

@@ -1,6 +1,5 @@
-"""Types of unique and its kin: one overload per choice of outputs, as in NumPy's own stubs.
-
-A stub, because inline these overloads would bury the code.
+"""Types of unique and the array-API functions: one overload per choice of outputs, as in NumPy's
+own stubs. They are in a stub because inline overloads would bury the code.
 """
 
 from typing import Any, Literal, SupportsIndex, overload

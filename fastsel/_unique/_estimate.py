@@ -1,5 +1,5 @@
-"""An estimate of the number of distinct keys, from a sample: the choice of the algorithm, and the
-size of its tables, depend on it, no result."""
+"""An estimate of the number of groups, from a sample of the keys. The choice of the algorithm and
+the size of its tables depend on it; results do not."""
 
 import math
 
@@ -10,19 +10,19 @@ from fastsel._positions import bitmask
 from fastsel._unique import tables
 from fastsel._unique.sample import sample_of
 
-# A sample has so many times the square root of the number of keys.
+# A sample has SAMPLE_ROOTS times the square root of the number of keys.
 SAMPLE_ROOTS = 8
 
 
 def groups_of(keys, seeds):
-    """How many groups the keys have, about; at least 1 and at most as many as keys."""
+    """About how many groups the keys have, from 1 to the number of keys."""
     drawn = min(SAMPLE_ROOTS * math.isqrt(keys.size), keys.size)
     sample, turns = sample_of(keys.data, keys.size, drawn)
     job = tables.Tables(sample, drawn, keys.rule, None, seeds, drawn, drawn, False, True, 1)
     counts = job.finish()[1] if job.find() else None
     ratio = keys.size / drawn
-    # In runs there are no more groups than runs, which end where a key differs from the next one:
-    # as often as in the sample, and twice the deviation of that number.
+    # There are at most as many groups as runs of equal keys. The sample gives the share of keys
+    # that differ from the next key, and so end a run; two standard deviations are added to it.
     runs = ratio * (turns + 2 * math.sqrt(turns) + 4)
     if keys.rule[3]:  # keys with the same bits need not be equal
         runs = keys.size
@@ -35,27 +35,28 @@ def groups_of(keys, seeds):
 
 
 def extrapolated(counts, ratio):
-    """How many groups so many times the sample has, in which they were seen `counts` times."""
+    """How many groups there are in `ratio` times the sample's keys. In the sample, each group was
+    seen `counts` times."""
     once, twice, thrice = (int(k) for k in np.bincount(counts, minlength=4)[1:4])
     if once == 0 or twice == 0:
         return len(counts) + once * (ratio - 1)
     rate = 2 * twice / once
-    # Of a few seen three times, chance may have made twice as many.
+    # If few groups were seen three times, their number may be twice the expected one by chance.
     spread = min(3 * (thrice - math.sqrt(thrice)) / twice - rate, 0.999)
     groups = len(counts) + _more_of_gamma(once, rate, max(spread, 1e-9), ratio)
-    if spread > rate:  # they are more uneven than any gamma distribution
-        # Heaps' law (1978): they grow as a power of the number of keys. The share of new ones among
-        # the next keys, once / keys (Good 1953), gives the exponent.
+    if spread > rate:  # the groups are more uneven than any gamma distribution
+        # Heaps' law (1978): the number of groups grows as a power of the number of keys. The share
+        # of new groups among the next keys, once / keys (Good 1953), gives the exponent.
         return min(groups, len(counts) * ratio ** (once / len(counts)))
     return groups
 
 
 def _more_of_gamma(once, rate, spread, ratio):
-    """How many more there are if the groups are seen at rates of a gamma distribution.
+    """How many more groups there are if their rates follow a gamma distribution.
 
-    Each is seen k times with a negative binomial probability (Fisher, Corbet & Williams 1943),
-    whose continuation Efron & Thisted (1976) give from how many were seen once, twice and three
-    times. It serves groups of equal size, of which all rates are the same.
+    The probability that a group is seen k times is then negative binomial (Fisher, Corbet &
+    Williams 1943). Efron & Thisted (1976) extrapolate it from the numbers of groups that were seen
+    once, twice and three times. It also serves groups of equal size, whose rates are all the same.
     """
     shape = (rate - spread) / spread
     if abs(shape) < 1e-6:

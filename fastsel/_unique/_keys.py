@@ -1,4 +1,4 @@
-"""Items become canonical keys: equal items have equal keys, whatever their bits."""
+"""Items become canonical keys: equal items have the same key, even if their bits differ."""
 
 import os
 import random
@@ -31,9 +31,9 @@ def _seeds():
 
 
 def _spreads(factor):
-    """Do keys in equal steps of 2^k, such as 0, 1, 2 ..., lie far apart in a table? Not where
-    factor * 2^k / 2^64 is all but a fraction of a small denominator: one of the first quotients of
-    its continued fraction is large then (the three-distance theorem, Sos 1958)."""
+    """Do keys in equal steps of 2^k, such as 0, 1, 2 ..., lie far apart in a table? They do not if
+    factor * 2^k / 2^64 is close to a fraction with a small denominator. Then one of the first
+    quotients of its continued fraction is large (the three-distance theorem, Sos 1958)."""
     for k in range(53):
         above, below = 1 << 64, (factor << k) % (1 << 64)
         before, denominator = 0, 1
@@ -50,24 +50,24 @@ SEEDS = _seeds()
 
 
 class Keys(NamedTuple):
-    """Canonical keys, or items that become canonical as they are loaded."""
+    """Canonical keys, or items that become canonical when they are loaded."""
 
     data: np.ndarray  # C-contiguous and aligned
     size: int
     width: int  # bytes of a key
     rule: tuple
     unequal: np.ndarray | None  # bitmask of keys that equal no other
-    order: tuple | None  # how words become numbers of the same order, where they are such
-    letter: int = 0  # bytes of a letter, where they are strings
+    order: tuple | None  # how words become ordered keys; None if the items are not numbers
+    letter: int = 0  # bytes of a character; 0 if the keys are not strings
 
     @property
     def is_word(self):
-        """Are the keys words? Of these only NaN may equal nothing."""
+        """Are the keys words, of which only NaN may equal no other?"""
         return self.width in (1, 2, 4, 8) and self.unequal is None
 
 
 def keys_of(rows, equal_nan):
-    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides what is equal."""
+    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides which are equal."""
     foreign = _dtypes.small_foreign(rows.dtype)
     if foreign:
         rows = _dtypes.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
@@ -89,13 +89,13 @@ def keys_of(rows, equal_nan):
 
 
 def of_words(words):
-    """The keys of words that are equal where their bits are."""
+    """The keys of words that are equal if their bits are."""
     return Keys(words, len(words), words.itemsize, _RAW_RULE, None, None)
 
 
 def _lie_canonical(rows, rule, equal_nan):
-    """Are the bytes of the rows their keys? Those of nearly all floats are, and to check takes less
-    than to write them out."""
+    """Are the bytes of the rows canonical keys? Nearly all rows of floats are, and checking them is
+    faster than writing keys."""
     if rule.kind == _dtypes.RAW:
         return True
     if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:
@@ -105,7 +105,7 @@ def _lie_canonical(rows, rule, equal_nan):
 
 
 def _as_words(rows, width):
-    """The items side by side, and where words of that width may lie (bytes may lie anywhere)."""
+    """The items, contiguous and aligned for words of this width (bytes need no alignment)."""
     flags = rows.flags
     data = rows if flags.c_contiguous and flags.aligned else np.require(rows, requirements="CA")
     if data.dtype.alignment < width <= 8 and data.ctypes.data % width:
@@ -114,7 +114,7 @@ def _as_words(rows, width):
 
 
 def _canonical(rows, rule, width, equal_nan):
-    """Keys written out: several parts to a key, or a width that is no word's."""
+    """Keys written out: a key has several parts, or a width that is not 1, 2, 4 or 8."""
     padded = width if width > 8 else 1 << (width - 1).bit_length()
     out = np.empty((len(rows), padded), np.uint8)
     unequal = None
@@ -129,6 +129,6 @@ def _canonical(rows, rule, width, equal_nan):
 
 
 def _letter(rows):
-    """Bytes of a letter of strings (1-d) that are ordered letter by letter; 0 for other items."""
+    """Bytes of a character of strings (1-d) whose order is that of characters; 0 for others."""
     is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
     return (4 if rows.dtype.kind == "U" else 1) if is_string else 0

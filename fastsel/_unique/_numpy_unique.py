@@ -1,18 +1,21 @@
-"""NumPy's unique, for what the kernels do not serve, with our order and our advice."""
+"""NumPy's unique, for arrays that the kernels do not serve, with our order and our advice."""
 
 import inspect
 
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects
+from fastsel._unique import _ascending, _objects, _plan
+from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arranged, outputs
 
+# From 2.4 on NumPy hashes complex numbers, and returns the first of equal ones.
+_NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
-    """The call as the caller wrote it, which a class of arrays answers, or NumPy for it."""
+    """The call with the caller's own arguments, by the array's class or by NumPy."""
     arguments = _gate.given(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
@@ -27,21 +30,42 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
     return library.unique(ar, **arguments)
 
 
-def by_numpy(array, wanted, axis, equal_nan, sorted):
-    """NumPy's answer, in order of first occurrence if that is wanted.
+def of_tiny(array, wanted, equal_nan):
+    """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy is done before a
+    kernel has started; None for others. The flags are the caller's own, not yet bool."""
+    dtype, equal_nan = array.dtype, bool(equal_nan)
+    kind = dtype.kind
+    if kind not in "iuSU" and dtype.char not in "fd":
+        if any(wanted):
+            serves = kind == "c" or (kind == "T" and array.size <= _plan.TINY_STRINGS)
+        else:
+            serves = kind in "cT" or (kind == "V" and dtype.isbuiltin == 0 and not dtype.names)
+        if not serves or hasattr(dtype, "na_object"):
+            return None
+    if kind not in "fc":  # equal items have the same bits
+        return _numpy.unique(array, *wanted)
+    if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
+        values = _numpy.unique(array, equal_nan=equal_nan)
+        if not (len(values) and np.isnan(values[-1])):  # NumPy's NaN is the first, not the smallest
+            return values
+    return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
 
-    With the index NumPy sorts stably, so that the first of equal items stands for them.
+
+def by_numpy(array, wanted, axis, equal_nan, sorted):
+    """NumPy's answer, in order of first occurrence unless `sorted`.
+
+    With return_index NumPy sorts stably, so that the value of a group is its first item.
     """
     is_flat = isinstance(axis, int | np.integer) and axis in (0, -1) and array.ndim == 1
     if is_flat and not array.dtype.hasobject:
-        axis = None  # before 2.4 NumPy told apart the NaN of a 1-d array, given an axis
+        axis = None  # given an axis, NumPy before 2.4 counts each NaN of a 1-d array as a value
     try:
         values, index, *extras = _numpy.unique(
             array, True, *wanted[1:], axis=axis, equal_nan=equal_nan
         )
     except Exception:
         values = None
-    if values is None:  # the error, too, is to be that of the call as it was given
+    if values is None:  # raise the error of the caller's own arguments
         return _with_advice(array, wanted, axis, equal_nan)
     if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
         found = _sorted_with_nan(array, wanted, equal_nan)
@@ -60,7 +84,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
             values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
         index = index[order]
         if wanted.inverse:
-            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # of a 0-d array, 0-d
+            extras[0] = np.asarray(_ascending.ranks(order)[extras[0]])  # 0-d for a 0-d array
         if wanted.counts:
             extras[-1] = extras[-1][order]
     extras = [index, *extras] if wanted.index else extras
@@ -68,7 +92,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
 
 
 def _sorted_with_nan(array, wanted, equal_nan):
-    """All outputs for objects with NaN, which misleads NumPy's sort, NaN last; None for objects
+    """All outputs for objects with NaN, NaN last (NaN misleads NumPy's sort); None for objects
     without hash or order."""
     try:
         groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
@@ -78,7 +102,7 @@ def _sorted_with_nan(array, wanted, equal_nan):
 
 
 def _with_advice(array, wanted, axis, equal_nan):
-    """NumPy's own call; its error keeps its class and text, and below it stands what to do."""
+    """NumPy's own call; its error keeps its class and text, and gets a note with advice."""
     try:
         return _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
     except Exception as error:

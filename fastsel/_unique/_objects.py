@@ -10,11 +10,11 @@ from fastsel._unique.small_unique import unique_small
 
 
 def groups_of(flat, wanted, equal_nan, sorted):
-    """The Groups of a 1-d array of objects or StringDType; None where NumPy's comparisons decide.
+    """The Groups of a 1-d array of objects or StringDType; None if NumPy's comparisons decide.
 
-    These order objects that are not all str or all bytes, and strings of which some are missing
-    and not NaN; and they tell apart objects that have no hash. Without the interpreter lock another
-    thread may replace objects meanwhile: a copy of the array has references of its own.
+    NumPy's comparisons decide the order of objects that are not all str or all bytes, the order of
+    strings with missing ones that are not NaN, and the equality of objects without a hash. Without
+    the GIL another thread may replace objects meanwhile, so a copy with its own references is used.
     """
     if not _gate.HAS_LOCK and flat.dtype.kind == "O":
         flat = flat.copy()
@@ -34,8 +34,8 @@ def groups_of(flat, wanted, equal_nan, sorted):
 
 
 def groups_by_hash(flat, wanted, equal_nan):
-    """The same by Python's hash and equality; None if an object has no hash. NaN is one group, or
-    each its own, and so is what stands for missing strings, unless it equals itself."""
+    """The Groups by Python's hash and equality; None if an object has no hash. All NaN are one
+    group, or each NaN is its own; so is a missing string, unless it equals itself."""
     items = flat.tolist()
     missing, doubtful = object(), flat.dtype.kind == "T"
     keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
@@ -50,10 +50,10 @@ def groups_by_hash(flat, wanted, equal_nan):
 
 
 def is_nan(item, doubtful=False):
-    """Does the object differ from itself? `doubtful` if it does not say."""
+    """Does the object differ from itself? `doubtful` if its comparison raises an error."""
     try:
         return bool(item != item)
-    except Exception:  # then that is for the functions to raise that compare objects
+    except Exception:  # the functions that compare objects raise it again
         return doubtful
 
 
@@ -72,9 +72,9 @@ def _in_order(items, inverse):
 def _strings(items):
     """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for others.
 
-    Hashes of 8 bytes stand for the strings, and each string is compared with the first one of its
-    hash. Where they differ, by chance in one of 2^64 pairs or because another thread changes the
-    array, None is returned as well.
+    The keys are hashes of 8 bytes, and each string is compared with the first one of its hash. None
+    also if two of them differ: by chance in one of 2^64 pairs, or if another thread changes the
+    array.
     """
     threads = _threads.for_bytes(items.nbytes, _algorithms.COST)
     hashes = strings.hashes_of(items, _keys.SEEDS, threads)
@@ -88,7 +88,7 @@ def _strings(items):
 
 
 def _packed_strings(flat):
-    """As `_strings`, of StringDType; None if a string is missing, too."""
+    """As `_strings`, for StringDType; also None if a string is missing."""
     hashes = packed_strings.hashes_of(flat, _keys.SEEDS)
     if hashes is None:
         return None

@@ -1,11 +1,11 @@
-"""Which algorithm finds the distinct keys: one decision, from what the keys are like."""
+"""The plan: one function chooses the algorithm that finds the groups of equal keys."""
 
 import contextvars
 from typing import NamedTuple
 
-# Tables of more bytes leave the cache of any CPU. Then direct addressing costs more than a hash,
-# and keys are partitioned by hash so that each part's table fits. A group of a hash table takes
-# some GROUP_BYTES.
+# Larger tables exceed the cache of any CPU. Then direct addressing costs more than a hash, and keys
+# are scattered by their hash so that each part's table fits. A group of a hash table takes about
+# GROUP_BYTES.
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
@@ -13,23 +13,23 @@ GROUP_BYTES = 64
 # them, and sort only the distinct values.
 SORTED_SHARE = 16
 
-# A table of bits with more than so many entries for each key costs more than a hash of few groups:
-# then it pays if more than one key in WIDE_SHARE is distinct.
+# With more than CLOSE_ENTRIES entries for each key, a table of bits costs more than hash tables of
+# few groups. It then pays only if more than one key in WIDE_SHARE is distinct.
 CLOSE_ENTRIES = 8
 WIDE_SHARE = 64
 
-# With so many items that no single call serves, such as those of another byte order, or so many
-# strings of which only the values are wanted, NumPy is done before a kernel has started.
+# Up to TINY_ITEMS items that the small kernel does not serve (another byte order, for example), and
+# up to TINY_STRINGS strings of which only the values are wanted, NumPy is faster than the kernels.
 TINY_ITEMS = 1000
 TINY_STRINGS = 100
 
-# So many items fit the cache of one core, with all that is made of them: one compiled call.
+# This many items, their keys and their outputs fit the cache of one core: one compiled call.
 SMALL_ITEMS = 1 << 14
 
-# Tests choose the algorithm by this.
+# Tests set the algorithm here.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
 
-# Called with the algorithm and the reason, by whoever wants to see what is chosen; or None.
+# A function that is called with each chosen algorithm and the reason; or None.
 WATCHER = contextvars.ContextVar("fastsel_watcher", default=None)
 
 
@@ -40,8 +40,7 @@ class Plan(NamedTuple):
     reason: str
 
 
-# A hash table that exceeds its budget of groups or probes gives way to the next algorithm;
-# comparison serves all keys.
+# If an algorithm cannot serve the keys, the next one does. Comparison serves all keys.
 GIVES_WAY_TO = {
     "tables": Plan("partitions", "a hash table had too many groups, or took too many probes"),
     "sorting": Plan("partitions", "there are too many keys to be sorted at once"),
@@ -50,7 +49,7 @@ GIVES_WAY_TO = {
 
 
 def note(algorithm, reason):
-    """Tell the watcher what was chosen."""
+    """Tell the watcher which algorithm was chosen."""
     watcher = WATCHER.get()
     if watcher is not None:
         watcher(algorithm, reason)
@@ -62,19 +61,19 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
     Parameters
     ----------
     size, width : int
-        The number of keys, and their bytes.
+        The number of keys, and the bytes of one key.
     ascending : bool
-        Whether the answer is to be sorted, and the keys are numbers of 4 or 8 bytes.
+        Whether ascending values are wanted, and the keys are numbers of 4 or 8 bytes.
     extras : bool
         Whether more than the values is wanted.
     range_bits : int
         log2 of the range of the ordered keys.
     entries : int
-        The size of a direct-address table that pays (`max_entries`); 0 if none holds the keys.
+        The size of a direct-address table that pays (`max_entries`); 0 if no table serves the keys.
     threads : int
-        How many there are for hash tables.
+        The number of threads for hash tables.
     groups : callable
-        Estimates the number of distinct keys; called only where the answer depends on it.
+        Estimates the number of groups; called only if the answer depends on it.
 
     Returns
     -------
@@ -89,8 +88,8 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
         return Plan("dense", "the keys are of a narrow range, and many are distinct")
     if ascending and expected * SORTED_SHARE > size:
         return Plan("sorting", "many keys are distinct, and the answer ascends")
-    # As many groups as fit the cache, and less where some threads have no table, as all of them
-    # work on partitions.
+    # The table may have the groups that fit the cache; fewer if only some threads have a table,
+    # because all threads would work on partitions.
     most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
     if expected <= most:
         return Plan("tables", "a hash table of all groups fits the cache")
@@ -98,11 +97,11 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
 
 
 def max_entries(size, nbytes, threads, *, firsts, numbered=False, counts=False):
-    """How many entries a direct-address table may have, of which each thread has one: a bit, or a
-    byte if first occurrences are to be found. numbered: words get numbers, for the inverse or the
-    counts.
+    """The most entries that a direct-address table may have. Each thread has a table.
 
-    All may take twice as many bytes as the keys or, while they fit the cache, as words of 8 bytes.
+    An entry is a bit, or a byte if first occurrences are wanted (`firsts`). `numbered`: words get
+    group ids, for the inverse or the counts. All tables together may take twice the bytes of the
+    keys. Tables that fit the cache may take twice the bytes that keys of 8 bytes would have.
     """
     table_bits = 8 if firsts else 1
     entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if numbered else 0)
@@ -111,6 +110,6 @@ def max_entries(size, nbytes, threads, *, firsts, numbered=False, counts=False):
 
 
 def table_count(nbytes, groups, threads):
-    """How many threads fill a hash table each. Each table holds all groups, and they are merged in
-    pairs: each is to have keys of at least twice as many bytes as its groups."""
+    """How many threads fill a hash table each. Each table has all groups, and tables are merged in
+    pairs, so the keys of a table should have at least twice the bytes of its groups."""
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))

@@ -16,9 +16,9 @@ ctypedef fused word_t:
 cdef class Scatter:
     cdef keys_t keys
     cdef object owned             # arrays that the keys point to
-    cdef Py_ssize_t parts
+    cdef readonly Py_ssize_t parts
     cdef Py_ssize_t key_blocks    # of 64 keys
-    cdef Py_ssize_t key_chunks
+    cdef readonly Py_ssize_t key_chunks  # of either pass
     cdef bint narrow              # scattered words have 4 bytes, not 8
     cdef uint8_t[::1] part_of     # by key
     cdef Py_ssize_t[::1] starts   # [part][chunk]: where the words of that part and chunk begin

@@ -1,14 +1,14 @@
 """fastsel's functions on dask arrays: lazy, for any chunking, with positions in the whole array.
 
-NumPy's rules apply, as in fastsel. Each docstring says what is unknown before computing, such as
-the number of distinct values.
+NumPy's rules apply, as in fastsel. Each docstring names the lengths that are unknown until
+computed, for example the number of distinct values.
 """
 
 # A public function (_positions, _first, _selection, _distinct, _sets, _gather) checks its arguments
-# and builds a graph; _blocks has what they share. The tasks call fastsel's own functions on NumPy
-# blocks, on one thread each. For unique, _groups has the functions that its tasks call, and _stages
-# the graph that merges the distinct values of all blocks and numbers the items of each block by
-# them.
+# and builds a graph; _blocks has the code that they share. The tasks call fastsel's own functions
+# on NumPy blocks, on one thread each. For unique, _groups has the functions that its tasks call,
+# and _stages the graph that merges the distinct values of all blocks and writes the inverse of
+# each.
 
 try:
     import dask.array as _  # noqa: F401
@@ -18,7 +18,7 @@ except ImportError as error:
         'fastsel.dask needs dask 2024.12 or newer: pip install "dask[array]" distributed'
     ) from error
 
-from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for the gate
+from fastsel.dask._blocks import serves as __fastsel_serves__  # noqa: F401, for dispatch
 from fastsel.dask._distinct import (
     unique,
     unique_all,
@@ -28,6 +28,8 @@ from fastsel.dask._distinct import (
 )
 from fastsel.dask._first import first_nonzero
 from fastsel.dask._gather import gather_nd
+from fastsel.dask._group_indices import GroupIndices, group_indices
+from fastsel.dask._index_in import index_in
 from fastsel.dask._positions import (
     NonzeroCoordinates,
     argwhere,
@@ -40,6 +42,7 @@ from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
 __all__ = [
+    "GroupIndices",
     "NonzeroCoordinates",
     "argwhere",
     "boolean_mask",
@@ -49,6 +52,8 @@ __all__ = [
     "first_nonzero",
     "flatnonzero",
     "gather_nd",
+    "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",

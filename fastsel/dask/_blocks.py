@@ -8,18 +8,19 @@ from typing import TypeAlias
 import dask.array as da
 import numpy as np
 from dask._task_spec import Task, convert_legacy_graph
+from dask.array.core import normalize_chunks
 from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import ArrayLike
 
 import fastsel
 
-# What the functions take.
+# The type of array arguments.
 DaskArrayLike: TypeAlias = da.Array | ArrayLike
 
-# Blocks that are rechunked for C order may have this size even if the original ones were smaller: a
-# task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), in which a core
-# reads more than this.
+# Blocks that are rechunked for C order may have MIN_BAND_BYTES even if the original blocks were
+# smaller: a task costs the scheduler up to a millisecond (docs.dask.org, "Best Practices"), and a
+# core reads more bytes in this time.
 MIN_BAND_BYTES = 1 << 20
 
 
@@ -41,7 +42,7 @@ class Location:
 
 
 def follows_itself(block_shape, shape):
-    """Are the items of such a block contiguous in the flattened array?"""
+    """Are the items of a block of this shape contiguous in the flattened array?"""
     cut = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
     return block_shape[cut + 1 :] == shape[cut + 1 :]
 
@@ -53,13 +54,24 @@ def serves(x):
 
 def checked(name, a):
     """`a` as a dask array of NumPy blocks."""
-    x = da.asarray(a)
+    x = _as_dask(a)
     if not serves(x):
         raise TypeError(
             f"{name} must be a dask array with blocks of type numpy.ndarray, got blocks of type "
             f"{type(x._meta).__name__}"
         )
     return x
+
+
+def _as_dask(a):
+    """``dask.array.asarray(a)``, also for items with references, whose size dask cannot tell: their
+    blocks are chosen by the size of the references alone."""
+    try:
+        return da.asarray(a)
+    except NotImplementedError:
+        array = np.asanyarray(a)
+    chunks = normalize_chunks("auto", array.shape, dtype=np.dtype((np.void, array.itemsize)))
+    return da.from_array(array, chunks, name=False)  # else dask names it by its printed items
 
 
 def stand_in(x):
@@ -76,8 +88,9 @@ def unknown(sizes):
 def bands(name, x, axes=None, whole_rows=False):
     """`x` rechunked to bands: blocks that follow one another in C order along the first axes.
 
-    Bands are wider and lower than the blocks were. None is larger than the largest block, or than
-    MIN_BAND_BYTES, unless `whole_rows` asks for cuts along the first axis only.
+    Bands are wider and lower than the blocks of `x`. A band is at most as large as the largest
+    block, or MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided, and bands may be
+    larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
@@ -139,7 +152,7 @@ def blocks(x):
 
 
 def locations(x, name):
-    """The location of each block: (block -> Location or its key, the tasks of these keys)."""
+    """The location of each block: (block -> Location or a key, the tasks of the keys)."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
         known = {
@@ -182,19 +195,19 @@ def one_thread(function, *arguments, **literals):
 
 
 def shared_dtype(arrays):
-    """The dtype of several blocks together. A dtype that they share is kept: NumPy would make it
-    native, and remove the padding between its fields. Strings may be longer than the dask array
-    declares."""
+    """The dtype of several blocks together. If they have the same dtype, it is returned as it is:
+    NumPy would make it native, and remove the padding between its fields. Otherwise NumPy promotes:
+    strings may be longer than the dask array declares."""
     dtypes = {array.dtype for array in arrays}
     return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
 
 class Unfused(Task):
-    """A task that dask leaves as it is.
+    """A task that dask does not fuse with others.
 
-    dask makes one task of a chain, if nothing else that is computed needs its inner ones. So the
-    task of a key would depend on what is computed with it, and the scheduler of a cluster warns of
-    a key that has another task than before.
+    dask fuses a chain of tasks into one, if no other computed result needs the inner tasks. So the
+    task of a key would depend on the other computed results, and the scheduler of a cluster warns
+    if a key has another task than before.
     """
 
     __slots__ = ()
@@ -202,7 +215,7 @@ class Unfused(Task):
 
 
 def unfused(tasks, known):
-    """The tasks; arguments that are among the known keys are replaced by their results."""
+    """The tasks, not to be fused; arguments that are known keys are replaced by their results."""
     nodes = convert_legacy_graph(tasks, known)
     return {
         key: Unfused(key, node.func, *node.args, **node.kwargs) if type(node) is Task else node

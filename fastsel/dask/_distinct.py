@@ -11,12 +11,21 @@ from dask.base import tokenize
 
 from fastsel._core import _numpy
 from fastsel.dask import _stages
-from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked, layer, output, stand_in
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    bands,
+    blocks,
+    checked,
+    layer,
+    one_axis,
+    output,
+    stand_in,
+)
 from fastsel.dask._groups import Rule
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: da.Array
     indices: da.Array
@@ -25,14 +34,14 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: da.Array
     counts: da.Array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: da.Array
     inverse_indices: da.Array
@@ -146,7 +155,7 @@ def unique(
     Parameters
     ----------
     ar : dask array, any shape, any chunks
-        Any dtype. Chunk sizes may be unknown along the first axis, and along all with axis=None.
+        Any dtype. Chunk sizes may be unknown along the first axis; with axis=None, along all axes.
     return_index, return_inverse, return_counts : bool, optional
         Also return the index of each value's first occurrence in the whole array, the indices into
         the values that rebuild `ar`, and how often each value occurs.
@@ -157,16 +166,16 @@ def unique(
     split_every : int, optional
         How many blocks, and then merged results, one task merges; at least 2.
     partitions : int, optional
-        Cut the groups into this many ranges of values, each merged by a task of its own, for
-        groups that do not fit into the memory of one worker. None merges all of them, as a tree.
+        Divide the groups into this many ranges of values, each merged by its own task, for groups
+        that do not fit into the memory of one worker. None merges all groups, as a tree.
 
     Returns
     -------
-    values : dask array of ar's dtype, shape (groups,), or that of `ar` with `axis` shortened
+    values : dask array of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
     index : dask array of intp, shape (groups,)
     inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
     counts : dask array of intp, shape (groups,)
-        One array if only the values are asked for, otherwise a tuple in this order. The number of
+        One array if only the values are wanted, otherwise a tuple in this order. The number of
         groups is unknown until computed; there is one chunk, or one for each partition. Compute
         several outputs together (``dask.compute``): they share all work but the last step.
 
@@ -178,15 +187,17 @@ def unique(
         If the blocks are not NumPy arrays, at once; if objects cannot be ordered or hashed, when
         computed. Partitions need objects that can be ordered, even with ``sorted=False``.
     ValueError
-        If `split_every` or `partitions` is too small, or if chunk sizes that matter are unknown.
+        If `split_every` or `partitions` is too small, or if needed chunk sizes are unknown.
 
     Notes
     -----
-    Each block is read once, and only its groups are sent to other tasks. A task holds a block, or
-    the groups of `split_every` blocks; with partitions, its range of the groups of all blocks. For
-    the inverse, blocks are held as codes of 1, 2 or 4 bytes per item until all groups are known.
-    With `axis`, the array is rechunked so that slices are whole. With ``equal_nan=False`` each NaN
-    is a group, and all of them are in one partition.
+    **Time.** Each block is read once, and only its groups are sent to other tasks. With `axis`, the
+    array is rechunked so that no slice is divided.
+
+    **Memory.** A task holds a block, or the groups of `split_every` blocks; with partitions, its
+    range of the groups of all blocks. For the inverse, blocks are held as codes of 1, 2 or 4 bytes
+    per item until all groups are known. With ``equal_nan=False`` each NaN is a group, and all NaN
+    are in one partition.
 
     Examples
     --------
@@ -202,24 +213,11 @@ def unique(
     >>> inverse.chunks, values.chunks
     (((2, 2),), ((nan,),))
     """
-    x = checked("ar", ar)
-    axis = _checked_axis(x, axis)
-    _check_at_least("split_every", split_every, 2)
-    if partitions is not None:
-        _check_at_least("partitions", partitions, 1)
-    if axis is not None:
-        x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
-    rule = Rule(
-        rows=axis is not None,
-        equal_nan=bool(equal_nan),
-        sorted=bool(sorted),
-        inverse=bool(return_inverse),
-        counts=bool(return_counts),
-        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
+    found = outputs_of(
+        *(ar, axis, split_every, partitions, equal_nan, sorted),
+        inverse=return_inverse,
+        counts=return_counts,
     )
-    found = _outputs(x, rule, split_every, partitions)
-    if axis is not None:
-        found["values"] = np.moveaxis(found["values"], 0, axis)
     wanted = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
     extras = [found[name] for name, is_wanted in wanted.items() if is_wanted]
     return (found["values"], *extras) if extras else found["values"]
@@ -240,7 +238,7 @@ def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_all(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_all(x)``.
 
     Examples
     --------
@@ -266,7 +264,7 @@ def unique_counts(x: DaskArrayLike, /) -> UniqueCountsResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_counts(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_counts(x)``.
 
     Examples
     --------
@@ -292,7 +290,7 @@ def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_inverse(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_inverse(x)``.
 
     Examples
     --------
@@ -317,7 +315,7 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
 
     Notes
     -----
-    As `unique`; equals ``fastsel.unique_values(x)``.
+    The notes of `unique` apply. Equals ``fastsel.unique_values(x)``.
 
     Examples
     --------
@@ -326,6 +324,34 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
     array([2, 1])
     """
     return unique(x, equal_nan=False, sorted=False)
+
+
+def outputs_of(
+    ar, axis, split_every, partitions, equal_nan, sorted, inverse=False, counts=False, grouped=False
+):
+    """The output arrays by name."""
+    x = checked("ar", ar)
+    axis = _checked_axis(x, axis)
+    _check_at_least("split_every", split_every, 2)
+    if partitions is not None:
+        _check_at_least("partitions", partitions, 1)
+    if axis is not None:
+        x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
+    elif grouped:
+        x = one_axis("ar", x if x.ndim else x.reshape(1))
+    rule = Rule(
+        rows=axis is not None,
+        equal_nan=bool(equal_nan),
+        sorted=bool(sorted),
+        inverse=bool(inverse or grouped),
+        counts=bool(counts or grouped),
+        grouped=grouped,
+        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
+    )
+    found = _outputs(x, rule, split_every, partitions)
+    if axis is not None:
+        found["values"] = np.moveaxis(found["values"], 0, axis)
+    return found
 
 
 def _checked_axis(x, axis):
@@ -350,7 +376,8 @@ def _outputs(x, rule, split_every, partitions):
     name = f"fastsel-unique-{tokenize(x.name, rule, split_every, partitions)}"
     graph = _stages.Graph(x, name, rule)
     last = graph.tree(split_every) if partitions is None else graph.partitioned(partitions)
-    jobs = graph.inverse(last) if rule.inverse else []
+    by_group = graph.grouped(last) if rule.grouped else None
+    jobs = graph.inverse(last) if rule.inverse and not by_group else []
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
@@ -365,7 +392,15 @@ def _outputs(x, rule, split_every, partitions):
         "index": of_groups("index", np.intp),
         "counts": of_groups("counts", np.intp),
     }
-    if rule.inverse:
+    if by_group:
+        sizes = x.shape[:1] if len(last) == 1 else (np.nan,) * len(last)
+        for part, chunks, part_jobs in zip(
+            ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
+        ):
+            own = f"{part}-{name}"
+            keys = {(own, k): job for k, job in enumerate(part_jobs)}
+            found[part] = output(tasks, name, own, keys, (chunks,), np.intp)
+    elif rule.inverse:
         own = f"inverse-{name}"
         places = [block[:1] if rule.rows else block for block in blocks(x)]
         keys = {(own, *place): job for place, job in zip(places, jobs, strict=True)}

@@ -28,19 +28,19 @@ def gather_nd(
     indices : dask array or array_like of integers, shape (b..., n, m, ..., k), at least 1-d
         As in `fastsel.gather_nd`.
     batch_dims : int, optional
-        Number of leading axes that are matched up, not indexed.
+        Number of leading axes that `data` and `indices` share.
 
     Returns
     -------
     dask array of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
-        In the chunks of `indices` and, for the slices, of `data`. Nothing is unknown.
+        In the chunks of `indices` and, for the slices, of `data`. All lengths are known.
 
     Raises
     ------
     IndexError
-        If an index is out of bounds: names the first such index of a block of indices, its
-        position in all of them, and the axis. At once, or when computed if `indices` is a dask
-        array.
+        If an index is out of bounds: at once, or when computed if `indices` is a dask array. The
+        message names the first index out of bounds of a block, its position in the whole
+        `indices`, and the axis.
     ValueError
         If the shapes do not fit, `batch_dims` is out of range, or chunk sizes are unknown, at
         once.
@@ -50,10 +50,10 @@ def gather_nd(
     Notes
     -----
     Equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices, one task
-    sorts the index rows by the block of data that they address. A task per such block gathers the
-    slices, and another one puts them in order; only these slices of a block of data are sent on.
-    Where `indices` is a dask array, there is a task for every pair of its blocks and blocks of
-    data.
+    sorts the index rows by the block of data that they address. One task per addressed block
+    gathers the slices, and one task puts them in order; only the gathered slices are sent between
+    workers. If `indices` is a dask array, every pair of a block of indices and a block of data has
+    a task.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _check_known(name, x):
 
 @dataclass(frozen=True)
 class Target:
-    """What a block of index rows addresses: the indexed axes of data, cut into blocks."""
+    """The target of a block of index rows: the indexed axes of data, divided into blocks."""
 
     shape: tuple  # of data
     batch: int
@@ -100,7 +100,7 @@ class Located:
 
     order: np.ndarray  # the positions of the rows in the block of indices
     first_rows: np.ndarray  # for each block of data, its first row; and the end
-    rows: np.ndarray  # indices within the block of data, those of the batch before them
+    rows: np.ndarray  # indices within the block of data, after the indices of the batch axes
 
     def of(self, number):
         return slice(self.first_rows[number], self.first_rows[number + 1])

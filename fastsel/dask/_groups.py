@@ -14,13 +14,13 @@ from fastsel._core import _dtypes
 from fastsel._unique import _ascending
 from fastsel.dask._blocks import shared_dtype
 
-# Borders of partitions are chosen from a sample of the values: at least this many per partition,
-# and per block. One task holds the whole sample.
+# Borders of partitions are chosen from a sample of at least MIN_SAMPLES values per partition, and
+# per block. One task holds the whole sample.
 MIN_SAMPLES = 32
 
 
 class Rule(NamedTuple):
-    """What is compared and what is returned; the same for all tasks of a call."""
+    """The items to compare and the outputs to return; the same for all tasks of a call."""
 
     rows: bool  # slices along axis 0, not items
     equal_nan: bool
@@ -28,6 +28,7 @@ class Rule(NamedTuple):
     inverse: bool
     counts: bool
     smallest_nan: bool  # the smallest NaN represents all NaN, instead of the first one
+    grouped: bool = False  # the positions of all items are wanted, group after group
 
     def unique(self, values, **options):
         return fastsel.unique(
@@ -51,21 +52,21 @@ class Leaf(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Merged groups and, for the inverse, what each source's groups became: their new numbers."""
+    """Merged groups and, for the inverse, the new numbers of each source's groups."""
 
     groups: Groups
     became: list
 
 
 class Ordered(NamedTuple):
-    """Groups in their final order, and the new number of each (None: unchanged)."""
+    """Groups in their final order, and the new number of each group (None: unchanged)."""
 
     groups: Groups
     numbers: np.ndarray | None
 
 
 class Parted(NamedTuple):
-    """Groups cut into parts, and the numbers they had before, part after part."""
+    """Groups divided into parts, and their previous numbers, part after part."""
 
     parts: list
     order: np.ndarray
@@ -109,7 +110,7 @@ def merge(parts, rule):
 
 
 def _first_ones_first(values, index, smallest_nan):
-    """An order in which the value that represents a group comes before the others equal to it."""
+    """An order in which the value that represents a group comes before all values equal to it."""
     order = np.argsort(index, kind="stable")
     if not smallest_nan:
         return order
@@ -131,7 +132,7 @@ def _picked(groups, order):
 
 
 def size(ordered):
-    """How many groups there are."""
+    """The number of groups."""
     return len(ordered.groups.index)
 
 
@@ -144,12 +145,12 @@ def numbers_of_last(ordered, sizes, k):
 
 
 def numbers_before(numbers, merged, k):
-    """The numbers of the groups of source k, from those of the merged groups."""
+    """The numbers of the groups of source k, from the numbers of the merged groups."""
     return look_up(numbers, merged.became[k])
 
 
 def numbers_of_whole(parted, numbers):
-    """The numbers of groups before they were cut, from the numbers of their parts."""
+    """The numbers of groups before they were divided, from the numbers of their parts."""
     result = np.empty(len(parted.order), np.intp)
     result[parted.order] = joined(numbers)
     return result
@@ -160,24 +161,57 @@ def numbered_block(numbers, leaf):
     return look_up(numbers, leaf.codes)
 
 
+def grouped_block(numbers, location):
+    """The numbers of the groups of a block, and where each of them occurs in the whole array."""
+    found = fastsel.group_indices(numbers)
+    return found._replace(indices=found.indices + location.start[0])
+
+
+def grouped_part(grouped, sizes, k):
+    """What belongs to the groups of part k."""
+    first = sum(sizes[:k])
+    start, stop = np.searchsorted(grouped.values, (first, first + sizes[k]))
+    offsets = grouped.offsets[start : stop + 1]
+    indices = grouped.indices[offsets[0] : offsets[-1]]
+    return np.repeat(grouped.values[start:stop], np.diff(offsets)), indices
+
+
+def joined_indices(parts):
+    """The positions of each group of a part, from those in each block, of which later ones have
+    greater positions."""
+    numbers, indices = (joined([part[k] for part in parts]) for k in (0, 1))
+    return indices[fastsel.group_indices(numbers).indices]
+
+
+def total(ordered):
+    """How many items the groups of a part have."""
+    return int(ordered.groups.counts.sum())
+
+
+def offsets_of(ordered, totals, k):
+    """Where the positions of each group of part k end, and for the first part the 0 before them."""
+    ends = np.cumsum(ordered.groups.counts, dtype=np.intp) + sum(totals[:k])
+    return ends if k else np.append(np.intp(0), ends)
+
+
 def look_up(numbers, codes):
     return fastsel.gather_nd(numbers, codes[..., np.newaxis])
 
 
 def sample(groups, count):
-    """Some of the values of a block."""
+    """A sample of the values of a block."""
     return groups.values[:: max(len(groups.values) // count, 1)]
 
 
 def borders_of_values(samples, partitions):
-    """Values that cut the samples, and so about all values, into equal shares."""
+    """Values that divide the samples into equal shares, and all values into about equal shares."""
     values = np.sort(comparable(joined(samples)))
     shares = range(1, partitions) if len(values) else ()
     return values[[len(values) * k // partitions for k in shares]]
 
 
 def borders_of_index(location, partitions, rule):
-    """Positions that cut the array into equal shares."""
+    """Positions that divide the array into equal shares."""
     items = location.shape[0] if rule.rows else math.prod(location.shape)
     return np.array([items * k // partitions for k in range(1, partitions)], np.intp)
 
@@ -204,7 +238,7 @@ def _part(groups, numbers, partitions):
 
 
 def comparable(values):
-    """Values in a form that NumPy's searchsorted can order, with equal ones side by side."""
+    """Values in a form that NumPy's searchsorted can order, with equal values side by side."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     if values.ndim > 1:

@@ -29,7 +29,7 @@ from fastsel.dask._blocks import (
 
 
 class NonzeroCoordinates(NamedTuple):
-    """What `nonzero_coordinates` returns."""
+    """The result of `nonzero_coordinates`."""
 
     count: da.Array
     coordinates: da.Array
@@ -48,15 +48,14 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     Returns
     -------
     tuple of dask arrays of `dtype`, each of shape (number of non-zero items,)
-        Items in C order of their index in the whole array. The size of each chunk is unknown until
-        computed.
+        Coordinates in the whole array, in C order. Chunk sizes are unknown until computed.
 
     Raises
     ------
     ValueError
-        If `a` is 0-d, or if chunk sizes that matter are unknown, at once.
+        If `a` is 0-d, or if needed chunk sizes are unknown, at once.
     TypeError
-        If its blocks are not NumPy arrays, or `dtype` is no integer dtype, at once.
+        If its blocks are not NumPy arrays, or `dtype` is not an integer dtype, at once.
     OverflowError
         If an axis is so long that an index may not fit `dtype`: at once, or when computed if its
         length is unknown.
@@ -64,8 +63,8 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     Notes
     -----
     Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index grid. C
-    order needs blocks as wide as the array. Others are rechunked to blocks of at most the bytes of
-    the largest one, or a megabyte.
+    order needs blocks that span the later axes. Other blocks are rechunked to blocks of at most the
+    bytes of the largest block, or a megabyte.
 
     Examples
     --------
@@ -103,11 +102,11 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `nonzero`, but for 0-d arrays.
+        As `nonzero`, except for 0-d arrays.
 
     Notes
     -----
-    Equals ``fastsel.flatnonzero(a)``. As `nonzero`.
+    Equals ``fastsel.flatnonzero(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -134,16 +133,16 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     Returns
     -------
     dask array of `dtype`, shape (number of non-zero items, a.ndim)
-        Rows in C order of their index; their number is unknown until computed.
+        Rows in C order; their number is unknown until computed.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `nonzero`, but for 0-d arrays.
+        As `nonzero`, except for 0-d arrays.
 
     Notes
     -----
-    Equals ``fastsel.argwhere(a)``. As `nonzero`.
+    Equals ``fastsel.argwhere(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -179,21 +178,20 @@ def nonzero_coordinates(
     -------
     NonzeroCoordinates
         Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
-        `dtype` and shape (count, n), in C order of the items. It has a row for each non-zero item,
-        instead of a buffer with x.size rows, which would be larger than x. The number of rows is
-        unknown until computed.
+        `dtype` and shape (count, n), in C order. It has a row for each non-zero item, instead of a
+        buffer with x.size rows, which would be larger than x. The number of rows is unknown until
+        computed.
 
     Raises
     ------
     ValueError, TypeError
-        If n or `dtype` is not one of those above, at once; as `nonzero`.
+        If n or `dtype` has no accepted value, at once; as `nonzero`.
     OverflowError
         If a dimension or the size of x does not fit `dtype`, at once.
 
     Notes
     -----
-    As `nonzero`. There are none of the parameters of `fastsel.nonzero_coordinates` that concern
-    its buffer.
+    The notes of `nonzero` apply. `fastsel.nonzero_coordinates` has more parameters, for its buffer.
 
     Examples
     --------
@@ -236,7 +234,7 @@ def count_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the axes that were counted along.
+        The shape of `a` without the counted axes.
 
     Raises
     ------
@@ -246,8 +244,8 @@ def count_nonzero(
 
     Notes
     -----
-    Equals ``fastsel.count_nonzero(...)``. One pass, no copy of the blocks; the counts are summed
-    as a tree.
+    Equals ``fastsel.count_nonzero(...)``. One pass, without a copy of the blocks; the counts are
+    summed as a tree.
 
     Examples
     --------
@@ -295,7 +293,7 @@ def _argwhere_in_block(block, location, dtype):
 
 
 def _of_each_band(step, x, function, dtype):
-    """The bands of `x`, and a graph with a result of the function for each of them."""
+    """The bands of `x`, and a graph with the function's result for each band."""
     x = bands("a", x)
     name = f"fastsel-{step}-{tokenize(x.name, dtype)}"
     where, tasks = locations(x, name)
@@ -305,7 +303,7 @@ def _of_each_band(step, x, function, dtype):
 
 
 def _whole(x, graph, name, step, get, dtype, row_shape=()):
-    """What `get` returns for the result of each band, as one dask array."""
+    """The results of `get`, called with the result of each band, as one dask array."""
     own = f"{step}-{name}"
     tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))

@@ -33,9 +33,9 @@ def compress(
     Parameters
     ----------
     condition : dask array or array_like, shape (k,)
-        Non-zero selects. May be shorter than the axis (the rest is dropped), or longer if the items
-        beyond are zero. Where the chunk sizes of `a` along the axis are unknown: a dask array with
-        chunks of the same sizes.
+        Non-zero items select. May be shorter than the axis (the rest is not selected), or longer if
+        its items beyond the axis are zero. If the chunk sizes of `a` along the axis are unknown,
+        `condition` must be a dask array with chunks of the same sizes.
     a : dask array or array_like, any chunks
         Any dtype.
     axis : int, optional
@@ -44,13 +44,13 @@ def compress(
     Returns
     -------
     dask array of a's dtype
-        Shape and chunks of `a` but for the axis, whose length is unknown until computed if
+        Shape and chunks of `a`, except along the axis, whose length is unknown until computed if
         `condition` is a dask array.
 
     Raises
     ------
     ValueError
-        If `condition` is not 1-d, or if chunk sizes that matter are unknown, at once.
+        If `condition` is not 1-d, or if needed chunk sizes are unknown, at once.
     AxisError, TypeError
         If `axis` is out of range or not an integer, at once.
     IndexError
@@ -59,8 +59,8 @@ def compress(
 
     Notes
     -----
-    Equals ``fastsel.compress(condition, a, axis)``. Each block is compressed by a task of its own;
-    with axis=None, blocks are rechunked as for `nonzero`.
+    Equals ``fastsel.compress(condition, a, axis)``. Each block has its own task. With axis=None,
+    blocks are rechunked as for `nonzero`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Parameters
     ----------
     condition : dask array or array_like, any shape
-        Non-zero selects; condition and `arr` are both taken in C order.
+        Non-zero items select; `condition` and `arr` are both read in C order.
     arr : dask array or array_like, any chunks
         Any dtype.
 
@@ -107,7 +107,7 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
 
     Notes
     -----
-    Equals ``fastsel.extract(condition, arr)``. As `compress`.
+    Equals ``fastsel.extract(condition, arr)``. The notes of `compress` apply.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     a : dask array or array_like, shape (n, m, ...), any chunks
         Any dtype.
     mask : dask array or array_like of bool, shape of the leading axes of `a`
-        Where chunk sizes of `a` are unknown, in chunks of the same sizes.
+        If chunk sizes of `a` are unknown, its chunks must have the same sizes.
 
     Returns
     -------
@@ -141,15 +141,15 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     Raises
     ------
     IndexError
-        If `mask` is not boolean, or its shape differs from that of a's leading axes: at once, or
-        when computed where chunk sizes are unknown.
+        If `mask` is not boolean, or its shape differs from the shape of a's leading axes: at once,
+        or when computed if chunk sizes are unknown.
     TypeError, ValueError
         As `compress`.
 
     Notes
     -----
-    Equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, they are rechunked
-    as for `nonzero`; the others keep their chunks.
+    Equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, these are rechunked
+    as for `nonzero`; the other axes keep their chunks.
 
     Examples
     --------
@@ -195,15 +195,15 @@ def _check_mask_shape(x, mask):
 
 
 def _selected(condition, x, axis):
-    """What a 1-d condition selects along an axis."""
+    """The slices that a 1-d condition selects along an axis."""
     sizes, size = x.chunks[axis], x.shape[axis]
     if isinstance(condition, da.Array):
         condition, lengths = _fitted(condition, sizes, size, axis), np.nan
     else:
         if unknown(sizes):
             raise ValueError(
-                f"the chunk sizes of the array along axis {axis} are unknown, where the condition "
-                "is not a dask array: compute_chunk_sizes() finds them"
+                f"the chunk sizes of the array along axis {axis} are unknown, and the condition is "
+                "not a dask array: compute_chunk_sizes() finds them"
             )
         condition = _as_mask(condition, size, axis)
         ends = np.cumsum((0, *sizes)).tolist()
@@ -264,7 +264,7 @@ def _fitted(condition, sizes, size, axis):
 
 
 def _refused_beyond(condition, beyond, axis):
-    """The condition, computed if nothing is selected beyond it."""
+    """The condition, with tasks that raise an error if items beyond the axis select."""
     name = f"fastsel-fitted-{tokenize(condition.name, beyond.name, axis)}"
     tasks = {
         (name, *block): task(_refuse_beyond, key, (beyond.name,), axis=axis, size=len(condition))

@@ -1,5 +1,5 @@
-"""isin of dask arrays, block by block, and the functions of sorted sets, by the distinct values of
-each array."""
+"""isin of dask arrays, block by block, and the set functions, from the distinct values of each
+array."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def isin(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Of a dask array, the distinct values are found first.
+        The distinct values of a dask array are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
     axis : int, optional
@@ -64,7 +64,8 @@ def isin(
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. Objects among these need a hash.
+    Each block has a task, which holds all distinct test elements. If they are objects, they need a
+    hash.
 
     Examples
     --------
@@ -78,9 +79,10 @@ def isin(
     x = checked("element", element)
     if axis is not None:
         tests = checked("test_elements", test_elements)
-        fastsel.isin(*(np.zeros((1, 1), array.dtype) for array in (x, tests)), kind=kind, axis=0)
         axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
         if axis is not None:
+            few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
+            fastsel.isin(*few, kind=kind, axis=0)  # raises the errors of kind and of the dtypes
             return _isin_of_slices(x, tests, axis, bool(invert))
     if isinstance(test_elements, da.Array):
         tests = unique(checked("test_elements", test_elements), sorted=False)
@@ -149,7 +151,7 @@ def intersect1d(
     -------
     values : dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
     index1, index2 : dask array of intp, shape (k,)
-        One array, or a tuple, as `fastsel.intersect1d`. Each is one chunk, of a size that is
+        One array, or a tuple, as `fastsel.intersect1d`. Each array is one chunk, whose size is
         unknown until computed.
 
     Raises
@@ -197,7 +199,7 @@ def union1d(
     Returns
     -------
     dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        One chunk, of a size that is unknown until computed.
+        One chunk, whose size is unknown until computed.
 
     Raises
     ------
@@ -206,7 +208,7 @@ def union1d(
 
     Notes
     -----
-    As `unique` of both arrays together.
+    The distinct values of each array are found as by `unique`, then one task merges them.
 
     Examples
     --------
@@ -233,7 +235,7 @@ def setdiff1d(
     ar1, ar2 : dask array or array_like, any shape, any chunks
         Any dtype.
     assume_unique : bool, optional
-        Return them as they come in `ar1`, in its chunks, repeated ones, too.
+        Return the items in the order and the chunks of `ar1`, with repeated items.
     axis : int, optional
         Take the slices along this axis as items, as `fastsel.setdiff1d` does.
 
@@ -249,7 +251,7 @@ def setdiff1d(
 
     Notes
     -----
-    As `intersect1d`; with `assume_unique` as `isin`.
+    The notes of `intersect1d` apply; with `assume_unique`, the notes of `isin`.
 
     Examples
     --------
@@ -289,7 +291,7 @@ def setxor1d(
     Returns
     -------
     dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        One chunk, of a size that is unknown until computed.
+        One chunk, whose size is unknown until computed.
 
     Raises
     ------
@@ -298,7 +300,7 @@ def setxor1d(
 
     Notes
     -----
-    As `intersect1d`.
+    The notes of `intersect1d` apply.
 
     Examples
     --------
@@ -312,8 +314,8 @@ def setxor1d(
     return _of_distinct(fastsel.setxor1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
-def _isin_block(block, tests, invert, kind):
-    return fastsel.isin(block, tests, invert=invert, kind=kind)
+def _isin_block(block, tests, **options):
+    return fastsel.isin(block, tests, **options)
 
 
 def _pair(ar1, ar2, axis):
@@ -325,7 +327,7 @@ def _pair(ar1, ar2, axis):
 
 
 def _isin_of_slices(x, tests, axis, invert):
-    """Blocks of whole slices, and all distinct tests with each of them."""
+    """isin of blocks of whole slices, each beside all distinct tests."""
     rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
@@ -338,12 +340,9 @@ def _isin_of_slices(x, tests, axis, invert):
     return da.Array(graph, name, rows.chunks[:1], meta=np.empty(0, bool))
 
 
-def _isin_block(block, tests, **options):
-    return fastsel.isin(block, tests, **options)
-
-
 def _of_distinct(function, dtype, axis, *arrays):
-    """A task with these arrays, of one chunk each; what it returns is like the first of them."""
+    """The function of these arrays, which have one chunk each, as one task, whose result has the
+    axes of the first array."""
     sources = [array.name for array in arrays]
     name = f"fastsel-sets-{tokenize(function.__name__, axis, sources)}"
     keys = [(array.name, *(0,) * array.ndim) for array in arrays]
@@ -359,5 +358,5 @@ def _of_distinct(function, dtype, axis, *arrays):
 
 
 def _index_of_common(index, values, others, axis=None):
-    """Where those of the sorted values that are in the other array first occur."""
+    """The first positions of the sorted values that are in the other array."""
     return index[fastsel.isin(values, others, axis=axis)]

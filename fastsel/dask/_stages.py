@@ -1,14 +1,14 @@
-"""The graph of unique: stages that merge the groups of blocks, and then number the items.
+"""The graph of unique: stages that merge the groups of blocks, and then write the inverse.
 
-A stage takes the keys of tasks that return groups, and adds tasks that merge or exchange them. A
-tree has stages that merge `split_every` neighbours each, until one is left. With partitions, the
-groups of all blocks are cut into ranges of values, and each range is merged by itself, so that no
-task holds all groups. For order of first occurrence, the groups are exchanged once more, from
-ranges of values to ranges of positions.
+A stage takes the keys of tasks that return groups, and adds tasks that merge or exchange the
+groups. In a tree, each stage merges `split_every` neighbours, until one task is left. With
+partitions, the groups of all blocks are divided into ranges of values, and each range is merged by
+itself, so that no task holds all groups. For order of first occurrence, the groups are exchanged
+once more, from ranges of values to ranges of positions.
 
-For the inverse, each stage also records what became of the groups that it took. The numbers of the
-final groups are passed back through the stages, from the last one to the first, and then each block
-is numbered. Until then a block is held as codes of 1, 2 or 4 bytes per item.
+For the inverse, each stage also records the new number of each group that it merged. The numbers of
+the final groups are passed back through the stages, from the last stage to the first, and then the
+inverse of each block is written. Until then a block is held as codes of 1, 2 or 4 bytes per item.
 """
 
 import operator
@@ -27,6 +27,7 @@ class Graph:
         self.descents = []  # for each stage: numbers of its output groups -> of its input groups
         where, tasks = locations(x, name)
         self.tasks.update(tasks)
+        self.where = where
         self.anywhere = next(iter(where.values()))
         self.leaves = [
             self.add("leaf", block, task(_groups.leaf, key, where[block], rule=rule))
@@ -41,7 +42,7 @@ class Graph:
         return key
 
     def tree(self, split_every):
-        """Merge neighbours until one is left; returns the keys of the last stage, in order."""
+        """Merge neighbours until one task is left; returns the keys of the last stage, in order."""
         groups, level = self.groups, 0
         while len(groups) > 1:
             groups = self.merge_neighbours(groups, level, split_every)
@@ -49,7 +50,7 @@ class Graph:
         return self.arranged(groups)
 
     def partitioned(self, partitions):
-        """One range of values, or of positions, for each partition."""
+        """Merge one range of values, or of positions, for each partition; returns their keys."""
         least = _groups.MIN_SAMPLES
         count = max(least * partitions // len(self.groups), least)
         samples = [
@@ -69,7 +70,7 @@ class Graph:
         return self.arranged(groups)
 
     def groups_of(self, step, keys):
-        """The keys of the groups alone, without what the inverse needs later."""
+        """The keys of the groups alone, without the numbers that the inverse needs later."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")
@@ -97,7 +98,7 @@ class Graph:
         return self.groups_of("merge", merged)
 
     def exchange(self, groups, level, part, borders, partitions):
-        """Cut groups into ranges, and merge each range."""
+        """Divide groups into ranges, and merge each range."""
         step = f"exchange{level}"
         ranges = range(partitions)
         parted = [
@@ -147,7 +148,7 @@ class Graph:
         ]
 
     def inverse(self, ordered):
-        """For each block, a task that returns the numbers of its items."""
+        """For each block, a task that returns its inverse."""
         sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
         numbers = [
             self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))
@@ -158,3 +159,28 @@ class Graph:
         return [
             task(_groups.numbered_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
         ]
+
+    def grouped(self, ordered):
+        """Two tasks for each part of the final groups: one returns the positions of their items,
+        one the offsets. The blocks follow one another along the first axis."""
+        blocks = [
+            self.add(
+                "grouped", (k,), task(_groups.grouped_block, self.add("inverse", (k,), job), where)
+            )
+            for (k, job), where in zip(
+                enumerate(self.inverse(ordered)), self.where.values(), strict=True
+            )
+        ]
+        parts = range(len(ordered))
+        sizes = [(f"count-{self.name}", k) for k in parts]
+        totals = [self.add("total", (k,), (_groups.total, key)) for k, key in enumerate(ordered)]
+        pieces = [
+            [
+                self.add("grouped-part", (p, k), task(_groups.grouped_part, key, sizes, k=p))
+                for k, key in enumerate(blocks)
+            ]
+            for p in parts
+        ]
+        indices = [task(_groups.joined_indices, pieces[p]) for p in parts]
+        offsets = [task(_groups.offsets_of, ordered[p], totals, k=p) for p in parts]
+        return indices, offsets

@@ -4,34 +4,36 @@
 package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.onnx.OPS)``) and
 `Backend` (for onnx's backend tests) need onnx (the extra ``onnx``).
 `onnxruntime_session` makes a session of ONNX Runtime that runs NonZero and Unique also on types
-that ONNX Runtime lacks (the extra ``onnxruntime``).
+for which ONNX Runtime has no kernel (the extra ``onnxruntime``).
 
-They serve NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28, GatherND-11, 12 and 13, on
-all 16 tensor types of the newest version: bool, the integers, float16, float32, float64, bfloat16
-(of ml_dtypes), complex64, complex128 and strings (objects that are str, NumPy's `U`, `S` and
+The functions serve NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28, GatherND-11, 12 and
+13, on all 16 tensor types of the newest version: bool, the integers, float16, float32, float64,
+bfloat16 (of ml_dtypes), complex64, complex128 and strings (str objects, NumPy's `U`, `S` and
 StringDType).
 
-Where specification, onnx's reference evaluator (1.23) and ONNX Runtime (1.31) disagree or are
-silent, this module decides:
+Where the specification, onnx's reference evaluator (1.23) and ONNX Runtime (1.31) disagree or are
+silent, this module has these rules:
 
 - NonZero of a scalar has shape (0, N), as specified; ONNX Runtime returns (1, N).
-- Compress wants a condition with one dimension, as specified; ONNX Runtime flattens any other.
-- Compress wants booleans, as specified; the reference takes numbers.
-- Compress raises IndexError where the condition is True beyond the end; ONNX Runtime drops it.
+- Compress needs a condition with one dimension, as specified; ONNX Runtime flattens others.
+- Compress needs booleans, as specified; the reference takes numbers.
+- Compress raises IndexError if the condition is True beyond the end; ONNX Runtime ignores it.
 - Compress and GatherND refuse a scalar input, as specified; the reference's Compress returns (1,).
 - Unique without axis, or of one dimension, counts all NaN as one value, the last; the
-  specification is silent, and ONNX Runtime mixes NaN up with other values. ``equal_nan=False``
-  keeps them apart.
-- Unique with axis keeps rows with NaN apart, as the reference; ONNX Runtime merges some.
-- Unique with ``sorted=0`` keeps the order of first occurrence for every shape, axis and number of
-  outputs, as specified; the reference does for 1-D inputs with several outputs only.
-- Unique refuses a `sorted` other than 0 and 1; with it the reference sorts, ONNX Runtime does not.
+  specification is silent, and ONNX Runtime mixes NaN up with other values. With
+  ``equal_nan=False`` each NaN is a value of its own.
+- Unique with axis treats rows with NaN as different, as the reference; ONNX Runtime merges some.
+- Unique with ``sorted=0`` returns the order of first occurrence for every shape, axis and number of
+  outputs, as specified; the reference does this for 1-D inputs with several outputs only.
+- Unique refuses a `sorted` other than 0 and 1; for other values the reference sorts, ONNX Runtime
+  does not.
 - Unique takes strings with axis, as ONNX Runtime; the reference raises TypeError.
 - Unique of shape (n, 0) along axis 0 is one empty row; ONNX Runtime ends the process.
-- GatherND checks each index, even if the gathered slices are empty; ONNX Runtime does not, then.
+- GatherND checks each index, even if the gathered slices are empty; ONNX Runtime does not check
+  them in this case.
 - GatherND refuses index rows of length 0, as specified; ONNX Runtime copies all of data for each.
-- GatherND wants equal batch dimensions, as specified; ONNX Runtime accepts some that differ.
-- GatherND of a batch of size 0 is empty; the reference raises.
+- GatherND needs equal batch dimensions, as specified; ONNX Runtime accepts some different ones.
+- GatherND of a batch of size 0 is empty; the reference raises an error.
 - GatherND takes indices of any integer type; the specification has only int64.
 """
 
@@ -47,19 +49,19 @@ if TYPE_CHECKING:  # for type checkers; see __getattr__
 
 __all__ = ["UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"]
 
-# Pickle and the documentation find them by the name of this module.
+# Pickle and the documentation find the functions by the name of this module.
 for _public in (UniqueOutputs, compress, gather_nd, non_zero, unique):
     _public.__module__ = __name__
 del _public
 
 
 def __dir__() -> list[str]:
-    """What users call; some of it is imported on first use."""
+    """The public names; some are imported on first use."""
     return [*__all__, "OPS", "Backend", "BackendRep", "onnxruntime_session"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs other packages on first use."""
+    """Import the names that need other packages on first use."""
     if name in ("OPS", "Backend", "BackendRep"):
         from fastsel.onnx import _evaluator as module
     elif name == "onnxruntime_session":

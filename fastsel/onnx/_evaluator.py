@@ -104,5 +104,5 @@ class Backend(base.Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Is it a CPU?"""
+        """Is the device a CPU?"""
         return base.Device(device).type == base.DeviceType.CPU

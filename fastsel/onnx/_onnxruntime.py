@@ -20,9 +20,9 @@ from fastsel.onnx import _operators as functions
 
 DOMAIN = onnxruntime_extensions.default_opset_domain()
 
-# For each operator, the types that ONNX Runtime 1.31 has no CPU kernel for, and that Python
-# operators can serve: these accept no float16, bfloat16 and complex numbers, and return wrong
-# uint64 from 2**63 on.
+# For each operator, the types for which ONNX Runtime 1.31 has no CPU kernel, and which Python
+# operators can serve. Python operators accept no float16, bfloat16 and complex numbers, and return
+# wrong uint64 from 2**63 on.
 LACKING = {
     "NonZero": ("int8", "int16", "uint16", "uint32", "uint64", "double", "string"),
     "Unique": ("bool", "int16", "int32", "uint8", "uint16", "uint32"),
@@ -34,19 +34,20 @@ def onnxruntime_session(
     options: Any = None,
     **kwargs: Any,
 ) -> onnxruntime.InferenceSession:
-    """An ``onnxruntime.InferenceSession`` whose NonZero and Unique also take the types it lacks.
+    """An ``onnxruntime.InferenceSession`` whose NonZero and Unique take more types.
 
-    Nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and of Unique
-    with bool, int16, int32, uint8, uint16 or uint32, run on fastsel, the others on ONNX Runtime.
+    Nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and nodes of
+    Unique with bool, int16, int32, uint8, uint16 or uint32, run on fastsel; all other nodes run on
+    ONNX Runtime.
 
     Parameters
     ----------
     model : onnx.ModelProto, path or bytes
     options : onnxruntime.SessionOptions, optional
-        For this session alone: onnxruntime-extensions are registered with it, which ONNX Runtime
-        refuses a second time.
+        Use them for this session alone: onnxruntime-extensions are registered with them, and ONNX
+        Runtime refuses a second registration.
     **kwargs
-        Further arguments of ``onnxruntime.InferenceSession``, such as `providers`.
+        Further arguments of ``onnxruntime.InferenceSession``, for example `providers`.
 
     Returns
     -------
@@ -57,16 +58,19 @@ def onnxruntime_session(
     ImportError
         If onnx, onnxruntime or onnxruntime-extensions is not installed.
     ValueError
-        If the `sorted` of such a node is neither 0 nor 1, or AxisError if its axis does not fit.
+        If `sorted` of a Unique node that runs on fastsel is neither 0 nor 1, or AxisError if its
+        axis does not fit.
 
     Notes
     -----
-    For models that would not load otherwise, not for speed: onnxruntime-extensions hands each
-    output to ONNX Runtime as a Python list, and an error within an operator, such as a lack of
-    memory, ends the process. It has no float16, bfloat16 and complex numbers, and no uint64 from
-    2**63 on; for those, and where ONNX Runtime's own rules differ (see `fastsel.onnx`), there is
-    `OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop and Scan,
-    are left as they are.
+    **Use.** The session is for models that would not load otherwise, not for speed:
+    onnxruntime-extensions hands each output to ONNX Runtime as a Python list. An error within an
+    operator, for example a lack of memory, ends the process.
+
+    **Limits.** onnxruntime-extensions has no float16, bfloat16 and complex numbers, and no uint64
+    from 2**63 on. For these types, and where ONNX Runtime's own rules differ (see `fastsel.onnx`),
+    use `OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop and Scan,
+    are not changed.
 
     Examples
     --------
@@ -117,7 +121,7 @@ def _unique(X, flat, axis, sorted):
 
 
 def _rewritten(model):
-    """A copy of the model with fastsel's operators where ONNX Runtime lacks the type."""
+    """A copy of the model with fastsel's operators where ONNX Runtime has no kernel."""
     rewritten = onnx.shape_inference.infer_shapes(model)
     graph = rewritten.graph
     inputs = {
@@ -136,7 +140,8 @@ def _rewritten(model):
 
 
 def _rewrite(node, rank):
-    """Python operators have neither optional outputs nor optional attributes, and must not fail."""
+    """Replace a node by fastsel's operator. A Python operator has neither optional outputs nor
+    optional attributes, and must not fail."""
     if node.op_type == "Unique":
         given = {attribute.name: attribute.i for attribute in node.attribute}
         axis, sorted = given.get("axis"), given.get("sorted", 1)

@@ -21,7 +21,7 @@ _NUMERIC_TYPES = (
 
 
 class UniqueOutputs(NamedTuple, Generic[Scalar]):
-    """What `unique` returns, by ONNX's names."""
+    """The result of `unique`, by ONNX's names."""
 
     Y: NDArray[Scalar]
     indices: Flat[np.int64]
@@ -40,7 +40,7 @@ def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     Returns
     -------
     ndarray of int64, shape (X.ndim, number of non-zero items), C-contiguous
-        Columns in C order of the items. A scalar gives shape (0, 1) or (0, 0).
+        Columns in C order. A scalar gives shape (0, 1) or (0, 0).
 
     Raises
     ------
@@ -49,8 +49,8 @@ def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
 
     Notes
     -----
-    -0.0 and the empty string are zero, NaN is not. Cost and memory as `fastsel.nonzero`, which
-    returns one array per axis instead. Specification: ONNX NonZero-13.
+    -0.0 and the empty string are zero, NaN is not. Time and memory are as for `fastsel.nonzero`,
+    which returns one array per axis instead. Specification: ONNX NonZero-13.
 
     Examples
     --------
@@ -86,7 +86,8 @@ def compress(
     input : array_like, shape (n, m, ...), at least 1-d
         One of ONNX's tensor types; read only, never modified.
     condition : array_like of bool, shape (k,)
-        May be shorter than the axis (the rest is dropped), or longer if the items beyond are False.
+        May be shorter than the axis (the rest is not selected), or longer if its items beyond the
+        axis are False.
     axis : int, optional
         From -input.ndim to input.ndim - 1; None selects items of the flattened input.
 
@@ -107,7 +108,7 @@ def compress(
 
     Notes
     -----
-    Cost and memory as `fastsel.compress`. Specification: ONNX Compress-28.
+    Time and memory are as for `fastsel.compress`. Specification: ONNX Compress-28.
 
     Examples
     --------
@@ -163,15 +164,15 @@ def unique(
     *,
     equal_nan: bool = True,
 ) -> UniqueOutputs[Any]:
-    """The distinct items, or slices, of a tensor, and where they are; ONNX Unique-28.
+    """The distinct items, or slices, of a tensor, with indices, inverse and counts; ONNX Unique-28.
 
     Parameters
     ----------
     X : array_like, any shape
         One of ONNX's tensor types; read only, never modified.
     axis : int, optional
-        From -X.ndim to X.ndim - 1: compare the slices along it. None compares the items of the
-        flattened tensor.
+        From -X.ndim to X.ndim - 1: compare the slices along this axis. None compares the items of
+        the flattened tensor.
     sorted : 0 or 1, optional
         1: ascending order. 0: order of first occurrence.
     equal_nan : bool, optional
@@ -180,10 +181,10 @@ def unique(
     Returns
     -------
     UniqueOutputs
-        Named tuple of ``Y``, of X's dtype, shape (groups,) or that of X with `axis` shortened;
+        Named tuple of ``Y``, of X's dtype, shape (groups,) or the shape of X with `axis` shortened;
         and of three 1-d arrays of int64: ``indices`` of first occurrences in X, along `axis` or
-        flat; ``inverse_indices``, for each item or slice of X its number in Y, also 1-d for an X
-        of more dimensions; and ``counts``.
+        flat; ``inverse_indices``, for each item or slice of X its index in Y, 1-d for every shape
+        of X; and ``counts``.
 
     Raises
     ------
@@ -194,9 +195,9 @@ def unique(
 
     Notes
     -----
-    NaN is last. Of equal items (-0.0 and 0.0) the first one's bits are returned; of complex NaN,
-    if sorted, the smallest and its index, as NumPy. Cost and memory as `fastsel.unique`.
-    Specification: ONNX Unique-28.
+    NaN is last. Equal items (-0.0 and 0.0) have the bits of the first one; for sorted complex
+    numbers, all NaN have the bits and the index of the smallest NaN, as in NumPy. Time and memory
+    are as for `fastsel.unique`. Specification: ONNX Unique-28.
 
     Examples
     --------
@@ -211,11 +212,11 @@ def unique(
 
 
 def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
-    """Y and, in a list of four, the other outputs that are wanted, None for those that are not."""
+    """A list of Y and the three other outputs, with None for outputs that are not wanted."""
     array = _tensor("X", X)
     axis = check_attributes(axis, sorted, array.ndim)
     compared = array
-    if axis is not None and array.dtype.kind in "OT":  # strings: their inverse has the same order
+    if axis is not None and array.dtype.kind in "OT":  # the inverse orders as the strings do
         wanted = wanted._replace(index=True)
         compared = _distinct.unique(array, return_inverse=True)[1]
     outputs = _distinct.unique(
@@ -266,7 +267,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
 
     Notes
     -----
-    `fastsel.gather_nd`, which has ONNX's rules, for ONNX's types. Specification: ONNX GatherND-13.
+    This is `fastsel.gather_nd`, limited to ONNX's types. Specification: ONNX GatherND-13.
 
     Examples
     --------
@@ -279,7 +280,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
 
 
 def _tensor(name, value):
-    """The argument as a plain array of one of ONNX's tensor types."""
+    """The argument as a base-class array of one of ONNX's tensor types."""
     array = np.asarray(value)
     dtype = array.dtype
     if dtype.name in _NUMERIC_TYPES or dtype.kind in "UST" or _holds_strings(array):

@@ -96,14 +96,14 @@ def test_report_that_cannot_be_written(tmp_path, capsys):
 UNUSABLE = {
     "no_command": ([], "required: command"),
     "operator": (["bench", "--op", "sort"], "'sort'"),
-    "no_threads": (["bench", "--threads", "0"], "--threads: 0 is not an integer from 1 on"),
+    "no_threads": (["bench", "--threads", "0"], "--threads: 0 is not an integer of at least 1"),
     "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 is not from 1 to "),
     "size": (["bench", "--size", "x"], "--size: x is not a number"),
     "small_size": (["bench", "--size", "10"], "--size: 10 is too small: at least 2000 items"),
     "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
-    "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is no time"),
-    "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is no time"),
-    "endless_seconds": (["bench", "--seconds", "inf"], "--seconds: inf is no time"),
+    "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is not a number of seconds"),
+    "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is not a number of seconds"),
+    "endless_seconds": (["bench", "--seconds", "inf"], "--seconds: inf is not a number of seconds"),
 }
 
 

@@ -80,7 +80,7 @@ def test_report_is_the_last_that_is_printed(run, end):
 def test_nothing_to_report(run):
     status, printed = run("import numpy as np; np.eye(3)[np.eye(3) > 0]")
     assert status == 0
-    assert printed.splitlines()[-1].startswith("no function was called that is replaced")
+    assert printed.splitlines()[-1].startswith("no replaced function was called")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")

@@ -1,4 +1,4 @@
-"""Tests of pandas, scikit-learn and SciPy with NumPy patched; each call is compared with NumPy's.
+"""Tests of libraries with NumPy patched; each call is compared with NumPy's.
 
 A pytest plugin, and the command that runs those tests of theirs that call the functions most:
 
@@ -40,6 +40,29 @@ FILES = (
     "scipy.ndimage.tests.test_measurements",
     "scipy.cluster.tests.test_hierarchy",
     "scipy.sparse.csgraph.tests",
+    "numpy.ma.tests",
+    "astropy.table.tests.test_groups",
+    "astropy.table.tests.test_index",
+    "astropy.table.tests.test_masked",
+    "astropy.table.tests.test_np_utils",
+    "astropy.table.tests.test_operations",
+    "astropy.table.tests.test_table",
+    "astropy.units.tests.test_quantity",
+    "astropy.units.tests.test_quantity_array_methods",
+    "astropy.units.tests.test_quantity_non_ufuncs",
+    "astropy.units.tests.test_structured",
+    "astropy.utils.masked.tests",
+    "unyt.tests.test_array_functions",
+    "unyt.tests.test_subclass",
+    "unyt.tests.test_unyt_array",
+    "xarray.tests.test_combine",
+    "xarray.tests.test_concat",
+    "xarray.tests.test_dataarray",
+    "xarray.tests.test_duck_array_ops",
+    "xarray.tests.test_groupby",
+    "xarray.tests.test_indexing",
+    "xarray.tests.test_missing",
+    "xarray.tests.test_variable",
 )
 REACHED = ("nonzero", "flatnonzero", "count_nonzero", "unique", "argwhere")
 
@@ -70,7 +93,7 @@ def is_same(ours, theirs):
 
 def compared(name):
     """Our function, which asks NumPy's too."""
-    ours, theirs = getattr(fastsel, name), getattr(_numpy, name)
+    ours, theirs = _patch.OURS[name], getattr(_numpy, name)
 
     def call(*args, **kwargs):
         found, error = outcome(ours, args, kwargs)

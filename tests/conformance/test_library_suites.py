@@ -21,7 +21,11 @@ def test_functions():
     ("wrong", "status", "said"),
     [
         ("", 0, "0 differ"),
-        ("fastsel.count_nonzero = lambda *args, **kwargs: 7", 1, "DIFFERS: count_nonzero: 7"),
+        (
+            "fastsel._patch.OURS.update(count_nonzero=lambda *a, **k: 7)",
+            1,
+            "DIFFERS: count_nonzero: 7",
+        ),
     ],
 )
 def test_a_difference_is_an_error(run_python, tmp_path, wrong, status, said):

@@ -10,6 +10,9 @@ import pytest
 from grids import slow
 
 import fastsel
+from fastsel._core import scratch
+from fastsel._unique import _keys
+from fastsel._unique.sorting import sorted_groups
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "setitimer"), reason="this system has no timer signal"
@@ -122,10 +125,12 @@ LONG_CALLS = {
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
     "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
+    "group_indices": lambda words, rows, times: fastsel.group_indices(np.tile(words % 5000, times)),
     "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), np.arange(5000) << 40
     ),
+    "index_in_few": lambda words, rows, times: fastsel.index_in(np.tile(words, times), words[:9]),
     "isin_partitions": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), words[:1_000_000] << 40
     ),
@@ -168,6 +173,41 @@ def runs_handlers(call, times):
         call(times)
     seen = {code.co_filename for (code, _), count in places.items() if count > 1}
     return any(file.startswith(fastsel.__path__[0]) for file in seen)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_a_sort(threads):
+    """Between two of its parts. What a part was sorted in is kept when it is done, and more than
+    what the passes before keep. If handlers had to wait for the last part, they would run once, and
+    perhaps once more in the pass that follows."""
+    rng = np.random.default_rng(1)
+    assert any(ends_a_sort(rng.integers(0, 2**62, 2**k), threads) for k in (22, 23, 24))
+
+
+def ends_a_sort(items, threads):
+    keys = _keys.keys_of(items, True)
+    at_start, sorting = [], []
+
+    def interrupt(frame):
+        kept = scratch.kept_bytes(), frame.f_lasti
+        at_start[:] = at_start or [kept]
+        if kept[0] > at_start[0][0] and kept[1] == at_start[0][1]:
+            sorting.append(kept)
+            if len(sorting) == 4:
+                raise KeyboardInterrupt
+
+    before = items.copy()
+    fastsel.release_memory()
+    try:
+        with every_few_milliseconds(interrupt):
+            sorted_groups(
+                *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
+                *(False, False, False, True, threads),
+            )
+    except KeyboardInterrupt:
+        assert (items == before).all()
+        return True
+    return False
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -33,22 +33,22 @@ ANSWERS = {
     "uneven_lists_of_indices": (
         lambda: fastsel.gather_nd(TABLE, [[0], [1, 1]]),
         ValueError,
-        "indices is no array, and none can be made of it",
+        "indices cannot be converted to an array",
     ),
     "uneven_lists_of_data": (
         lambda: fastsel.gather_nd([[0], [1, 1]], [[0]]),
         ValueError,
-        "data is no array, and none can be made of it",
+        "data cannot be converted to an array",
     ),
     "uneven_lists_of_coordinates": (
         lambda: fastsel.nonzero_coordinates([[0], [1, 1]]),
         ValueError,
-        "x is no array, and none can be made of it",
+        "x cannot be converted to an array",
     ),
     "uneven_lists_of_a_dense_array": (
         lambda: fastsel.sparse.from_dense([[0], [1, 1]]),
         ValueError,
-        "a is no array, and none can be made of it",
+        "a cannot be converted to an array",
     ),
     "batches_that_differ": (
         lambda: fastsel.gather_nd(TABLE, [[0], [1]], batch_dims=1),

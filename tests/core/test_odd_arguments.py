@@ -107,9 +107,51 @@ def test_keepdims(flag, length):
 )
 def test_flags_of_unique(flag, length, name):
     rows = table(length)
-    for dtype in (float, int, "U3", object):
+    for dtype in (float, int, "U3", "S3", ">i4", complex, object):
         a = np.sort(rows.astype(dtype).ravel())
         check("unique", a, **{name: FLAGS[flag]})
+        check("unique", a, **{"return_index": True, "return_counts": True, name: FLAGS[flag]})
+        if dtype is not object:  # for which an axis is an error of its own
+            check("unique", rows.astype(dtype), axis=0, **{name: FLAGS[flag]})
+    check("unique", rows.tolist(), **{name: FLAGS[flag]})
+    texts = rows.astype("U1").astype(object)
+    check("unique", texts, **{name: FLAGS[flag]})
+
+
+@pytest.mark.parametrize("name", ["return_index", "return_inverse", "return_counts", "equal_nan"])
+def test_a_flag_without_a_truth_is_an_error_in_each_size(name):
+    for length in LENGTHS:
+        for dtype in (float, int, "U3", ">i4", "M8[D]"):
+            a = table(length).astype(int).astype(dtype)
+            for keywords in ({}, {"axis": 0}, {"sorted": False}, {"return_index": True}):
+                with pytest.raises(ValueError, match="The truth value of an array"):
+                    fastsel.unique(a, **{**keywords, name: FLAGS["two_items"]})
+
+
+@covering(flag=FLAGS, length=LENGTHS, name=["intersect1d", "setdiff1d", "setxor1d"])
+def test_flags_of_sets(flag, length, name):
+    rows = table(length)
+    for dtype in (float, int, "U5", ">i4", object):
+        distinct = np.arange(2 * length).astype(dtype)
+        check(name, distinct, distinct[3:5], assume_unique=FLAGS[flag])
+        if name == "intersect1d":
+            check(name, rows.astype(dtype), rows[:1].astype(dtype), return_indices=FLAGS[flag])
+
+
+@covering(flag=FLAGS, length=LENGTHS)
+def test_flags_of_isin(flag, length):
+    rows, value = table(length), FLAGS[flag]
+    for dtype in (float, int, "U3", ">i4", object):
+        a = rows.astype(dtype)
+        for keywords in ({}, {"kind": "sort"}):
+            check("isin", a, a[:1], invert=value, **keywords)
+        check("isin", a, a[:1], kind=value)
+        # NumPy looks at it in some of its algorithms.
+        found = outcome(fastsel.isin, a, a[:1], assume_unique=value)
+        expected = outcome(bool, value)
+        if expected[0] == "returns":
+            expected = outcome(np.isin, a, a[:1])
+        assert_same_answer(found, expected)
 
 
 def unique_by_truth(a, flag, **extras):

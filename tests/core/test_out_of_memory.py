@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 57
+CALLS = 67
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -114,6 +114,10 @@ calls = {
     "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
     "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
     "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),
+    "group_indices": lambda: fastsel.group_indices(many % 5),
+    "group_indices_sorting": forced("sorting", fastsel.group_indices, many),
+    "group_indices_in_order": forced(None, fastsel.group_indices, np.arange(20_000) // 2),
+    "group_indices_partitions": forced("partitions", fastsel.group_indices, many, sorted=False),
     "isin": lambda: fastsel.isin(many, flat),
     "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
     "isin_strings": lambda: fastsel.isin(strings, long_strings),
@@ -123,6 +127,12 @@ calls = {
         float_rows[:90], float_rows[:900], return_indices=True, axis=0
     ),
     "setxor1d_slices": forced("comparison", fastsel.setxor1d, rows[:90], rows[40:200], axis=0),
+    "index_in": lambda: fastsel.index_in(many, flat),
+    "index_in_range": lambda: fastsel.index_in(many % 1000, many[:500]),
+    "index_in_strings": lambda: fastsel.index_in(long_strings, strings),
+    "index_in_few": lambda: fastsel.index_in(many, many[:5]),
+    "index_in_tables": forced("tables", fastsel.index_in, many[:900], many),
+    "index_in_partitions": forced("partitions", fastsel.index_in, many[:9000] << 20, many << 20),
     "intersect1d": forced("tables", fastsel.intersect1d, many, many[:900], return_indices=True),
     "union1d": lambda: fastsel.union1d(flat, many),
     "setdiff1d": lambda: fastsel.setdiff1d(missing, missing[:500]),

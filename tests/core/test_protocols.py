@@ -8,6 +8,7 @@ import pytest
 from comparison import assert_same, assert_same_outcome, outcome
 
 import fastsel
+from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
 SHARED = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
@@ -133,6 +134,41 @@ def test_other_arrays_may_refuse(case):
     assert_same_outcome(ours, outcome(getattr(np, name), *args, **kwargs))
 
 
+class OtherList(list):
+    __array_function__ = Other.__array_function__
+
+
+class OtherTuple(tuple):
+    __array_function__ = Other.__array_function__
+
+
+OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+
+
+@pytest.mark.parametrize("size", [3, 600, 17000])
+@pytest.mark.parametrize("kind", [OtherList, OtherTuple])
+@pytest.mark.parametrize("name", _numpy.NAMES)
+def test_other_lists_are_asked(name, kind, size):
+    asked, plain = kind([True, False, True] * (size // 3)), [True] * size
+    calls = [(asked,)]
+    if name in OF_TWO_ARRAYS:
+        calls = [(asked, plain), (plain, asked), (asked, np.array(plain)), (np.array(plain), asked)]
+    for arguments in calls:
+        func, types, got, keywords = getattr(fastsel, name)(*arguments)
+        assert func is getattr(np, name)
+        assert kind in types
+        assert any(argument is asked for argument in (*got, *keywords.values()))
+
+
+def test_other_lists_are_items_where_numpy_has_no_function():
+    data, mask = OtherList([3, 4, 5]), OtherTuple([True, False, True])
+    assert fastsel.boolean_mask(data, mask).tolist() == [3, 5]
+    assert fastsel.boolean_mask(np.array(data), mask).tolist() == [3, 5]
+    assert fastsel.boolean_mask(data, np.array(mask)).tolist() == [3, 5]
+    assert fastsel.gather_nd(data, OtherList([[2], [0]])).tolist() == [5, 3]
+    assert fastsel.nonzero_coordinates(data).count == 3
+
+
 # Objects with a method of the same name, and objects that wrap results.
 
 
@@ -144,10 +180,15 @@ class Duck:
         return "my compress", args, kwargs
 
 
-def test_method_of_the_argument_is_called():
-    assert fastsel.nonzero(Duck()) == np.nonzero(Duck()) == "my nonzero"
-    assert fastsel.compress([1], Duck()) == np.compress([1], Duck())
-    assert fastsel.compress([1], Duck(), 0) == np.compress([1], Duck(), 0)
+class DuckList(Duck, list):
+    """A list of a class of its own."""
+
+
+@pytest.mark.parametrize("kind", [Duck, DuckList])
+def test_method_of_the_argument_is_called(kind):
+    assert fastsel.nonzero(kind()) == np.nonzero(kind()) == "my nonzero"
+    assert fastsel.compress([1], kind()) == np.compress([1], kind())
+    assert fastsel.compress([1], kind(), 0) == np.compress([1], kind(), 0)
 
 
 @pytest.mark.parametrize("name", ["flatnonzero", "count_nonzero"])

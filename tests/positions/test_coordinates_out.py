@@ -138,7 +138,7 @@ def test_outputs_have_the_dimensions_of_x(mode, few_threads):
         else:
             for outputs in ({"out": out}, {"count_out": count_out}):
                 (argument,) = outputs
-                with pytest.raises(ValueError, match=f"^{argument} must have as many dimensions"):
+                with pytest.raises(ValueError, match=rf"^{argument} must have the \d dimensions"):
                     fastsel.nonzero_coordinates(EXAMPLE, **outputs, **{mode: True})
         assert (out == 77).all() == (name != "full_shape")
 

@@ -125,7 +125,7 @@ def test_an_axis_of_another_class(axis):
 
 
 def test_ragged_lists_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"^a is no array"):
+    with pytest.raises(ValueError, match=r"^a cannot be converted"):
         fastsel.first_nonzero([[1, 2], [3]])
 
 

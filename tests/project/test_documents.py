@@ -133,7 +133,8 @@ def test_readme_names_every_public_function():
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)
 def test_links_lead_somewhere(document):
     """Of files, and of sections of other pages."""
-    for target in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", text_of(document))):
+    text = BLOCK.sub("", text_of(document))
+    for target in re.findall(r"(?:\]\(|src=\"|srcset=\")([^)\"\s]+)", text):
         path, _, section = target.partition("#")
         if re.match(r"[a-z]+:", path) or not path:
             continue

@@ -15,6 +15,7 @@ pytest.importorskip("Cython", reason="needs what a build needs: pip install cyth
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "https://github.com/Someone/fastsel"
+PICTURES = ("times.svg", "times-dark.svg")
 RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)]*)\)")
 
 
@@ -53,7 +54,8 @@ def test_an_address_gives_links(tmp_path):
     assert RELATIVE_LINK.findall(text) == []
     tag = f"v{fastsel.__version__}"
     assert f"]({ADDRESS}/blob/{tag}/docs/getting-started.md)" in text
-    assert re.search(rf"!\[[^]]*\]\({ADDRESS}/raw/{tag}/docs/[\w-]+\.svg\)", text)
+    pictures = re.findall(r'(?:src|srcset|!\[[^]]*\]\()="?([^")]*)', text)
+    assert {f"{ADDRESS}/raw/{tag}/docs/{name}" for name in PICTURES} == {*pictures}
 
 
 def test_without_an_address_nothing_is_invented(tmp_path):

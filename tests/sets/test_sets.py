@@ -139,8 +139,8 @@ def test_nat_in_a_range_of_large_times(few_threads, monkeypatch):
     """NaT has the entry after the largest time's."""
     monkeypatch.setattr("fastsel._sets._membership._by_hash", None)
     times = (np.iinfo("i8").max - np.arange(300)).view("M8[s]")
-    tests = np.append(times[::2], np.datetime64("NaT"))
-    items = np.append(times, [np.datetime64("NaT"), np.datetime64(0, "s")])
+    tests = np.append(times[::2], np.datetime64("NaT", "s"))
+    items = np.append(times, [np.datetime64("NaT", "s"), np.datetime64(0, "s")])
     expected = [True, False] * 150 + [False, False]
     assert fastsel.isin(items, tests).tolist() == expected
     assert fastsel.isin(items, tests, invert=True).tolist() == [not found for found in expected]
@@ -226,3 +226,17 @@ def test_large_integers_are_compared_as_they_are():
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
     assert fastsel.isin(tests[-2:], items).tolist() == [True, False]
     assert fastsel.setdiff1d(items, tests).tolist() == [-(2**63), -1, 2**53 + 1]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
+@pytest.mark.parametrize("share", [0.5, 1])
+def test_mostly_nan(dtype, share):
+    """NaN are among nothing, and are split off before others are looked up."""
+    random = np.random.default_rng(2)
+    first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
+    a, b = first.astype(dtype), second.astype(dtype)
+    for array in (a, b):
+        array[random.random(array.size) < share] = (
+            np.array("nat", dtype) if dtype[0] in "mM" else np.nan
+        )
+    check_all(a, b)

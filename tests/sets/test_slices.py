@@ -152,10 +152,10 @@ def test_integers_are_compared_as_the_numbers_they_are():
     assert fastsel.setdiff1d(tests, rows, axis=0).tolist() == [[-(2**63), 1]]
 
 
-@pytest.mark.parametrize("name", ["isin", *SORTED])
+@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED])
 def test_errors(name):
     call = getattr(fastsel, name)
-    names = ("element", "test_elements") if name == "isin" else ("ar1", "ar2")
+    names = ("ar1", "ar2") if name in SORTED else ("element", "test_elements")
     a = np.ones((4, 3))
     with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
         call(a, a, axis=2)
@@ -173,7 +173,7 @@ def test_errors(name):
         call(a, a[0], axis=0)
     with pytest.raises(TypeError, match=f"{names[1]} must not have objects with an axis"):
         call(a, a.astype(object), axis=0)
-    with pytest.raises(ValueError, match=f"{names[0]} is no array"):
+    with pytest.raises(ValueError, match=f"{names[0]} cannot be converted"):
         call([[1], [1, 2]], a, axis=0)
 
 

@@ -29,6 +29,7 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
+from fastsel._sets._membership import compares_exactly
 from fastsel._unique import _keys, _plan
 
 # Their items are any bytes.
@@ -159,9 +160,27 @@ def unique(reader):
     for k, name in enumerate(["index", "inverse", "counts"], 1):
         alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
         assert_same(alone[1], found[k])
+    groups = fastsel.group_indices(array, axis, **rules)
+    assert_same(tuple(groups), reference.group_indices(array, axis, **rules))
 
 
 def sets(reader):
+    """Of one dtype, or of two."""
+    first = reader.array()
+    if reader.flag():
+        name = reader.choice(RAW_DTYPES)
+        second = reader.array(dtypes=[name])
+    else:
+        second = first.ravel()[:: reader.integer(1, 5)][: reader.integer(0, 300)]
+    if not compares_exactly(first.dtype, second.dtype):
+        return  # NumPy's
+    assert_same(fastsel.isin(first, second), reference.isin(first, second))
+    assert_same(fastsel.index_in(first, second), reference.index_in(first, second))
+    assert_same(fastsel.index_in(second, first), reference.index_in(second, first))
+
+
+def slices(reader):
+    """Slices along an axis as items of sets."""
     dtype = reader.choice(["bool", "uint8", "int32", "int64", "float32", "float64", "S3"])
     width, axis = reader.integer(1, 4), None
     one, other = (reader.array((reader.integer(0, 60), width), [dtype]) for _ in range(2))
@@ -171,6 +190,7 @@ def sets(reader):
     invert = reader.flag()
     found = fastsel.isin(one, other, invert=invert, axis=axis)
     assert_same(found, reference.isin(one, other, invert, axis))
+    assert_same(fastsel.index_in(one, other, axis), reference.index_in(one, other, axis))
     for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d"):
         expected = getattr(reference, name)(one, other, axis=axis)
         assert_same(getattr(fastsel, name)(one, other, axis=axis), expected)
@@ -200,6 +220,7 @@ FAMILIES = {
     "coordinates": coordinates,
     "unique": unique,
     "sets": sets,
+    "slices": slices,
     "gather": gather,
 }
 

@@ -66,6 +66,9 @@ TESTS = {
     "keys.pyx": DISTINCT,
     "keys.pxd": DISTINCT,
     "relabel.pyx": DISTINCT,
+    "group_positions.pyx": ["group_indices"],
+    "key_lookup.pyx": ["index_in", *SETS],
+    "key_lookup.pxd": ["index_in", *SETS],
     "presorted.pyx": ["distinct_firsts", "distinct", "bounds"],
     "presorted.pxd": ["distinct_firsts", "distinct", "bounds"],
     "dense.pxd": ["dense", *DISTINCT],
@@ -75,8 +78,8 @@ TESTS = {
     "tables.pyx": ["tables", "distinct_firsts", *DISTINCT],
     "tables.pxd": DISTINCT,
     "recent.pxd": ["tables", "distinct_firsts", *DISTINCT],
-    "scatter.pyx": ["sorting", *DISTINCT, *SETS, "distinct_firsts", "written_meanwhile"],
-    "scatter.pxd": ["sorting", *DISTINCT],
+    "scatter.pyx": ["scatter", "sorting", *DISTINCT, *SETS, "distinct_firsts", "written_meanwhile"],
+    "scatter.pxd": ["scatter", "sorting", *DISTINCT],
     "quantiles.pyx": ["sorting", "ascending"],
     "quantiles.pxd": ["sorting"],
     "pieces.pyx": ["sorting", "ascending", "small_unique", *DISTINCT],
@@ -130,6 +133,8 @@ TESTS = {
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
+    "thread_trial.h": ["thread_counts"],
+    "late_regions.h": ["openmp"],
 }
 # Headers of declarations, and of calls of one function.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}

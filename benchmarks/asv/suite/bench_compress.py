@@ -58,6 +58,25 @@ class Densities:
         self.side.compress(self.mask, self.x)
 
 
+class Apart:
+    """A million items that lie apart, most of them selected."""
+
+    params = (("uint8", "float64"), ("strided", "reversed"), IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "layout", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup(self, dtype, layout, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = items(dtype, 1_000_000, 1.0, layout=layout)
+        self.mask = mask(1_000_000, 0.99)
+
+    def time_compress(self, *_):
+        self.side.compress(self.mask, self.x)
+
+    def time_boolean_mask(self, *_):
+        self.side.boolean_mask(self.x, self.mask)
+
+
 class Rows:
     """A million float64 items: one row of ten, or one column of ten, is kept."""
 

@@ -3,7 +3,7 @@
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import keep, kept, two_sets, two_sets_of_rows
 
-DTYPES = ("uint8", "int32", "int64", "float64", "U8")
+DTYPES = ("uint8", "int32", "int64", "float32", "float64", "U8", "object")
 SIZES = (10_000, 1_000_000)
 TESTS = (10, 1000, 100_000, 1_000_000)
 DISTRIBUTIONS = ("random", "sorted", "narrow")
@@ -13,7 +13,7 @@ MEMORY_SIZE = 2_000_000
 class Membership:
     """About half of the items are among the tests."""
 
-    params = (DTYPES, SIZES, (10, 1000), IMPLEMENTATIONS, NUM_THREADS)
+    params = (DTYPES, SIZES, (1, 10, 1000), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "tests", "implementation", "num_threads")
     repeat = REPEAT
 
@@ -38,6 +38,9 @@ class Sets:
 
     def time_isin(self, *_):
         self.side.isin(self.x, self.tests)
+
+    def time_index_in(self, *_):
+        self.side.index_in(self.x, self.tests)
 
     def time_intersect1d(self, *_):
         self.side.intersect1d(self.x, self.tests)
@@ -65,6 +68,24 @@ class Rows:
 
     def time_isin(self, *_):
         self.side.isin(self.x, self.tests, axis=0)
+
+
+class MostlyNaN:
+    """Nine of ten items of both arrays are NaN."""
+
+    params = (SIZES, IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("n", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup(self, n, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x, self.tests = two_sets("float64", n, n, "nan")
+
+    def time_isin(self, *_):
+        self.side.isin(self.x, self.tests)
+
+    def time_setxor1d(self, *_):
+        self.side.setxor1d(self.x, self.tests)
 
 
 class Memory:

@@ -23,6 +23,7 @@ class Tiny:
         self.x = items("float64", n, 0.1)
         self.mask = mask(n, 0.1)
         self.keys = keys("int64", n, 5)
+        self.complex_keys, self.texts = keys("complex128", n, 5), keys("T", n, 5)
         self.indices = index_rows((n,), (n,))
 
     def call_often(self, function, *arguments):
@@ -52,6 +53,12 @@ class Tiny:
 
     def time_unique(self, *_):
         self.call_often(self.side.unique, self.keys)
+
+    def time_unique_complex(self, *_):
+        self.call_often(self.side.unique, self.complex_keys)
+
+    def time_unique_texts(self, *_):
+        self.call_often(self.side.unique, self.texts)
 
     def time_isin(self, *_):
         self.call_often(self.side.isin, self.keys, self.keys[:5])

@@ -3,10 +3,11 @@
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import keep, kept, keys, rows
 
-DTYPES = ("uint8", "int16", "int32", "int64", "float32", "float64", "S8", "U8", "object")
+NUMBERS = ("uint8", "int16", "int32", "int64", "float32", "float64", "complex128")
+DTYPES = (*NUMBERS, "S8", "U8", "V16", "T", "object")
 SIZES = (10_000, 1_000_000)
 GROUPS = (2, 1000, 100_000, 1_000_000)
-DISTRIBUTIONS = ("random", "zipf", "sorted", "runs")
+DISTRIBUTIONS = ("random", "zipf", "sorted", "nearly", "halves", "runs")
 WIDTHS = (2, 8, 100)
 ROW_ITEMS = 400_000
 ROW_GROUPS = (25, 4000)
@@ -34,6 +35,9 @@ class Flat:
     def time_unique_all_outputs(self, *_):
         self.side.unique(self.x, True, True, True)
 
+    def time_group_indices(self, *_):
+        self.side.group_indices(self.x)
+
 
 class Groups:
     """A million int64 items: how many groups, and how they lie."""
@@ -57,6 +61,9 @@ class Groups:
 
     def time_unique_all_outputs(self, *_):
         self.side.unique(self.x, True, True, True)
+
+    def time_group_indices(self, *_):
+        self.side.group_indices(self.x)
 
 
 class Rows:

@@ -1,0 +1,109 @@
+"""The picture at the top of the README: NumPy's time beside fastsel's, for functions people know.
+
+Each function has one input of the published results. The bars of NumPy are equally long: a bar of
+fastsel is as much shorter as its call is faster. The SVG is written by hand, so that a browser sets
+the text, which a reader can select and a test can read.
+"""
+
+from dataclasses import dataclass
+from html import escape
+
+from cells import CALLS
+
+# The inputs, by operator: 1e7 items of 8 bytes, of which a tenth is selected or distinct.
+SHOWN = {
+    "nonzero": "float64 1e7 2-D density 0.1",
+    "argwhere": "float64 1e7 2-D density 0.1",
+    "count_nonzero": "float64 1e7 density 0.1",
+    "boolean_mask": "float64 1e7 density 0.1",
+    "unique_sorted": "int64 1e7 1e6 groups",
+}
+KNOWN_AS = {"boolean_mask": "a[mask]"}
+TITLE = "One call on 10 million items"
+FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
+CODE = "font-family='ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace'"
+# As narrow as a phone, so that the text can be read there.
+WIDTH, MARGIN, HEADING, ROW, FOOT = 440, 16, 72, 70, 52
+LONGEST_BAR, BAR = 300, 13
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Colours: each of the texts on the background has a contrast of at least 4.5."""
+
+    background: str
+    text: str
+    quiet: str
+    numpy: str
+    fastsel: str
+
+
+LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", "#8c959f", "#0b5cad")
+DARK = Scheme("#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#58a6ff")
+
+
+def bars(results, scheme):
+    """The picture as the text of an SVG file."""
+    cells = {(cell["op"], cell["label"]): cell for cell in results["cells"]}
+    height = HEADING + ROW * len(SHOWN) + FOOT
+    described = ", ".join(CALLS.get(op, op) for op in SHOWN)
+    lines = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' "
+        f"width='{WIDTH}' height='{height}' role='img' {FONT} font-size='14'>",
+        f"<title>{TITLE}: NumPy's time and fastsel's for {described}</title>",
+        f"<rect width='{WIDTH}' height='{height}' fill='{scheme.background}'/>",
+        text(MARGIN, 28, TITLE, f"font-size='17' font-weight='600' fill='{scheme.text}'"),
+    ]
+    for x, name, color in ((0, "NumPy", scheme.numpy), (82, "fastsel", scheme.fastsel)):
+        lines.append(bar(MARGIN + x, 41, BAR, color))
+        lines.append(text(MARGIN + x + 20, 53, name, f"fill='{scheme.text}'"))
+    lines.append(text(WIDTH - MARGIN, 53, "less is faster", quiet(scheme, "end")))
+    for row, (op, label) in enumerate(SHOWN.items()):
+        lines += bars_of(cells[op, label], CALLS.get(op, op), HEADING + ROW * row, scheme)
+    versions = results["versions"]
+    lines += [
+        text(
+            MARGIN,
+            height - 32,
+            f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}",
+            quiet(scheme),
+        ),
+        text(MARGIN, height - 14, results["machine"], quiet(scheme)),
+    ]
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def bars_of(cell, name, top, scheme):
+    """The two bars of a function, with its name and the ratio above them."""
+    seconds, ratio = cell["seconds"]["fastsel"]["median"], cell["over_numpy"]
+    fastest = f"font-weight='600' fill='{scheme.fastsel}'"
+    yield text(MARGIN, top + 20, name, f"{CODE} font-weight='600' fill='{scheme.text}'")
+    if name in KNOWN_AS:
+        yield text(MARGIN + 116, top + 20, f"for {KNOWN_AS[name]}", quiet(scheme))
+    yield text(
+        WIDTH - MARGIN, top + 20, f"{ratio:.1f} times as fast", f"{fastest} text-anchor='end'"
+    )
+    for y, time, length, color in (
+        (top + 28, ratio * seconds, LONGEST_BAR, scheme.numpy),
+        (top + 46, seconds, LONGEST_BAR / ratio, scheme.fastsel),
+    ):
+        yield bar(MARGIN, y, length, color)
+        yield text(MARGIN + length + 8, y + 12, milliseconds(time), f"fill='{scheme.text}'")
+
+
+def bar(x, y, length, color):
+    return f"<rect x='{x}' y='{y}' width='{length:.1f}' height='{BAR}' rx='2' fill='{color}'/>"
+
+
+def text(x, y, words, style):
+    return f"<text x='{x:.1f}' y='{y}' {style}>{escape(words)}</text>"
+
+
+def quiet(scheme, anchor="start"):
+    return f"fill='{scheme.quiet}' font-size='13' text-anchor='{anchor}'"
+
+
+def milliseconds(seconds):
+    """With two significant digits, or as many as there are before the decimal point."""
+    value = seconds * 1e3
+    return f"{value:.1f} ms" if value < 9.95 else f"{value:.0f} ms"

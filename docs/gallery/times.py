@@ -1,0 +1,102 @@
+"""The tables of times in the gallery: ``python docs/gallery/times.py``, on an idle machine.
+
+Each call of an operator that a page makes is timed with its arguments, beside NumPy's form of it.
+"""
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import fastsel
+from fastsel._core._operators import OPERATORS
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmarks" / "peers")]
+
+from draw import PICTURES, arrays_of  # noqa: E402
+from implementations import NUMPY  # noqa: E402
+
+TABLE = re.compile("(?<=<!-- times -->\n).*?(?=<!-- end of times -->)", re.DOTALL)
+ROUNDS = 300
+
+
+def main():
+    for name in PICTURES:
+        page = HERE / f"{name}.md"
+        text = page.read_text(encoding="utf-8")
+        page.write_text(TABLE.sub(table(calls_of(page)), text), encoding="utf-8")
+
+
+def calls_of(page):
+    """The calls of operators that the examples make and that return: (name, args, kwargs)."""
+    calls = []
+
+    def recording(name, function):
+        def record(*args, **kwargs):
+            result = function(*args, **kwargs)
+            calls.append((name, args, kwargs))
+            return result
+
+        return record
+
+    functions = {name: getattr(fastsel, name) for name in OPERATORS}
+    for name, function in functions.items():
+        setattr(fastsel, name, recording(name, function))
+    try:
+        arrays_of(page)
+    finally:
+        for name, function in functions.items():
+            setattr(fastsel, name, function)
+    return calls
+
+
+def table(calls):
+    """A row for each call, in the order of the page."""
+    lines = ["| call | items | NumPy | fastsel |", "|---|--:|--:|--:|"]
+    for name, args, kwargs in calls:
+        sides = [numpy_form(name, kwargs), getattr(fastsel, name)]
+        times = fastest([side for side in sides if side], args, kwargs)
+        texts = [microseconds(seconds) for seconds in times]
+        items = max(np.size(arg) for arg in args)
+        lines.append(
+            f"| `{spelled(name, kwargs)}` | {items:,} | {' | '.join(['-', *texts][-2:])} |"
+        )
+    config = fastsel.show_config("dicts")
+    where = f"{config['cpu']}, {config['threads']} threads, fastsel {config['fastsel']}"
+    where += f", NumPy {config['numpy']}"
+    return "\n".join([*lines, "", f"Microseconds, the fastest of {ROUNDS} calls; {where}.", ""])
+
+
+def microseconds(seconds):
+    value = seconds * 1e6
+    return f"{value:,.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
+def spelled(name, kwargs):
+    """The call, with dots for the arrays."""
+    return f"{name}({', '.join(['...', *(f'{key}={value}' for key, value in kwargs.items())])})"
+
+
+def numpy_form(name, kwargs):
+    """What a user of NumPy writes, None where that is more than a call."""
+    if kwargs.get("sorted") is False:
+        return None
+    return getattr(NUMPY, name, None) or getattr(np, name)
+
+
+def fastest(sides, args, kwargs):
+    """The seconds of each side, which take turns."""
+    best = [float("inf")] * len(sides)
+    for _ in range(ROUNDS):
+        for k, side in enumerate(sides):
+            start = time.perf_counter()
+            side(*args, **kwargs)
+            best[k] = min(best[k], time.perf_counter() - start)
+    return best
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+/* Can the system make so many threads? An OpenMP runtime ends the process if it is refused one. What
+   may refuse it is more than can be read: RLIMIT_NPROC, which counts the threads of the user in all
+   containers, pids.max of each cgroup above, the address space, the kernel's own limits. So the
+   threads are made and end again. */
+#ifndef FASTSEL_THREAD_TRIAL_H
+#define FASTSEL_THREAD_TRIAL_H
+
+#if defined(_WIN32) || !defined(_OPENMP)
+
+static int fs_can_make(int threads) { return threads >= 0; }
+
+#else
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+typedef struct {
+    pthread_t thread;
+    pthread_mutex_t *gate;
+    long id; /* the system's */
+} fs_trial_t;
+
+/* What a new thread's stack takes, or more. */
+static size_t fs_stack_bytes(void)
+{
+    size_t bytes = 0, asked = 0;
+    pthread_attr_t attributes;
+    const char *text = getenv("OMP_STACKSIZE");
+    if (!pthread_attr_init(&attributes)) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    if (text != NULL) {
+        char *unit;
+        asked = strtoul(text, &unit, 10);
+        while (*unit == ' ') unit++;
+        asked <<= *unit == 'B' || *unit == 'b'   ? 0
+                  : *unit == 'M' || *unit == 'm' ? 20
+                  : *unit == 'G' || *unit == 'g' ? 30
+                                                 : 10;
+    }
+    return asked > bytes ? asked : bytes;
+}
+
+static void *fs_wait_at_gate(void *argument)
+{
+    fs_trial_t *trial = argument;
+#if defined(__linux__)
+    trial->id = syscall(SYS_gettid);
+#endif
+    pthread_mutex_lock(trial->gate);
+    pthread_mutex_unlock(trial->gate);
+    return NULL;
+}
+
+/* Does the system count a thread no longer? It does for some microseconds after the thread has been
+   joined, or longer where the CPUs are busy; after a second the answer is no. */
+static int fs_is_gone(const fs_trial_t *trial)
+{
+#if defined(__linux__)
+    struct timespec pause = {0, 20000};
+    for (int k = 0; k < 50000; k++) {
+        if (syscall(SYS_tgkill, (long)getpid(), trial->id, 0)) return 1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+#else
+    return trial != NULL;
+#endif
+}
+
+static int fs_can_make(int threads)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_attr_t attributes;
+    fs_trial_t *trials = calloc((size_t)threads + 1, sizeof(fs_trial_t));
+    int made = 0, gone = 0;
+    if (trials == NULL || pthread_attr_init(&attributes)) {
+        free(trials);
+        return 0;
+    }
+    /* The runtime takes some kilobytes for each of its threads, beside the stack. */
+    pthread_attr_setstacksize(&attributes, fs_stack_bytes() + (1 << 16));
+    pthread_mutex_lock(&gate);
+    for (; made < threads; made++) {
+        trials[made].gate = &gate;
+        if (pthread_create(&trials[made].thread, &attributes, fs_wait_at_gate, &trials[made])) break;
+    }
+    pthread_mutex_unlock(&gate);
+    for (int k = 0; k < made; k++) pthread_join(trials[k].thread, NULL);
+    while (gone < made && fs_is_gone(&trials[gone])) gone++;
+    pthread_attr_destroy(&attributes);
+    free(trials);
+    return gone == threads;
+}
+
+#endif
+#endif

@@ -1,0 +1,187 @@
+"""Nothing but the size differs on both sides of a limit: the class, the dtype, the memory order and
+the flags of each result are NumPy's, for every function, subclass, dtype and layout."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from comparison import outcome
+from grids import covering
+from oddities import THRESHOLDS, Plain, assert_same_answer
+
+import fastsel
+
+if np.lib.NumpyVersion(np.__version__) < "2.4.0":
+    pytest.skip("compares with the answers and errors of NumPy 2.4", allow_module_level=True)
+
+SIZES = [0, 1, *(limit + step for limit in THRESHOLDS for step in (-1, 0, 1))]
+DTYPES = ["?", "i4", "i8", "f8", "D", "M8[s]", "U3", "S3", ">i4", "i4,f8", "O", "T"]
+LAYOUTS = {
+    "c": lambda a: a,
+    "f": np.asfortranarray,
+    "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "reversed": lambda a: a[::-1],
+}
+
+
+def third(*shape):
+    """A mask of that shape, of which one item of three is True."""
+    return np.arange(math.prod(shape)).reshape(shape) % 3 == 1
+
+
+def compressed_into(module, a):
+    """Into an array of the class of `a`."""
+    selected = np.asarray(a).ravel()[third(a.size)]
+    return module.compress(third(a.size), a, out=selected.copy().view(type(a)))
+
+
+def boolean_mask(module, a, mask):
+    return fastsel.boolean_mask(a, mask) if module is fastsel else a[mask]
+
+
+def gather_nd(module, a):
+    """Subclasses are taken as plain arrays."""
+    rows = np.arange(-len(a), len(a))
+    return fastsel.gather_nd(a, rows[:, None]) if module is fastsel else np.asarray(a)[rows]
+
+
+def nonzero_coordinates(module, a):
+    found = np.argwhere(np.asarray(a)).astype(np.uint32)
+    if module is fastsel:
+        return tuple(fastsel.nonzero_coordinates(a, capacity=len(found)))
+    return np.uint32(len(found)), found.copy()
+
+
+# As functions of fastsel, or of NumPy, and of an array.
+OF_INDICES = {
+    "nonzero": lambda module, a: module.nonzero(a),
+    "flatnonzero": lambda module, a: module.flatnonzero(a),
+    "argwhere": lambda module, a: module.argwhere(a),
+    "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "count_nonzero(axis=0)": lambda module, a: module.count_nonzero(a, 0),
+    "count_nonzero(axis=-1)": lambda module, a: module.count_nonzero(a, -1, keepdims=True),
+    "count_nonzero(keepdims=True)": lambda module, a: module.count_nonzero(a, keepdims=True),
+    "nonzero_coordinates": nonzero_coordinates,
+}
+OF_SELECTION = {
+    "compress": lambda module, a: module.compress(third(a.size), a),
+    "compress(axis=0)": lambda module, a: module.compress(third(len(a)), a, 0),
+    "compress(axis=-1)": lambda module, a: module.compress(third(a.shape[-1]), a, -1),
+    "compress by it": lambda module, a: module.compress(a, np.arange(a.size)),
+    "compress into it": compressed_into,
+    "extract": lambda module, a: module.extract(third(*a.shape), a),
+    "extract by it": lambda module, a: module.extract(a, np.arange(a.size)),
+    "boolean_mask": lambda module, a: boolean_mask(module, a, third(*a.shape)),
+    "boolean_mask of rows": lambda module, a: boolean_mask(module, a, third(len(a))),
+    "boolean_mask by it": lambda module, a: boolean_mask(
+        module, np.arange(a.size).reshape(a.shape), (a == a[:1]).view(type(a))
+    ),
+    "gather_nd": gather_nd,
+}
+OF_UNIQUE = {
+    "unique": lambda module, a: module.unique(a),
+    "unique with all": lambda module, a: module.unique(a, True, True, True),
+    "unique with inverse": lambda module, a: module.unique(a, return_inverse=True),
+    "unique with counts": lambda module, a: module.unique(a, return_counts=True),
+    "unique(axis=0)": lambda module, a: module.unique(a, axis=0),
+    "unique(axis=-1) with all": lambda module, a: module.unique(a, True, True, True, axis=-1),
+    "unique_all": lambda module, a: tuple(module.unique_all(a)),
+    "unique_counts": lambda module, a: tuple(module.unique_counts(a)),
+    "unique_inverse": lambda module, a: tuple(module.unique_inverse(a)),
+    "unique_values": lambda module, a: np.sort(module.unique_values(a)),
+}
+OF_SETS = {
+    "isin": lambda module, a: module.isin(a, a[:3]),
+    "isin among it": lambda module, a: module.isin(a[:3], a[:2000], invert=True),
+    "intersect1d": lambda module, a: module.intersect1d(a, a[:3]),
+    "intersect1d with indices": lambda module, a: module.intersect1d(a[:5], a, return_indices=True),
+    "union1d": lambda module, a: module.union1d(a, a[:3]),
+    "union1d of another class": lambda module, a: module.union1d(np.asarray(a), a[:3]),
+    "setdiff1d": lambda module, a: module.setdiff1d(a, a[:3]),
+    "setdiff1d of another class": lambda module, a: module.setdiff1d(np.asarray(a), a[:3]),
+    "setxor1d": lambda module, a: module.setxor1d(a[5:], a[:3]),
+}
+CALLS = OF_INDICES | OF_SELECTION | OF_UNIQUE | OF_SETS
+
+
+# By class: an array of it, with the items of another one; None if it has none with these.
+CLASSES = {
+    "memmap": lambda a: None if a.dtype.hasobject else a.view(np.memmap),
+    "matrix": lambda a: a.view(np.matrix) if a.ndim == 2 else None,
+    "recarray": lambda a: a.view(np.recarray) if a.dtype.names else None,
+    "chararray": lambda a: a.view(np.char.chararray) if a.dtype.kind in "SU" else None,
+    "subclass": lambda a: a.view(Plain),
+    "masked": lambda a: np.ma.array(a, mask=third(*a.shape)),
+    "without mask": lambda a: np.ma.array(a),
+}
+
+
+def items(dtype, size):
+    """Some of them zero, and no two of the first ones alike."""
+    numbers = np.random.default_rng(size).integers(0, 40, size)
+    numbers[:3] = np.arange(3)[:size]
+    if dtype == "i4,f8":
+        structures = np.zeros(size, dtype)
+        structures["f0"] = numbers
+        return structures
+    texts = np.where(numbers, numbers.astype("U3"), "")
+    return (texts if dtype in ("U3", "S3", "T") else numbers).astype(dtype)
+
+
+def shapes(size):
+    """One axis, and two that are as equal as can be."""
+    columns = max(n for n in range(1, math.isqrt(size) + 2) if size % n == 0)
+    return [(size,), (size // columns, columns)]
+
+
+def flags_of(result):
+    if isinstance(result, tuple):
+        return [flags_of(part) for part in result]
+    flags = getattr(result, "flags", None)
+    return flags and [
+        *(flags.c_contiguous, flags.f_contiguous),
+        *(flags.writeable, flags.aligned),
+    ]
+
+
+def check(call, a):
+    found, expected = (outcome(CALLS[call], module, a) for module in (fastsel, np))
+    assert_same_answer(found, expected)
+    if expected[0] == "returns" and call != "nonzero":
+        assert flags_of(found[1]) == flags_of(expected[1])
+
+
+def check_each_size(call, dtype, array_of):
+    """On both sides of each limit, in one layout after the other."""
+    layouts = itertools.cycle(LAYOUTS.values())
+    for size in SIZES:
+        flat = items(dtype, size)
+        for shape in shapes(size):
+            a = array_of(next(layouts)(flat.reshape(shape)))
+            if a is not None:
+                check(call, a)
+
+
+@covering(call=CALLS, dtype=DTYPES)
+def test_arrays(call, dtype):
+    check_each_size(call, dtype, np.asarray)
+
+
+@covering(at_least=80, kind=CLASSES, call=CALLS, dtype=["i4", "f8", "U3", "i4,f8"])
+def test_subclasses(kind, call, dtype):
+    check_each_size(call, dtype, CLASSES[kind])
+
+
+@covering(call=CALLS, dtype=["i4", "U3"])
+def test_memory_maps_of_a_file(call, dtype, tmp_path):
+    """Which have a memory map, as the views of other arrays have not."""
+
+    def mapped(a):
+        if not a.size:
+            return None
+        result = np.memmap(tmp_path / "items", a.dtype, "w+", shape=a.shape)
+        result[...] = a
+        return result
+
+    check_each_size(call, dtype, mapped)
