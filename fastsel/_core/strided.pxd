@@ -89,6 +89,11 @@ cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
     return s.shape[s.ndim - 1]
 
 
+cdef inline Py_ssize_t distance(const strided_t *s, int axis) noexcept nogil:
+    """Bytes from an item to its neighbour on that axis, which s has: else, it is any number."""
+    return s.strides[axis] if s.strides[axis] >= 0 else -s.strides[axis]
+
+
 cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
     """Are the items, each of that many bytes, side by side?"""
     return s.size <= 1 or (s.ndim == 1 and s.strides[0] == width)
