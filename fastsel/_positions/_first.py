@@ -68,12 +68,18 @@ def first_nonzero(
 
     Notes
     -----
-    Zero is what `nonzero` calls zero. Items are looked at in C order, and none that lies far behind
-    the first non-zero one: the time is that of reading the items before it. No copy is made, no
-    bitmask, and the result is the same for every number of threads. Objects are asked for their
-    truth one by one, up to the first that is true; along axes, each of them is asked. Subclasses
-    are taken as plain arrays (a masked array without its mask). NumPy has no such function:
-    ``numpy.argmax(a != 0)`` compares all items first, and returns 0 if none is non-zero.
+    **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
+
+    **Time and memory.** Items are read in C order, up to the first non-zero item and a little
+    further. There is no copy and no bitmask.
+
+    **Threads.** The result is the same for every number of threads.
+
+    **Objects.** The truth of each object is asked for, up to the first that is true; along axes, of
+    all objects. Subclasses are plain arrays (a masked array without its mask).
+
+    **NumPy.** NumPy has no such function: ``numpy.argmax(a != 0)`` compares all items first, and
+    returns 0 if all are zero.
 
     Examples
     --------

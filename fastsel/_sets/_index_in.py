@@ -11,8 +11,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _threads
-from fastsel._positions._positions import flatnonzero
+from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._sets import _membership, _slices, few_tests
 from fastsel._sets.range_lookup import index_in_range
 from fastsel._sets.table_lookup import (
@@ -109,7 +108,7 @@ def _index(items, tests):
     tests, same = found
     if same is None:
         return _index_of_dtype(items, tests)
-    positions = flatnonzero(same)
+    positions = _numpy.flatnonzero(same)
     if len(positions) == 0:
         return np.full(len(items), -1)
     index = _index_of_dtype(items, tests[positions])

@@ -47,9 +47,8 @@ def first_nonzero(
 
     Notes
     -----
-    Equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first non-zero item; a
-    block is not spared because of what others hold. The least index of all blocks is found as a
-    tree.
+    Equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first non-zero item,
+    even if an earlier block has one. A tree of tasks finds the least index of all blocks.
 
     Examples
     --------

@@ -368,7 +368,7 @@ def index_in(element, test_elements, axis=None):
 
 
 def _in_one_row(axis, *arrays):
-    """The arrays, flat without an axis, and the axis of the items."""
+    """The arrays, which are flat without an axis, and the axis of the items."""
     arrays = [np.reshape(a, -1) if axis is None else np.asarray(a) for a in arrays]
     return (*arrays, axis or 0)
 
