@@ -232,7 +232,8 @@ cdef class WriteCoordinates(OverBits):
                     if axis == 0 and self.is_whole:
                         put(indices, start, n, out, self.hit_step)
                         break
-                    level.divide(indices, n, start % self.shape[axis], self.shape[axis], remainders)
+                    level.split_index(
+                        indices, n, start % self.shape[axis], self.shape[axis], remainders)
                     put(remainders, 0, n, out + axis * self.axis_step, self.hit_step)
                     start = start // self.shape[axis]
                 out += n * self.hit_step

@@ -60,7 +60,7 @@ def coordinates(a, Py_ssize_t most):
     level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False, out, shape[1])
     for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
         if shape[1]:              # an axis may have no items
-            level.divide(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
+            level.split_index(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
     return found
 
 

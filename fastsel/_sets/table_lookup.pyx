@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport give, new_intp, new_u8, take
+from fastsel._core.scratch cimport alloc, free, new_intp, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.hash_table cimport (
@@ -301,7 +301,7 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
     table.skips_unequal = True
     status = add_tests(tests, test, stop_test, table)
     if status == 0 and tests.found != NULL:
-        marks = <uint8_t *>take(marks_size(table))
+        marks = <uint8_t *>alloc(marks_size(table))
         if marks == NULL:
             return NO_MEMORY
         memset(marks, 0, marks_size(table))
@@ -310,7 +310,7 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
     if status == 0 and marks != NULL:
         marks[0] = 0
         status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
-    give(marks)
+    free(marks)
     return status
 
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from fastsel._core.scratch cimport give, take
+from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport fs_level_t, fs_prefetch
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
@@ -39,13 +39,13 @@ cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.most, table.skip_bits, table.slot_bits = most, skip_bits, slot_bits_for(expected)
     room = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
-    table.slots = <char *>take(<size_t>table.width << table.slot_bits)
-    table.firsts = <Py_ssize_t *>take(room)
+    table.slots = <char *>alloc(<size_t>table.width << table.slot_bits)
+    table.firsts = <Py_ssize_t *>alloc(room)
     if table.slots == NULL or table.firsts == NULL:
         return NO_MEMORY
     if numbered:
-        table.numbers = <uint32_t *>take(sizeof(uint32_t) << table.slot_bits)
-        table.counts = <Py_ssize_t *>take(room)
+        table.numbers = <uint32_t *>alloc(sizeof(uint32_t) << table.slot_bits)
+        table.counts = <Py_ssize_t *>alloc(room)
         if table.numbers == NULL or table.counts == NULL:
             return NO_MEMORY
     table_clear(table)
@@ -62,10 +62,10 @@ cdef void table_clear(table_t *table) noexcept nogil:
 
 
 cdef void table_free(table_t *table) noexcept nogil:
-    give(table.slots)
-    give(table.numbers)
-    give(table.firsts)
-    give(table.counts)
+    free(table.slots)
+    free(table.numbers)
+    free(table.firsts)
+    free(table.counts)
 
 
 cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:

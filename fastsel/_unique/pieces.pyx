@@ -10,7 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.scratch cimport give, take
+from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.ordered_numbers cimport bit_length
@@ -68,18 +68,18 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
     """For parts of at most `room` keys, fewer than 2^32; 0, or -1 if there is no memory. Free it in
     both cases."""
     sorter.entries = NULL
-    sorter.keys, sorter.starts = take(room * width), <uint32_t *>take(starts_bytes(room))
+    sorter.keys, sorter.starts = alloc(room * width), <uint32_t *>alloc(starts_bytes(room))
     if with_entries:
-        sorter.entries = <uint32_t *>take(room * sizeof(uint32_t))
+        sorter.entries = <uint32_t *>alloc(room * sizeof(uint32_t))
         if sorter.entries == NULL:
             return -1
     return -1 if sorter.keys == NULL or sorter.starts == NULL else 0
 
 
 cdef void sorter_free(sorter_t *sorter) noexcept nogil:
-    give(sorter.keys)
-    give(sorter.entries)
-    give(sorter.starts)
+    free(sorter.keys)
+    free(sorter.entries)
+    free(sorter.starts)
 
 
 # ---- the sort ---------------------------------------------------------------------------

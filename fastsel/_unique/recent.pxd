@@ -5,7 +5,7 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._unique.keys cimport BATCH, BLOCKS, canonical, keys_t, load_word
-from fastsel._core.scratch cimport take_zeros
+from fastsel._core.scratch cimport alloc_zeros
 
 cdef extern from "hashing.h" nogil:
     enum:
@@ -33,7 +33,7 @@ cdef inline Py_ssize_t other_keys(const void *recent, const keys_t *keys, const 
 
 cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
     """Slots that no key is in; NULL if there is no memory. To be given back."""
-    cdef void *recent = take_zeros(keys.width << FS_RECENT_BITS)
+    cdef void *recent = alloc_zeros(keys.width << FS_RECENT_BITS)
     if recent != NULL:
         put(recent, keys.width, 0, 1)   # where 0 would be; the slot of 1 is another one
     return recent

@@ -22,9 +22,9 @@ cdef tuple by_sorting(small_t *task, cnp.ndarray a, Scratch scratch, bint index,
     """All outputs in ascending order, None for what is not wanted."""
     cdef Py_ssize_t size = task.size
     cdef uint64_t[3] rule
-    cdef uint64_t *keys = <uint64_t *>scratch.take(size * sizeof(uint64_t))
+    cdef uint64_t *keys = <uint64_t *>scratch.alloc(size * sizeof(uint64_t))
     rule[0], rule[1], rule[2] = task.keys.rule.significant, task.keys.rule.limit, task.keys.rule.nan
-    level.ordered[log2_width(task.keys.width)](task.keys.data, size, rule, task.order, keys)
+    level.ordered_keys[log2_width(task.keys.width)](task.keys.data, size, rule, task.order, keys)
     if task.keys.width == 8:
         return sorted_outputs(task, a, scratch, keys, index, inverse, counts)
     return sorted_outputs(task, a, scratch, narrowed(keys, size), index, inverse, counts)
@@ -44,7 +44,7 @@ cdef tuple sorted_outputs(small_t *task, cnp.ndarray a, Scratch scratch, word_t 
     cdef cnp.npy_intp size = task.size, groups
     cdef Py_ssize_t blocks = blocks_of(size), j, group = -1
     cdef bint with_entries = index or inverse or task.keys.width < 4
-    cdef uint64_t *bits = <uint64_t *>scratch.take(blocks * sizeof(uint64_t))
+    cdef uint64_t *bits = <uint64_t *>scratch.alloc(blocks * sizeof(uint64_t))
     cdef uint64_t nan = number_of(task.order, task.keys.rule.nan)
     cdef uint32_t *entries = NULL
     cdef Py_ssize_t *first_positions = NULL
@@ -52,7 +52,7 @@ cdef tuple sorted_outputs(small_t *task, cnp.ndarray a, Scratch scratch, word_t 
     cdef cnp.ndarray inverse_out = None, counts_out = None
     cdef sorter_t sorter
     if with_entries:
-        entries = <uint32_t *>scratch.take(size * sizeof(uint32_t))
+        entries = <uint32_t *>scratch.alloc(size * sizeof(uint32_t))
         for j in range(size):
             entries[j] = <uint32_t>j
     try:
@@ -65,7 +65,7 @@ cdef tuple sorted_outputs(small_t *task, cnp.ndarray a, Scratch scratch, word_t 
     finally:
         sorter_free(&sorter)
     if with_entries:
-        first_positions = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
+        first_positions = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
         for j in range(size):
             if (bits[j >> 6] >> (j & 63)) & 1:
                 group += 1
@@ -143,7 +143,7 @@ cdef int sort_positions(const small_t *task, uint64_t *words, Py_ssize_t size,
 
 cdef int sort_entries(word_t *keys, Py_ssize_t size, Py_ssize_t *positions,
                       Scratch scratch) except -1:
-    cdef uint32_t *entries = <uint32_t *>scratch.take(size * sizeof(uint32_t))
+    cdef uint32_t *entries = <uint32_t *>scratch.alloc(size * sizeof(uint32_t))
     cdef sorter_t sorter
     cdef Py_ssize_t j
     for j in range(size):

@@ -179,14 +179,14 @@ cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const 
                      cnp.ndarray labels, bint index, bint counts, bint ascending):
     """The outputs of the groups of a table."""
     cdef cnp.npy_intp groups = part.table.length, size = task.size
-    cdef Py_ssize_t *first_positions = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *order = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
+    cdef Py_ssize_t *first_positions = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
+    cdef Py_ssize_t *order = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
     cdef Py_ssize_t *numbers
     cdef uint64_t *words
     cdef Py_ssize_t g, j
     cdef cnp.ndarray sizes = None
     if ascending:
-        words = <uint64_t *>scratch.take(groups * sizeof(uint64_t))
+        words = <uint64_t *>scratch.alloc(groups * sizeof(uint64_t))
         for g in range(groups):
             words[g] = key_at(&task.keys, part.table.firsts[g])
         sort_positions(task, words, groups, order, scratch)

@@ -13,7 +13,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport give, new_intp, new_u64, new_u8, take
+from fastsel._core.scratch cimport alloc, free, new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.keys cimport BATCH, describe_keys
@@ -59,14 +59,15 @@ cdef class ScatterByValue(Scatter):
         items, sample = new_u8(n * width), new_u64(n)
         draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
              <char *>&items[0])
-        level.ordered[log2_width(width)](<char *>&items[0], n, self.rule, self.order, &sample[0])
+        level.ordered_keys[log2_width(width)](
+            <char *>&items[0], n, self.rule, self.order, &sample[0])
         view = cnp.PyArray_SimpleNewFromData(1, <cnp.npy_intp *>&n, cnp.NPY_UINT64, &sample[0])
         cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
         return Quantiles(sample, parts)
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
         cdef Py_ssize_t width = self.keys.width
-        level.ordered[log2_width(width)](
+        level.ordered_keys[log2_width(width)](
             self.keys.data + start * width, n, self.rule, self.order, words)
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
@@ -176,7 +177,7 @@ cdef class SortParts(Job):
             sorter_free(&sorter)
             return
         if self.inverse is not None:
-            entries = <uint32_t *>take(n * sizeof(uint32_t))
+            entries = <uint32_t *>alloc(n * sizeof(uint32_t))
             if entries == NULL:
                 self.no_memory = True
                 sorter_free(&sorter)
@@ -199,7 +200,7 @@ cdef class SortParts(Job):
             level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
         if self.inverse is not None:
             self.write_groups(start, n, bits, entries, sorter.entries, groups)
-            give(entries)
+            free(entries)
         elif self.with_entries:
             memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
         self.groups[part] = groups

@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport give, new_block, take
+from fastsel._core.scratch cimport alloc, free, new_block
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
@@ -85,7 +85,7 @@ cdef class Tables:
             counts = new_result(1, &length, cnp.NPY_INTP)
             memcpy(cnp.PyArray_DATA(counts), whole.counts, length * sizeof(Py_ssize_t))
         if self.inverse is not None and (ranks is not None or self.key_chunks > 1):
-            group_ids = <Py_ssize_t *>take(length * sizeof(Py_ssize_t))
+            group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
             if group_ids == NULL:
                 raise MemoryError()
             self.tables[0].group_ids = group_ids
@@ -118,8 +118,8 @@ cdef class Tables:
 
 cdef void free_chunk_table(chunk_table_t *part) noexcept nogil:
     table_free(&part.table)
-    give(part.group_ids)
-    give(part.recent)
+    free(part.group_ids)
+    free(part.recent)
 
 
 # ---- fill -------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ cdef class MergePairs(OverTables):
         cdef chunk_table_t *part = &self.all.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t length = part.table.length, g = 0
         whole.most = self.all.key_chunks * self.all.most
-        part.group_ids = <Py_ssize_t *>take(length * sizeof(Py_ssize_t))
+        part.group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
         if part.group_ids == NULL:
             part.status = NO_MEMORY
         while g < length and part.status == 0:
