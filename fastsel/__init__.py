@@ -3,6 +3,7 @@
 Find non-zero items        nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
 Select items by a mask     compress, extract, boolean_mask (a[mask])
 Find distinct items        unique, unique_all, unique_counts, unique_inverse, unique_values
+Find where items occur      group_indices, index_in
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Gather items by index      gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
@@ -44,6 +45,7 @@ from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
+from fastsel._sets._index_in import index_in
 from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
@@ -52,9 +54,11 @@ from fastsel._unique._distinct import (
     unique_inverse,
     unique_values,
 )
+from fastsel._unique._group_indices import GroupIndices, group_indices
 from fastsel._version import __version__
 
 __all__ = [
+    "GroupIndices",
     "NonzeroCoordinates",
     "__version__",
     "argwhere",
@@ -66,6 +70,8 @@ __all__ = [
     "gather_nd",
     "get_keep_mb",
     "get_num_threads",
+    "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",

@@ -5,7 +5,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from cells import DASK, DASK_MASKED, DASK_UNIQUE, SETS, SPARSE, UNIQUE, Cell
+from cells import DASK, DASK_MASKED, DASK_UNIQUE, GROUPED, SETS, SPARSE, UNIQUE, Cell
 from inputs import index_rows, items, keys, mask, rows, two_sets
 from on_dask import CALLS, selector
 
@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 def build(cell):
     """The arrays of the cell."""
-    if cell.op in (*UNIQUE, *DASK_UNIQUE):
+    if cell.op in (*UNIQUE, *GROUPED, *DASK_UNIQUE):
         return Case(cell, unique_input(cell))
     if cell.op in SETS:
         x, tests = two_sets(cell.dtype, cell.size, cell.tests, cell.distribution)
@@ -99,7 +99,10 @@ def operator_call(functions, case):
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
+    if op in GROUPED:
+        keywords["sorted"] = case.sorted
     name = "count_nonzero" if op == "count_along" else "unique" if op in UNIQUE else op
+    name = "group_indices" if op in GROUPED else name
     function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)
 

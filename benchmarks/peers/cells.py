@@ -13,15 +13,17 @@ import numpy as np
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
 SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
-SETS = ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+GROUPED = ("group_indices", "group_indices_first")
+SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-IN_MEMORY = (*SELECTION, *UNIQUE, *SETS, "gather_nd", *SPARSE)
+IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
     "count_along": "count_nonzero(a, axis)",
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
     "unique_all": "unique(a, True, True, True)",
+    "group_indices_first": "group_indices(a, sorted=False)",
     "unique_rows": "unique(a, axis=0)",
     "unique_rows_first": "unique(a, axis=0, sorted=False)",
     **{f"sparse_{format}": f'sparse.from_dense(a, "{format}")' for format in ("coo", "csr", "csc")},
@@ -34,6 +36,7 @@ OPERATORS = (*IN_MEMORY, *DASK)
 FAMILIES = {
     "selection": SELECTION,
     "unique": UNIQUE,
+    "grouped": GROUPED,
     "sets": SETS,
     "sparse": SPARSE,
     "all": IN_MEMORY,
@@ -100,6 +103,7 @@ PARTS = {
     "unique_sorted": OF_VALUES,
     "unique_first": OF_VALUES,
     "unique_all": OF_VALUES,
+    **dict.fromkeys(GROUPED, OF_VALUES),
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
@@ -115,6 +119,13 @@ def grid(operators, **values):
     """For each of these operators, every combination of these values."""
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
+
+# The README's picture shows them.
+SHOWN = (
+    grid("nonzero argwhere", ndim=2, size=1e7),
+    grid("count_nonzero boolean_mask", size=1e7),
+    grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
+)
 
 # What programs do that is not what a kernel is made for; NumPy is fast there.
 EVERYDAY = (
@@ -133,6 +144,7 @@ EVERYDAY = (
 )
 
 MODEST = (
+    *SHOWN,
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
@@ -162,11 +174,19 @@ MODEST = (
     grid("unique_sorted unique_first", dtype=["uint8", "U8"], size=1e5, groups=25),
     grid("unique_all", dtype=["int64", "float64"], groups=[1000, "n"]),
     grid("unique_rows unique_rows_first", dtype="int64", size=1e5, width=[2, 8]),
+    grid("group_indices", dtype="int64", size=[1e5, 1e7], groups=[10, 1000, "n/10", "n"]),
+    grid("group_indices_first", dtype="int64", size=1e6, groups=[1000, "n/10"]),
+    grid("group_indices", dtype=["uint8", "float64", "U8"], groups=[10, 1000]),
+    grid("group_indices", dtype="int64", distribution=["narrow", "sorted", "zipf"]),
     grid("isin", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
     grid("isin", dtype=["int32", "int64"], distribution="narrow", tests=[1000, 1e5]),
     grid("isin", dtype=["int32", "int64"], size=1e6, distribution="gaps", tests=[1000, 1e6]),
     grid("isin", dtype=["uint8", "U8"], size=1e5, tests=100),
     grid("isin", dtype="int64", size=1e7, tests=[1000, 1e7]),
+    grid("index_in", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
+    grid("index_in", dtype="int64", distribution=["narrow", "sorted"], tests=[1000, 1e5]),
+    grid("index_in", dtype="U8", size=1e5, tests=100),
+    grid("index_in", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
     *EVERYDAY,
@@ -197,9 +217,11 @@ KEY = (
     grid("unique_sorted unique_first unique_all", dtype="int64", groups=[1000, "n/10", "n"]),
     grid("unique_sorted unique_first", dtype=["uint8", "U8", "object"], size=1e5, groups=25),
     grid("unique_rows", dtype="int64", size=1e5, width=8),
+    grid("group_indices group_indices_first", dtype="int64", groups=[1000, "n/10"]),
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
     grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
-    grid("isin", dtype="int64", distribution="narrow"),
+    grid("isin index_in", dtype="int64", distribution="narrow"),
+    grid("index_in", dtype="int64", tests=[10, 1e5]),
     grid("isin", dtype="int64", size=1e6, distribution="gaps", tests=1e6),
     grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),

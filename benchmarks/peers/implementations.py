@@ -39,6 +39,30 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, so
     return values[np.argsort(first)]
 
 
+def group_indices(ar, sorted=True):
+    """A stable argsort of the inverse; ``sorted=False`` is first-occurrence order."""
+    values, first, inverse, counts = np.unique(ar, True, True, True)
+    if not sorted:
+        order = np.argsort(first)
+        values, counts = values[order], counts[order]
+        inverse = np.argsort(order)[inverse]
+    offsets = np.append(0, np.cumsum(counts))
+    return values, np.argsort(inverse.ravel(), kind="stable"), offsets
+
+
+def index_in(element, test_elements):
+    """A search among the sorted test elements."""
+    order = np.argsort(test_elements, kind="stable")
+    return found_at(element, test_elements[order], order)
+
+
+def found_at(element, values, order):
+    """The positions of the items that are among sorted values, in the order before, or -1."""
+    at = np.searchsorted(values, element)
+    at[at == len(values)] = 0
+    return np.where(values[at] == element, order[at], -1)
+
+
 def from_dense(a, format):
     """SciPy's sparse array of the non-zero items."""
     from scipy import sparse
@@ -55,7 +79,9 @@ NUMPY = SimpleNamespace(
     extract=np.extract,
     boolean_mask=boolean_mask,
     unique=unique,
+    group_indices=group_indices,
     isin=np.isin,
+    index_in=index_in,
     intersect1d=np.intersect1d,
     union1d=np.union1d,
     setdiff1d=np.setdiff1d,

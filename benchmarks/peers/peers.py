@@ -8,6 +8,7 @@ import numpy as np
 PACKAGES = {
     "numpy": ("numpy",),
     "scipy": ("scipy",),
+    "arraykit": ("arraykit",),
     "torch": ("torch",),
     "onnxruntime": ("onnxruntime", "onnx"),
     "polars": ("polars",),

@@ -1,12 +1,10 @@
 """What people read of the results of a CPU level, such as v3: the README's table, the pictures.
 
-    python benchmarks/peers/compare.py --size 1e4 1e5 1e6 1e7 --seconds 0.5 \\
-        --json benchmarks/results/v3.json --markdown benchmarks/results/v3.md
     python benchmarks/peers/publish.py
 
-The first command measures, on an idle machine with every peer installed; the second writes the
-table between the marks in README.md, the bars in docs/times.svg and docs/times-dark.svg, the card
-for links in docs/card.png, and a heat map of each level, such as docs/speed-up-v3.svg.
+measure.py makes the results, and then calls this: it writes the table between the marks in
+README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
+and a heat map of each level, such as docs/speed-up-v3.svg.
 """
 
 import json
@@ -62,8 +60,8 @@ def table(results):
         columns = [f"`{CALLS.get(op, op)}`", str(means["cells"]), *texts, str(means["losses"])]
         lines.append(f"| {' | '.join(columns)} |")
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    where = f"{results['machine']}; {results['threads']} threads each; {versions}."
-    return "\n".join([*lines, "", where, ""])
+    where = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
+    return "\n".join([*lines, "", f"{where}; {versions}.", ""])
 
 
 def draw(results, picture):

@@ -1,10 +1,12 @@
 """The results as Markdown and as JSON. Losses are printed as plainly as wins."""
 
 import platform
+import subprocess
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 from cells import CALLS, Cell
@@ -96,7 +98,8 @@ def by_operator(results):
 def heading(run):
     memory = run.memory
     lines = [
-        f"{machine()}; {run.threads} threads; memory: read {memory.read / 1e9:.1f} GB/s, "
+        f"{commit()}; {machine()}; {run.threads} threads; "
+        f"memory: read {memory.read / 1e9:.1f} GB/s, "
         f"fresh write {memory.fresh_write / 1e9:.1f} GB/s.",
         ", ".join(f"{name} {found}" for name, found in versions().items()) + ".",
     ]
@@ -106,9 +109,10 @@ def heading(run):
         "A cell is one input of a function: a dtype, a number of items, and how they are "
         "distributed. Times are milliseconds per call, median (minimum). Ratios are of medians: "
         "above 1 fastsel is faster. *Over the loop* compares with a parallel loop that reads the "
-        "inputs once and writes as many bytes of a new array, timed in turns with fastsel where a "
-        "selection has 1e7 items or more; fastsel is faster than it where it uses the memory of "
-        "an earlier result again, or reads only the rows that it keeps."
+        "inputs once and writes as many bytes of a new array, timed in turns with fastsel if there "
+        "are 1e6 items or more: it is the share that fastsel reaches of the limit that memory "
+        "sets. fastsel is faster than the loop if it uses the memory of an earlier result again, "
+        "or reads only the rows that it keeps."
     )
     return "\n\n".join(lines)
 
@@ -235,6 +239,7 @@ def complaints(results):
 def as_json(run):
     """All figures of the run as plain dictionaries and lists; seconds and bytes."""
     return {
+        "commit": commit(),
         "machine": machine(),
         "config": fastsel.show_config(mode="dicts"),
         "versions": versions(),
@@ -259,6 +264,17 @@ def cell_json(result):
         "not_run": result.refusals,
         "wrong": result.wrong,
     }
+
+
+def commit():
+    """Commit and date of this source folder, and whether it has local changes; or none."""
+    command = ["git", "-C", Path(__file__).parent, "log", "-1", "--format=Commit %h of %cs"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        return "No commit"
+    command[3:] = ["status", "--porcelain", "--untracked-files=no", "--", "../../fastsel"]
+    changed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return found.stdout.strip() + ", changed" * bool(changed)
 
 
 def machine():

@@ -2,13 +2,14 @@
 
 import numpy as np
 from cells import SETS
+from implementations import NUMPY, found_at
 from peers import UnsupportedError, container, tensor
 from registry import opponent
 
 
 @opponent("numpy", *SETS)
 def numpy_sets(case):
-    function = getattr(np, case.cell.op)
+    function = getattr(NUMPY, case.cell.op)
     return lambda: function(case.x, case.tests)
 
 
@@ -24,6 +25,32 @@ def numpy_isin_table(case):
     if int(case.tests.max()) - int(case.tests.min()) > 1e9:
         raise UnsupportedError("a table of more than 1 GB")
     return lambda: np.isin(case.x, case.tests, kind="table")
+
+
+@opponent("numpy", "index_in", variant="tests sorted", ready=True, counts=False)
+def numpy_searchsorted(case):
+    order = np.argsort(case.tests, kind="stable")
+    values = case.tests[order]
+    return lambda: found_at(case.x, values, order)
+
+
+@opponent("pandas", "index_in")
+def pandas_get_indexer(case):
+    """Of an Index that is made in the call: it keeps its hash table. Its items must be unique."""
+    import pandas
+
+    if len(np.unique(case.tests)) < len(case.tests):
+        raise UnsupportedError("distinct tests only")
+    return lambda: pandas.Index(case.tests).get_indexer(case.x)
+
+
+@opponent("pyarrow", "index_in")
+def pyarrow_index_in(case):
+    import pyarrow
+    from pyarrow import compute
+
+    x, tests = container(pyarrow.array, case.x), container(pyarrow.array, case.tests)
+    return lambda: compute.index_in(x(), value_set=tests()).fill_null(-1)
 
 
 @opponent("torch", "isin")

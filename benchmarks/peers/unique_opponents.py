@@ -7,6 +7,8 @@ from implementations import NUMPY
 from peers import UnsupportedError, container, tensor, thread_count
 from registry import opponent
 
+# SciPy takes minutes for more groups.
+MAX_VALUE_INDICES = 10_000
 VALUES = ("unique_sorted", "unique_first")
 ROWS = ("unique_rows", "unique_rows_first")
 
@@ -132,6 +134,53 @@ def pandas_unique_all(case):
         return values, None, codes, np.bincount(codes)
 
     return factorize_count
+
+
+# the positions of each group
+
+
+GROUPED = ("group_indices", "group_indices_first")
+
+
+@opponent("numpy", *GROUPED)
+def numpy_group_indices(case):
+    return lambda: NUMPY.group_indices(case.x, sorted=case.sorted)
+
+
+def joined_groups(groups):
+    """A dict of the positions of each value as values, indices and offsets."""
+    offsets = np.cumsum([0, *map(len, groups.values())])
+    return np.array([*groups]), np.concatenate([*groups.values()]), offsets
+
+
+@opponent("scipy", "group_indices", finish=lambda r: joined_groups({k: r[k][0] for k in sorted(r)}))
+def scipy_value_indices(case):
+    from scipy import ndimage
+
+    if case.x.dtype.kind not in "iu":
+        raise UnsupportedError("integers only")
+    if case.cell.groups > MAX_VALUE_INDICES:
+        raise UnsupportedError("an array for each group, found by a search among all groups")
+    return lambda: ndimage.value_indices(case.x)
+
+
+@opponent("pandas", "group_indices")
+def pandas_group_indices(case):
+    import pandas
+
+    series = pandas.Series(case.x, copy=False)
+    return lambda: joined_groups(series.groupby(series).indices)
+
+
+@opponent("arraykit", *GROUPED)
+def arraykit_group_ordering(case):
+    import arraykit
+
+    def factorize_order():
+        values, codes = arraykit.factorize(case.x, sort=case.sorted)
+        return values, *arraykit.group_ordering(codes)
+
+    return factorize_order
 
 
 # unique rows

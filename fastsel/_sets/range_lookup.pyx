@@ -1,4 +1,4 @@
-"""Which items are words of a narrow range that occur among the tests, by presence.pyx.
+"""Which items are words of a narrow range that occur among the tests, and where, by presence.pyx.
 
 An item that another thread changes meanwhile is found or not; nothing else depends on it.
 """
@@ -8,6 +8,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport blocks_of
+from fastsel._unique.dense cimport first_places
 from fastsel._unique.keys cimport any_t, canonical, fs_load, keys_t
 from fastsel._unique.ordered_numbers cimport number_of
 from fastsel._unique.presence cimport Presence
@@ -23,7 +24,7 @@ def in_range(items not None, tests not None, tuple order not None,
     for Presence. has_nan: the word nan, which the rule has as one value, is among nothing.
     """
     cdef Presence presence
-    cdef LookUpBits look_up
+    cdef LookUpEntries job
     cdef uint64_t entry
     cdef cnp.npy_intp size = items[1]
     presence = Presence(tests[0], tests[1], items[3], order, value_range, False, False, threads)
@@ -31,28 +32,57 @@ def in_range(items not None, tests not None, tuple order not None,
         return None
     presence.merge()
     out = new_result(1, &size, cnp.NPY_BOOL)
-    look_up = LookUpBits(items[0], presence, out.view("u1"), invert, threads)
-    entry = number_of(presence.value_range.order, look_up.items.rule.nan)
-    entry -= presence.value_range.base
+    job = LookUpEntries(items[0], size, presence, threads)
+    job.out, job.invert = out.view("u1"), invert
+    entry = nan_entry(presence)
     if has_nan and entry <= presence.value_range.mask:
         presence.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
-    look_up.run(threads)
+    job.run(threads)
     return out
 
 
-cdef class LookUpBits(Job):
-    """The bit of each item's entry; items beyond the range have none."""
+def index_in_range(items not None, tests not None, tuple order not None,
+                   tuple value_range not None, bint has_nan, int threads):
+    """The position of the first test that equals each item, or -1; None if a test has no entry.
+    Arguments as for `in_range`; there are fewer than 2^32 - 1 tests."""
+    cdef Presence presence
+    cdef LookUpEntries job
+    cdef uint64_t entry
+    cdef cnp.npy_intp size = items[1]
+    presence = Presence(tests[0], tests[1], items[3], order, value_range, True, False, threads)
+    if not presence.find():
+        return None
+    index = new_result(1, &size, cnp.NPY_INTP)
+    job = LookUpEntries(items[0], size, presence, threads)
+    job.places, job.index = first_places(presence, threads), index
+    entry = nan_entry(presence)
+    if has_nan and entry <= presence.value_range.mask:
+        job.places[entry] = 0
+    job.run(threads)
+    return index
+
+
+cdef uint64_t nan_entry(Presence presence) noexcept nogil:
+    """The entry of NaN, which may be beyond the table."""
+    return number_of(
+        presence.value_range.order, presence.keys.rule.nan) - presence.value_range.base
+
+
+cdef class LookUpEntries(Job):
+    """What the entry of each item says, its bit or its place; items beyond the range have none."""
     cdef keys_t items
     cdef object owned             # the array that the items point to
     cdef Presence presence
-    cdef uint8_t[::1] out
+    cdef uint32_t[::1] places     # by entry: of its first test, plus one; None: bits are looked up
+    cdef uint8_t[::1] out         # of bits
+    cdef Py_ssize_t[::1] index    # of places
     cdef bint invert
 
-    def __init__(self, cnp.ndarray data, Presence presence, uint8_t[::1] out, bint invert,
-                 int threads):
+    def __init__(self, cnp.ndarray data, Py_ssize_t size, Presence presence, int threads):
         self.items = presence.keys
-        self.items.data, self.items.size = <const char *>cnp.PyArray_DATA(data), out.shape[0]
-        self.owned, self.presence, self.out, self.invert = data, presence, out, invert
+        self.items.data, self.items.size = <const char *>cnp.PyArray_DATA(data), size
+        self.owned, self.presence = data, presence
+        self.places = self.out = self.index = None
         self.chunks = chunk_count(
             blocks_of(self.items.size), threads, 64 * (self.items.width + 1))
 
@@ -72,7 +102,9 @@ cdef class LookUpBits(Job):
     cdef void look_up(self, const any_t *items, Py_ssize_t start,
                       Py_ssize_t stop) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
+        cdef const uint32_t[::1] places = self.places
         cdef uint8_t[::1] out = self.out
+        cdef Py_ssize_t[::1] index = self.index
         cdef const uint64_t *order = self.presence.value_range.order
         cdef uint64_t mask = self.presence.value_range.mask
         cdef bint is_integer = self.presence.value_range.is_integer
@@ -87,6 +119,13 @@ cdef class LookUpBits(Job):
                 base = 0
                 for j in range(n):
                     words[j] = <any_t>number_of(order, canonical(&self.items.rule, words[j]))
+            if places is not None:
+                for j in range(n):
+                    entry = words[j] - base
+                    index[start + j] = <Py_ssize_t>(
+                        places[entry & mask] if entry <= mask else 0) - 1
+                start += n
+                continue
             for j in range(n):
                 entry = words[j] - base
                 out[start + j] = <uint8_t>(

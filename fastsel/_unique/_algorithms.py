@@ -18,7 +18,7 @@ from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presence import ascending_values
 from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_span
-from fastsel._unique.sorting import sorted_groups
+from fastsel._unique.sorting import sorted_groups, sorted_positions
 
 # Hashing or sorting a key takes COST times as long as copying it.
 COST = 8
@@ -131,6 +131,12 @@ class _Runs(Groups):
             counts = np.diff(run_starts, append=self.size)
         return inverse, counts
 
+    def indices_and_offsets(self, ranks=None):
+        if ranks is not None:
+            return super().indices_and_offsets(ranks)
+        run_starts = indices.flat(self.mask, _threads.for_bytes(self.mask.bits.nbytes * 64))
+        return np.arange(self.size), np.append(run_starts, self.size)
+
 
 def by_presorted(search):
     """Keys that ascend or descend already: equal keys lie side by side."""
@@ -186,14 +192,27 @@ def by_sorting(search):
     if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
-    found = sorted_groups(
-        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
-        *(*search.wanted, True, threads),
-    )
+    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
+    if search.wanted.grouped:
+        found = sorted_positions(*arguments, threads)
+        return None if found is None else _Sorted(search.rows, *found)
+    found = sorted_groups(*arguments, *search.wanted, True, threads)
     if found is None:
         return None
     words, index, *extras = found
     return Groups(_ascending.items_of(words, search.rows, index), index, *extras, direction=1)
+
+
+class _Sorted(Groups):
+    """Groups of keys that have been sorted with their positions."""
+
+    def __init__(self, rows, words, indices, offsets):
+        index = indices[offsets[:-1]]
+        super().__init__(_ascending.items_of(words, rows, index), index, direction=1)
+        self.indices, self.offsets = indices, offsets
+
+    def indices_and_offsets(self, ranks=None):
+        return self.indices, self.offsets
 
 
 class _Hashed(Groups):

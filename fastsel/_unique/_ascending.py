@@ -6,7 +6,7 @@ import numpy as np
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._unique import _keys, _plan, strings
 from fastsel._unique.keys import ordered_keys
-from fastsel._unique.sorting import sorted_groups
+from fastsel._unique.sorting import sorted_groups, sorted_positions
 
 # Sorting a key takes COST times as long as copying it.
 COST = 8
@@ -88,13 +88,26 @@ def _order_of_numbers(values, with_ranks):
     return (_numpy_order(values), None) if found is None else found[1:3]
 
 
+def positions(values):
+    """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
+    for too many numbers."""
+    found = sorted_positions(*_for_sort(values))
+    return found and found[1:]
+
+
 def _sorted(values, wanted, merged=False):
     """`sorted_groups` of numbers; each number is a group of its own unless merged."""
+    *arguments, threads = _for_sort(values)
+    return sorted_groups(*arguments, *wanted, merged, threads)
+
+
+def _for_sort(values):
+    """The arguments of the kernel that sorts numbers."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
     threads = _threads.for_bytes(values.nbytes, COST)
     data = np.require(values, requirements="CA")
-    return sorted_groups(data, len(values), rule, order, _keys.SEEDS, *wanted, merged, threads)
+    return data, len(values), rule, order, _keys.SEEDS, threads
 
 
 def _put_first_bits(values, flat, index):

@@ -110,12 +110,11 @@ def unique(
                 return found
     # A flag without a truth value raises its error for every dtype, as the small kernel does.
     wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
-    rows = _rows(array, axis) if is_array else None
-    found = None if rows is None else _of_rows(rows, wanted, equal_nan, sorted)
+    rows = rows_of(array, axis) if is_array else None
+    found = None if rows is None else of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
-    if rows.ndim > 1 and axis != 0:
-        found = found._replace(values=np.moveaxis(found.values, 0, axis))
+    found = found._replace(values=along(found.values, axis))
     return outputs(found, array.shape if axis is None else (len(rows),))
 
 
@@ -234,7 +233,7 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
-def _rows(array, axis):
+def rows_of(array, axis):
     """The items, flat, or the slices, along axis 0; None if NumPy serves the call: an axis that is
     not an integer in range, or empty slices.
     """
@@ -251,7 +250,12 @@ def _rows(array, axis):
     return array if axis == 0 else np.moveaxis(array, axis, 0)
 
 
-def _of_rows(rows, wanted, equal_nan, sorted):
+def along(values, axis):
+    """Values along axis 0, moved to the axis of the call."""
+    return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
+
+
+def of_rows(rows, wanted, equal_nan, sorted):
     """All outputs for items (1-d) or slices along axis 0; None if NumPy serves the call."""
     if len(rows) == 0:
         return None

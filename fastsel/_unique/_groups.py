@@ -3,7 +3,12 @@
 from typing import NamedTuple
 
 from fastsel._core import _threads
+from fastsel._unique import _ascending
+from fastsel._unique.group_positions import group_positions
 from fastsel._unique.relabel import relabel
+
+# The positions of the keys of so many groups are counted by each thread; those of more are sorted.
+MAX_COUNTED_GROUPS = 1 << 12
 
 
 class Wanted(NamedTuple):
@@ -12,6 +17,17 @@ class Wanted(NamedTuple):
     index: bool
     inverse: bool
     counts: bool
+
+    # Are the positions of all keys wanted, group after group?
+    grouped = False
+
+
+class _WantedByGroup(Wanted):
+    grouped = True
+
+
+# The inverse serves algorithms that know the positions only by way of it.
+WANTED_BY_GROUP = _WantedByGroup(index=False, inverse=True, counts=False)
 
 
 class Groups:
@@ -40,3 +56,18 @@ class Groups:
         if ranks is not None and self._inverse is not None:
             relabel(ranks, self._inverse, _threads.for_bytes(self._inverse.nbytes))
         return self._inverse, self._counts
+
+    def indices_and_offsets(self, ranks=None):
+        """The positions of all keys, group after group, and where each group begins and the last
+        one ends among them. With ranks, groups are in this order. To be called once."""
+        inverse, _ = self.inverse_and_counts(ranks)
+        return positions_of_groups(inverse, len(self.values))
+
+
+def positions_of_groups(inverse, groups):
+    """What `Groups.indices_and_offsets` returns, from the group of each key."""
+    if groups > MAX_COUNTED_GROUPS:
+        found = _ascending.positions(inverse)
+        if found is not None:
+            return found
+    return group_positions(inverse, groups, _threads.for_bytes(2 * inverse.nbytes))

@@ -9,17 +9,19 @@ from fastsel._unique.objects import taken
 
 
 class Found(NamedTuple):
-    """All four outputs, None for those not wanted; the inverse is flat."""
+    """All outputs, None for those not wanted; the inverse is flat."""
 
     values: np.ndarray
     index: np.ndarray | None
     inverse: np.ndarray | None
     counts: np.ndarray | None
+    indices: np.ndarray | None = None  # the positions of all keys, group after group
+    offsets: np.ndarray | None = None  # where each group begins among them, and the last one ends
 
 
 def outputs(found, inverse_shape):
-    """What unique returns: the values, or a tuple of all outputs that are not None."""
-    values, index, inverse, counts = found
+    """What unique returns: the values, or a tuple of its outputs that are not None."""
+    values, index, inverse, counts = found[:4]
     if inverse is not None:
         inverse = inverse.reshape(inverse_shape)
     extras = [output for output in (index, inverse, counts) if output is not None]
@@ -39,6 +41,10 @@ def arranged(groups, wanted, sorted):
             values = ascending
         else:
             order, ranks = _ascending.argsort(values, wanted.inverse)
+    if wanted.grouped:
+        indices, offsets = groups.indices_and_offsets(ranks)
+        values = values if order is None else _in_order(values, order)
+        return Found(values, None, None, None, indices, offsets)
     if wanted.inverse or wanted.counts:
         inverse, counts = groups.inverse_and_counts(ranks)
     if not wanted.index:

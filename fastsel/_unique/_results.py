@@ -29,3 +29,11 @@ class UniqueInverseResult(NamedTuple, Generic[_Scalar]):
 
     values: NDArray[_Scalar]
     inverse_indices: NDArray[np.intp]
+
+
+class GroupIndices(NamedTuple, Generic[_Scalar]):
+    """What `group_indices` returns."""
+
+    values: NDArray[_Scalar]
+    indices: NDArray[np.intp]
+    offsets: NDArray[np.intp]

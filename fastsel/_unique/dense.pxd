@@ -1,6 +1,11 @@
-"""What small_unique.pyx calls."""
+"""What small_unique.pyx and range_lookup.pyx call."""
 cimport numpy as cnp
+from libc.stdint cimport uint32_t
+
+from fastsel._unique.presence cimport Presence
 
 cpdef tuple dense(
     cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple value_range, bint ascending,
     bint inverse, bint counts, int threads)
+
+cdef uint32_t[::1] first_places(Presence presence, int threads)

@@ -67,6 +67,17 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
     return index_out if ascending else presence.bitmask, inverse_out, counts_out
 
 
+cdef uint32_t[::1] first_places(Presence presence, int threads):
+    """By entry of a table that is filled, with first occurrences: the position of its first key,
+    plus one; 0 of an entry without keys. There are fewer than 2^32 - 1 keys."""
+    cdef uint32_t[::1] places = new_u32(presence.entries)
+    presence.merge()
+    ClearRepeated(presence, None, None).run(threads)
+    ClearEntries(presence, None, places, None).run(threads)
+    NumberFirsts(presence, None, places).run(threads)
+    return places
+
+
 cdef cnp.ndarray new_zeros(cnp.npy_intp length, int threads):
     """Of a group whose keys another thread changes, nothing else may be written."""
     out = new_result(1, &length, cnp.NPY_INTP)
@@ -167,15 +178,18 @@ cdef class CountFirsts(OverFirsts):
 
 
 cdef class NumberFirsts(OverFirsts):
-    """The groups of words, in order of first occurrence."""
+    """The groups of words, in order of first occurrence; without the groups before each chunk,
+    their first positions, plus one."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
-        cdef Py_ssize_t block, group = self.out[k]
+        cdef bint numbered = self.out is not None
+        cdef Py_ssize_t block, i, group = self.out[k] if numbered else 0
         cdef uint64_t word
         for block in range(self.first_block(k), self.first_block(k + 1)):
             word = first_bits[block]
             while word:
-                self.group_ids[self.entry_of(block * 64 + fs_ctz(word))] = <uint32_t>group
+                i = block * 64 + fs_ctz(word)
+                self.group_ids[self.entry_of(i)] = <uint32_t>(group if numbered else i + 1)
                 group += 1
                 word &= word - 1
 

@@ -85,53 +85,83 @@ def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not Non
     order is how words become integers (sign, negative, less). merged: equal keys are one group;
     else each key is one, so that the index sorts the keys, stably, and the inverse is its inverse.
     """
+    cdef SortParts job = sorted_parts(data, size, rule, order, seeds, index, inverse, merged, False,
+                                      threads)
+    cdef cnp.npy_intp groups
+    cdef cnp.ndarray index_out = None, counts_out = None
+    if job is None:
+        return None
+    groups = job.groups[job.chunks]
+    if index:
+        index_out = new_result(1, &groups, cnp.NPY_INTP)
+    if counts:
+        counts_out = new_result(1, &groups, cnp.NPY_INTP)
+    values = job.values_of_groups(index_out, counts_out, threads)
+    if inverse:
+        read_back(job.scatter, job.scatter.positions, job.groups, job.inverse, threads)
+    return values, index_out, job.inverse_out, counts_out
+
+
+def sorted_positions(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                     tuple order not None, tuple seeds not None, int threads):
+    """(values, indices, offsets) of the same keys: those of group g are at the positions
+    indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
+    cdef SortParts job = sorted_parts(data, size, rule, order, seeds, True, False, True, True,
+                                      threads)
+    cdef cnp.npy_intp length = size, ends
+    cdef cnp.ndarray indices, offsets
+    if job is None:
+        return None
+    ends = job.groups[job.chunks] + 1
+    indices = new_result(1, &length, cnp.NPY_INTP)
+    offsets = new_result(1, &ends, cnp.NPY_INTP)
+    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[ends - 1] = size
+    return job.values_of_groups(indices, offsets, threads), indices, offsets
+
+
+cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple seeds,
+                            bint index, bint inverse, bint merged, bint all_positions, int threads):
+    """The keys in parts that are sorted, and how many groups come before each part; None for too
+    many keys."""
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
-    cdef WriteGroups write
-    cdef cnp.npy_intp length = size, groups
-    cdef cnp.ndarray inverse_out = None, index_out = None, counts_out = None
+    cdef cnp.npy_intp length = size
+    cdef cnp.ndarray inverse_out = None
     if with_entries and size >= <Py_ssize_t>1 << 32:
         return None
     scatter = ScatterByValue(data, size, rule, order, seeds, with_entries, threads)
     scatter_keys(scatter, threads)
     if inverse:
         inverse_out = new_result(1, &length, cnp.NPY_INTP)
-    job = SortParts(scatter, inverse_out, merged)
+    job = SortParts(scatter, inverse_out, merged, all_positions)
     if job.longest >= MAX_PART_KEYS:
         return None
     job.run(job.sorter_threads(threads))
     if job.no_memory:
         raise MemoryError()
     scan(&job.groups[0], scatter.parts)
-    groups = job.groups[scatter.parts]
-    values = new_result(1, &groups, cnp.NPY_UINT32 if scatter.narrow else cnp.NPY_UINT64)
-    if index:
-        index_out = new_result(1, &groups, cnp.NPY_INTP)
-    if counts:
-        counts_out = new_result(1, &groups, cnp.NPY_INTP)
-    write = WriteGroups(job, values, index_out, counts_out)
-    write.run(threads)
-    if inverse:
-        read_back(scatter, scatter.positions, job.groups, job.inverse, threads)
-    return values, index_out, inverse_out, counts_out
+    return job
 
 
 cdef class SortParts(Job):
     """Each part: its distinct keys, ascending, in the place of its first words; where each of them
     begins among the sorted keys; and where entries are wanted, what the head of this file says."""
     cdef ScatterByValue scatter
+    cdef object inverse_out
     cdef Py_ssize_t[::1] inverse      # or None
     cdef bint merged
+    cdef bint all_positions           # those of all entries are wanted, not of first occurrences
     cdef bint with_entries
     cdef Py_ssize_t longest           # keys of a part
     cdef uint64_t[::1] run_starts     # bitmask of the sorted keys, each part in blocks of its own
     cdef Py_ssize_t[::1] groups       # of each part
     cdef bint no_memory
 
-    def __init__(self, ScatterByValue scatter, Py_ssize_t[::1] inverse, bint merged):
+    def __init__(self, ScatterByValue scatter, inverse_out, bint merged, bint all_positions):
         cdef Py_ssize_t part
-        self.scatter, self.inverse, self.merged = scatter, inverse, merged
+        self.scatter, self.merged, self.all_positions = scatter, merged, all_positions
+        self.inverse_out = self.inverse = inverse_out
         self.chunks = scatter.parts
         self.with_entries = scatter.positions is not None
         self.run_starts = new_u64(self.first_block(scatter.parts) + 1)
@@ -196,12 +226,12 @@ cdef class SortParts(Job):
                 bits[n >> 6] = (<uint64_t>1 << (n & 63)) - 1
         level.compress[2 + (sizeof(word_t) == 8)](
             bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
-        if self.with_entries:
+        if self.with_entries and not self.all_positions:
             level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
         if self.inverse is not None:
             self.write_groups(start, n, bits, entries, sorter.entries, groups)
             free(entries)
-        elif self.with_entries:
+        elif self.with_entries and not self.all_positions:
             memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
         self.groups[part] = groups
         sorter_free(&sorter)
@@ -220,9 +250,17 @@ cdef class SortParts(Job):
             group += <uint32_t>((bits[j >> 6] >> (j & 63)) & 1)
             positions[start + entries[j]] = group
 
+    cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
+        """The words of all groups; and what else is wanted of them is written."""
+        cdef cnp.npy_intp groups = self.groups[self.chunks]
+        values = new_result(1, &groups, cnp.NPY_UINT32 if self.scatter.narrow else cnp.NPY_UINT64)
+        WriteGroups(self, values, index, counts).run(threads)
+        return values
+
 
 cdef class WriteGroups(Job):
-    """What is wanted of the groups of each part."""
+    """What is wanted of the groups of each part: where all positions are wanted, these instead of
+    the index, and where they begin instead of the counts."""
     cdef SortParts job
     cdef Scatter scatter
     cdef cnp.ndarray values
@@ -250,6 +288,12 @@ cdef class WriteGroups(Job):
             to_words(self.job.scatter.order, <uint32_t *>values, groups)
         else:
             to_words(self.job.scatter.order, <uint64_t *>values, groups)
+        if self.job.all_positions:
+            for g in range(start, start + n):
+                index[g] = positions[g]
+            level.write(&self.job.run_starts[self.job.first_block(k)], blocks_of(n), start,
+                        is_sparse(groups, blocks_of(n)), <intptr_t *>&counts[first], groups)
+            return
         if index is not None:
             for g in range(groups):
                 index[first + g] = (inverse[start + g] if inverse is not None

@@ -36,14 +36,15 @@ cdef class Tables:
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t most,
                  Py_ssize_t expected, bint inverse, bint counts, int threads,
-                 bint skips_unequal=False):
+                 bint skips_unequal=False, bint numbered=False):
         """Of `size` > 0 keys. A chunk's table grows for at most `most` groups; expected is an
-        estimate of them, or 0. skips_unequal: keys that equal no other are no groups."""
+        estimate of them, or 0. skips_unequal: keys that equal no other are no groups; then there
+        are neither inverse nor counts. numbered: the group of each slot is to be known."""
         cdef cnp.npy_intp length = size
         describe_keys(&self.keys, data, size, rule, unequal, seeds)
         self.owned, self.threads = (data, unequal), threads
         self.most, self.expected, self.counted = most, min(expected, most), counts
-        self.numbered = inverse or counts or not self.keys.is_word
+        self.numbered = numbered or inverse or counts or not self.keys.is_word
         self.skips_unequal = skips_unequal
         self.key_blocks = blocks_of(size)
         self.key_chunks = min(self.key_blocks, max(1, threads))

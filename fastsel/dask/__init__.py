@@ -26,6 +26,8 @@ from fastsel.dask._distinct import (
     unique_values,
 )
 from fastsel.dask._gather import gather_nd
+from fastsel.dask._group_indices import GroupIndices, group_indices
+from fastsel.dask._index_in import index_in
 from fastsel.dask._positions import (
     NonzeroCoordinates,
     argwhere,
@@ -38,6 +40,7 @@ from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
 __all__ = [
+    "GroupIndices",
     "NonzeroCoordinates",
     "argwhere",
     "boolean_mask",
@@ -46,6 +49,8 @@ __all__ = [
     "extract",
     "flatnonzero",
     "gather_nd",
+    "group_indices",
+    "index_in",
     "intersect1d",
     "isin",
     "nonzero",

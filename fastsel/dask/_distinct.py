@@ -11,7 +11,16 @@ from dask.base import tokenize
 
 from fastsel._core import _numpy
 from fastsel.dask import _stages
-from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked, layer, output, stand_in
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    bands,
+    blocks,
+    checked,
+    layer,
+    one_axis,
+    output,
+    stand_in,
+)
 from fastsel.dask._groups import Rule
 
 
@@ -204,24 +213,11 @@ def unique(
     >>> inverse.chunks, values.chunks
     (((2, 2),), ((nan,),))
     """
-    x = checked("ar", ar)
-    axis = _checked_axis(x, axis)
-    _check_at_least("split_every", split_every, 2)
-    if partitions is not None:
-        _check_at_least("partitions", partitions, 1)
-    if axis is not None:
-        x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
-    rule = Rule(
-        rows=axis is not None,
-        equal_nan=bool(equal_nan),
-        sorted=bool(sorted),
-        inverse=bool(return_inverse),
-        counts=bool(return_counts),
-        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
+    found = outputs_of(
+        *(ar, axis, split_every, partitions, equal_nan, sorted),
+        inverse=return_inverse,
+        counts=return_counts,
     )
-    found = _outputs(x, rule, split_every, partitions)
-    if axis is not None:
-        found["values"] = np.moveaxis(found["values"], 0, axis)
     wanted = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
     extras = [found[name] for name, is_wanted in wanted.items() if is_wanted]
     return (found["values"], *extras) if extras else found["values"]
@@ -330,6 +326,34 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
     return unique(x, equal_nan=False, sorted=False)
 
 
+def outputs_of(
+    ar, axis, split_every, partitions, equal_nan, sorted, inverse=False, counts=False, grouped=False
+):
+    """The output arrays by name."""
+    x = checked("ar", ar)
+    axis = _checked_axis(x, axis)
+    _check_at_least("split_every", split_every, 2)
+    if partitions is not None:
+        _check_at_least("partitions", partitions, 1)
+    if axis is not None:
+        x = bands("ar", np.moveaxis(x, axis, 0), whole_rows=True)
+    elif grouped:
+        x = one_axis("ar", x if x.ndim else x.reshape(1))
+    rule = Rule(
+        rows=axis is not None,
+        equal_nan=bool(equal_nan),
+        sorted=bool(sorted),
+        inverse=bool(inverse or grouped),
+        counts=bool(counts or grouped),
+        grouped=grouped,
+        smallest_nan=bool(x.dtype.kind == "c" and axis is None and sorted and equal_nan),
+    )
+    found = _outputs(x, rule, split_every, partitions)
+    if axis is not None:
+        found["values"] = np.moveaxis(found["values"], 0, axis)
+    return found
+
+
 def _checked_axis(x, axis):
     """The axis of the slices, or None for items; the slices of a 1-d array are its items."""
     if axis is None:
@@ -352,7 +376,8 @@ def _outputs(x, rule, split_every, partitions):
     name = f"fastsel-unique-{tokenize(x.name, rule, split_every, partitions)}"
     graph = _stages.Graph(x, name, rule)
     last = graph.tree(split_every) if partitions is None else graph.partitioned(partitions)
-    jobs = graph.inverse(last) if rule.inverse else []
+    by_group = graph.grouped(last) if rule.grouped else None
+    jobs = graph.inverse(last) if rule.inverse and not by_group else []
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
@@ -367,7 +392,15 @@ def _outputs(x, rule, split_every, partitions):
         "index": of_groups("index", np.intp),
         "counts": of_groups("counts", np.intp),
     }
-    if rule.inverse:
+    if by_group:
+        sizes = x.shape[:1] if len(last) == 1 else (np.nan,) * len(last)
+        for part, chunks, part_jobs in zip(
+            ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
+        ):
+            own = f"{part}-{name}"
+            keys = {(own, k): job for k, job in enumerate(part_jobs)}
+            found[part] = output(tasks, name, own, keys, (chunks,), np.intp)
+    elif rule.inverse:
         own = f"inverse-{name}"
         places = [block[:1] if rule.rows else block for block in blocks(x)]
         keys = {(own, *place): job for place, job in zip(places, jobs, strict=True)}

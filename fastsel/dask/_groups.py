@@ -28,6 +28,7 @@ class Rule(NamedTuple):
     inverse: bool
     counts: bool
     smallest_nan: bool  # the smallest NaN represents all NaN, instead of the first one
+    grouped: bool = False  # the positions of all items are wanted, group after group
 
     def unique(self, values, **options):
         return fastsel.unique(
@@ -158,6 +159,39 @@ def numbers_of_whole(parted, numbers):
 def numbered_block(numbers, leaf):
     """The inverse of a block."""
     return look_up(numbers, leaf.codes)
+
+
+def grouped_block(numbers, location):
+    """The numbers of the groups of a block, and where each of them occurs in the whole array."""
+    found = fastsel.group_indices(numbers)
+    return found._replace(indices=found.indices + location.start[0])
+
+
+def grouped_part(grouped, sizes, k):
+    """What belongs to the groups of part k."""
+    first = sum(sizes[:k])
+    start, stop = np.searchsorted(grouped.values, (first, first + sizes[k]))
+    offsets = grouped.offsets[start : stop + 1]
+    indices = grouped.indices[offsets[0] : offsets[-1]]
+    return np.repeat(grouped.values[start:stop], np.diff(offsets)), indices
+
+
+def joined_indices(parts):
+    """The positions of each group of a part, from those in each block, of which later ones have
+    greater positions."""
+    numbers, indices = (joined([part[k] for part in parts]) for k in (0, 1))
+    return indices[fastsel.group_indices(numbers).indices]
+
+
+def total(ordered):
+    """How many items the groups of a part have."""
+    return int(ordered.groups.counts.sum())
+
+
+def offsets_of(ordered, totals, k):
+    """Where the positions of each group of part k end, and for the first part the 0 before them."""
+    ends = np.cumsum(ordered.groups.counts, dtype=np.intp) + sum(totals[:k])
+    return ends if k else np.append(np.intp(0), ends)
 
 
 def look_up(numbers, codes):

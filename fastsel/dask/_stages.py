@@ -27,6 +27,7 @@ class Graph:
         self.descents = []  # for each stage: numbers of its output groups -> of its input groups
         where, tasks = locations(x, name)
         self.tasks.update(tasks)
+        self.where = where
         self.anywhere = next(iter(where.values()))
         self.leaves = [
             self.add("leaf", block, task(_groups.leaf, key, where[block], rule=rule))
@@ -158,3 +159,28 @@ class Graph:
         return [
             task(_groups.numbered_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
         ]
+
+    def grouped(self, ordered):
+        """Two tasks for each part of the final groups: one returns the positions of their items,
+        one the offsets. The blocks follow one another along the first axis."""
+        blocks = [
+            self.add(
+                "grouped", (k,), task(_groups.grouped_block, self.add("inverse", (k,), job), where)
+            )
+            for (k, job), where in zip(
+                enumerate(self.inverse(ordered)), self.where.values(), strict=True
+            )
+        ]
+        parts = range(len(ordered))
+        sizes = [(f"count-{self.name}", k) for k in parts]
+        totals = [self.add("total", (k,), (_groups.total, key)) for k, key in enumerate(ordered)]
+        pieces = [
+            [
+                self.add("grouped-part", (p, k), task(_groups.grouped_part, key, sizes, k=p))
+                for k, key in enumerate(blocks)
+            ]
+            for p in parts
+        ]
+        indices = [task(_groups.joined_indices, pieces[p]) for p in parts]
+        offsets = [task(_groups.offsets_of, ordered[p], totals, k=p) for p in parts]
+        return indices, offsets

@@ -41,13 +41,18 @@ OPERATORS = {
     "unique_counts": lambda module, a: tuple(module.unique_counts(a)),
     "unique_inverse": lambda module, a: tuple(module.unique_inverse(a)),
     "unique_values": lambda module, a: module.unique_values(a),
+    "group_indices": lambda module, a: tuple(module.group_indices(a, sorted=False)),
     "gather_nd": lambda module, a: module.gather_nd(a, [[0, 2], [-1, -2], [1, 1]]),
 }
 # NumPy refuses items of other kinds, or is called for them.
 OF_PLAIN_ITEMS = {
     "count_nonzero along an axis": lambda module, a: module.count_nonzero(a, 0),
     "unique along an axis": along_an_axis,
+    "group_indices along an axis": lambda module, a: tuple(module.group_indices(a, 0)),
+    "group_indices, ascending": lambda module, a: tuple(module.group_indices(a)),
     "isin": lambda module, a: module.isin(a, a[1:3]),
+    "index_in": lambda module, a: module.index_in(a, a[1:3]),
+    "index_in along an axis": lambda module, a: module.index_in(a, a[::-2], 0),
     "intersect1d": lambda module, a: module.intersect1d(a, a[:2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[::-1]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, a[1:3]),

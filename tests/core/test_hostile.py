@@ -25,6 +25,7 @@ BEYOND_MEMORY = {
     "boolean_mask": lambda: fastsel.boolean_mask(VAST, VAST),
     "unique": lambda: fastsel.unique(VAST),
     "unique_rows": lambda: fastsel.unique(VAST.reshape(2**31, 2**31), axis=0),
+    "group_indices": lambda: fastsel.group_indices(VAST),
     "gather_nd": lambda: fastsel.gather_nd([1.5, 2.5], np.broadcast_to([[1]], (2**59, 1))),
     # The product of the result's shape is beyond an intp.
     "gather_nd_slices": lambda: fastsel.gather_nd(
@@ -33,6 +34,8 @@ BEYOND_MEMORY = {
     "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
     "isin": lambda: fastsel.isin(VAST, [True]),
     "isin_tests": lambda: fastsel.isin([True], VAST),
+    "index_in": lambda: fastsel.index_in(VAST, [True]),
+    "index_in_tests": lambda: fastsel.index_in([True], VAST),
     "intersect1d": lambda: fastsel.intersect1d(VAST, VAST),
     "union1d": lambda: fastsel.union1d(VAST, [True]),
     "setdiff1d": lambda: fastsel.setdiff1d(VAST, [True], assume_unique=True),
@@ -119,7 +122,9 @@ OBJECT_CALLS = {
     "extract": lambda a: fastsel.extract(a, np.arange(len(a))),
     "unique": fastsel.unique,
     "unique_first": lambda a: fastsel.unique(a, sorted=False, return_inverse=True),
+    "group_indices": lambda a: fastsel.group_indices(a, sorted=False),
     "isin": lambda a: fastsel.isin(a, a[::20].copy()),
+    "index_in": lambda a: fastsel.index_in(a, a[::20].copy()),
     "union1d": lambda a: fastsel.union1d(a, a[::2]),
 }
 

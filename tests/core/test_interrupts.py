@@ -117,10 +117,12 @@ LONG_CALLS = {
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
     "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
+    "group_indices": lambda words, rows, times: fastsel.group_indices(np.tile(words % 5000, times)),
     "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), np.arange(5000) << 40
     ),
+    "index_in_few": lambda words, rows, times: fastsel.index_in(np.tile(words, times), words[:9]),
     "isin_partitions": lambda words, rows, times: fastsel.isin(
         np.tile(words << 40, times), words[:1_000_000] << 40
     ),

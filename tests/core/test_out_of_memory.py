@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 51
+CALLS = 61
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -111,10 +111,20 @@ calls = {
     "unique_rows_of_bytes": lambda: fastsel.unique(wide_rows, axis=0),
     "unique_nan": lambda: fastsel.unique(missing, equal_nan=False, **ALL),
     "unique_objects": lambda: fastsel.unique(objects[:3000] // 2, sorted=False),
+    "group_indices": lambda: fastsel.group_indices(many % 5),
+    "group_indices_sorting": forced("sorting", fastsel.group_indices, many),
+    "group_indices_in_order": forced(None, fastsel.group_indices, np.arange(20_000) // 2),
+    "group_indices_partitions": forced("partitions", fastsel.group_indices, many, sorted=False),
     "isin": lambda: fastsel.isin(many, flat),
     "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
     "isin_strings": lambda: fastsel.isin(strings, long_strings),
     "isin_partitions": forced("partitions", fastsel.isin, many[:9000] << 20, many << 20),
+    "index_in": lambda: fastsel.index_in(many, flat),
+    "index_in_range": lambda: fastsel.index_in(many % 1000, many[:500]),
+    "index_in_strings": lambda: fastsel.index_in(long_strings, strings),
+    "index_in_few": lambda: fastsel.index_in(many, many[:5]),
+    "index_in_tables": forced("tables", fastsel.index_in, many[:900], many),
+    "index_in_partitions": forced("partitions", fastsel.index_in, many[:9000] << 20, many << 20),
     "intersect1d": forced("tables", fastsel.intersect1d, many, many[:900], return_indices=True),
     "union1d": lambda: fastsel.union1d(flat, many),
     "setdiff1d": lambda: fastsel.setdiff1d(missing, missing[:500]),

@@ -101,11 +101,22 @@ def check_unique_rows(array):
     assert ((inverse >= 0) & (inverse < len(values))).all()
 
 
+def check_group_indices(array):
+    for keywords in ({"sorted": False}, {"sorted": True}):
+        values, indices, offsets = fastsel.group_indices(array, **keywords)
+        assert len(offsets) == len(values) + 1
+        assert (np.diff(offsets) >= 0).all()
+        assert (np.bincount(indices, minlength=array.size) == 1).all()
+        assert (offsets[0], offsets[-1]) == (0, array.size)
+
+
 def check_sets(array):
     """As one of both arrays or as both."""
     for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
         for one, another in ((array, other), (other, array)):
             assert fastsel.isin(one, another).shape == one.shape
+            index = fastsel.index_in(one, another)
+            assert ((index >= -1) & (index < another.size)).all()
             values, index1, index2 = fastsel.intersect1d(one, another, return_indices=True)
             assert len(values) == len(index1) == len(index2)
             assert (index1 < one.size).all()

@@ -273,3 +273,39 @@ def test_groups_of_partitions_are_spread(partitions):
     sizes = [len(block.compute()) for block in values.blocks]
     assert sum(sizes) == 30_000
     assert partitions is None or max(sizes) < 1.5 * 30_000 / partitions
+
+
+# group_indices
+
+
+@pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
+@pytest.mark.parametrize(("sorted", "partitions"), [(True, None), (False, None)])
+def test_group_indices_of_every_dtype(dtype, sorted, partitions):
+    a = grouped(dtype, 60, 20).reshape(12, 5)
+    x = chunked(a, uneven(a.shape))
+    found = fastsel.dask.group_indices(x, sorted=sorted, partitions=partitions)
+    assert_equal(tuple(found), tuple(fastsel.group_indices(a, sorted=sorted)))
+
+
+@pytest.mark.parametrize("chunks", CHUNKINGS)
+@pytest.mark.parametrize("partitions", [None, 1, 3])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+@pytest.mark.parametrize("sorted", [True, False])
+def test_group_indices_of_any_chunks(chunks, partitions, axis, sorted):
+    a = np.random.default_rng(0).integers(0, 3, (12, 4))
+    x = chunked(a, CHUNKINGS[chunks](a.shape))
+    found = fastsel.dask.group_indices(x, axis, sorted=sorted, partitions=partitions)
+    assert_equal(tuple(found), tuple(fastsel.group_indices(a, axis, sorted=sorted)))
+    assert_declared(found.indices)
+
+
+def test_group_indices_of_chunks_of_unknown_sizes():
+    a = np.arange(30) % 7
+    x = of_unknown_sizes(chunked(a, uneven(a.shape)))
+    assert_equal(tuple(fastsel.dask.group_indices(x)), tuple(fastsel.group_indices(a)))
+
+
+def test_group_indices_of_no_items():
+    for a in (np.zeros(0), np.float64(3)):
+        found = fastsel.dask.group_indices(da.asarray(a))
+        assert_equal(tuple(found), tuple(fastsel.group_indices(a)))

@@ -89,3 +89,25 @@ def test_objects():
     x = chunked(a, ((1, 3),))
     assert_equal(fastsel.isin(x, np.array(["a", 1], object)), np.array([False, False, True, True]))
     assert_equal(fastsel.isin(x, x[2:]), np.array([False, False, True, True]))
+
+
+# index_in
+
+
+@pytest.mark.parametrize("chunks", CHUNKINGS)
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("lazy", [True, False])
+def test_index_in_of_any_chunks(chunks, axis, lazy):
+    a = np.random.default_rng(0).integers(0, 3, (12, 3))
+    b = np.concatenate((a[5:], a + 1))[:12]
+    x = chunked(a, CHUNKINGS[chunks](a.shape))
+    y = chunked(b, CHUNKINGS[chunks](b.shape)) if lazy else b
+    assert_equal(fastsel.dask.index_in(x, y, axis), fastsel.index_in(a, b, axis))
+
+
+def test_index_in_checks_at_once():
+    x = da.ones((4, 3), chunks=2)
+    with pytest.raises(ValueError, match="the same shape"):
+        fastsel.dask.index_in(x, x[:, :2], axis=0)
+    with pytest.raises(np.exceptions.AxisError):
+        fastsel.dask.index_in(x, x, axis=2)

@@ -1,5 +1,6 @@
 """What the benchmarks conclude from their figures; the figures themselves are no test."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -74,3 +75,10 @@ def test_limit_moves_as_many_bytes(monkeypatch):
     out = timing.parallel_loop([np.ones(1001, bool), np.ones(50)], 8000, 3)()
     assert out.nbytes == 8000
     assert (out == 1).all()
+
+
+def test_every_loop_of_a_level_has_its_speed():
+    loops = re.findall(r"\(\*(\w+)[)\[]", (ROOT / "fastsel/_simd/level.h").read_text("utf-8"))
+    page = (ROOT / "docs" / "loops.md").read_text("utf-8")
+    assert loops
+    assert [name for name in loops if f"| `{name}`" not in page] == []

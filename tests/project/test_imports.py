@@ -22,7 +22,7 @@ BELOW = {
     "_numba": ("",),
     "sparse": ("_core", *FAMILIES),
     "onnx": ("_core", *FAMILIES),
-    "dask": ("", "_core", *FAMILIES),
+    "dask": ("", "_core", "_sets", *FAMILIES),
     "_cli": ("", "_core", "_patch"),
     "__main__": ("_cli",),
 }

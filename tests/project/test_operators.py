@@ -13,7 +13,7 @@ from fastsel._core._operators import OPERATORS
 ROOT = Path(__file__).parents[2]
 # What is exported, and no operator.
 SETTINGS = {
-    *("NonzeroCoordinates", "__version__", "show_config"),
+    *("GroupIndices", "NonzeroCoordinates", "__version__", "show_config"),
     *("threads", "set_num_threads", "get_num_threads"),
     *("set_keep_mb", "get_keep_mb", "release_memory"),
     *("patch_numpy", "unpatch_numpy", "patched", "register_adapter"),

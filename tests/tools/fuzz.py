@@ -29,6 +29,7 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
+from fastsel._sets._membership import compares_exactly
 from fastsel._unique import _keys, _plan
 
 # Their items are any bytes.
@@ -150,6 +151,23 @@ def unique(reader):
     for k, name in enumerate(["index", "inverse", "counts"], 1):
         alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
         assert_same(alone[1], found[k])
+    groups = fastsel.group_indices(array, axis, **rules)
+    assert_same(tuple(groups), reference.group_indices(array, axis, **rules))
+
+
+def sets(reader):
+    """Of one dtype, or of two."""
+    first = reader.array()
+    if reader.flag():
+        name = reader.choice(RAW_DTYPES)
+        second = reader.array(dtypes=[name])
+    else:
+        second = first.ravel()[:: reader.integer(1, 5)][: reader.integer(0, 300)]
+    if not compares_exactly(first.dtype, second.dtype):
+        return  # NumPy's
+    assert_same(fastsel.isin(first, second), reference.isin(first, second))
+    assert_same(fastsel.index_in(first, second), reference.index_in(first, second))
+    assert_same(fastsel.index_in(second, first), reference.index_in(second, first))
 
 
 def gather(reader):
@@ -175,6 +193,7 @@ FAMILIES = {
     "selection": selection,
     "coordinates": coordinates,
     "unique": unique,
+    "sets": sets,
     "gather": gather,
 }
 

@@ -34,7 +34,10 @@ assert_type(fastsel.dask.unique_all(numbers).inverse_indices, da.Array)
 assert_type(fastsel.dask.unique_counts(numbers).counts, da.Array)
 assert_type(fastsel.dask.unique_inverse(numbers).values, da.Array)
 assert_type(fastsel.dask.unique_values(numbers), da.Array)
+assert_type(fastsel.dask.group_indices(table, 0, partitions=2), fastsel.dask.GroupIndices)
+assert_type(fastsel.dask.group_indices(numbers).indices, da.Array)
 assert_type(fastsel.dask.isin(numbers, [1, 2], invert=True, kind="sort"), da.Array)
+assert_type(fastsel.dask.index_in(table, table, axis=0), da.Array)
 assert_type(fastsel.dask.intersect1d(numbers, [1, 2]), da.Array)
 assert_type(
     fastsel.dask.intersect1d(numbers, [1, 2], return_indices=True),

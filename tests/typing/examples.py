@@ -90,9 +90,16 @@ assert_type(fastsel.unique_inverse(table).inverse_indices, Indices)
 assert_type(fastsel.unique_values(floats), NDArray[np.float32])
 assert_type(fastsel.unique_values([2, 1]), NDArray[Any])
 
+assert_type(fastsel.group_indices(floats), fastsel.GroupIndices[np.float32])
+assert_type(fastsel.group_indices(table, axis=0, sorted=False).values, NDArray[np.int16])
+assert_type(fastsel.group_indices([2, 1]).values, NDArray[Any])
+assert_type(fastsel.group_indices([2, 1]).offsets, Indices)
+
 # sets
 assert_type(fastsel.isin(table, [1, 2]), NDArray[np.bool_])
 assert_type(fastsel.isin([1, 2], floats, invert=True, kind="sort"), NDArray[np.bool_])
+assert_type(fastsel.index_in(table, [1, 2]), Indices)
+assert_type(fastsel.index_in([[1, 2]], table, axis=0), Indices)
 assert_type(fastsel.intersect1d(floats, floats), NDArray[np.float32])
 assert_type(fastsel.intersect1d([1, 2], [2, 3], True), NDArray[Any])
 assert_type(

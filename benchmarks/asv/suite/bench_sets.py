@@ -39,6 +39,9 @@ class Sets:
     def time_isin(self, *_):
         self.side.isin(self.x, self.tests)
 
+    def time_index_in(self, *_):
+        self.side.index_in(self.x, self.tests)
+
     def time_intersect1d(self, *_):
         self.side.intersect1d(self.x, self.tests)
 

@@ -35,6 +35,9 @@ class Flat:
     def time_unique_all_outputs(self, *_):
         self.side.unique(self.x, True, True, True)
 
+    def time_group_indices(self, *_):
+        self.side.group_indices(self.x)
+
 
 class Groups:
     """A million int64 items: how many groups, and how they lie."""
@@ -58,6 +61,9 @@ class Groups:
 
     def time_unique_all_outputs(self, *_):
         self.side.unique(self.x, True, True, True)
+
+    def time_group_indices(self, *_):
+        self.side.group_indices(self.x)
 
 
 class Rows:

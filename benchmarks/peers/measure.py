@@ -1,0 +1,67 @@
+"""All published figures of this machine, by one command.
+
+    python benchmarks/peers/measure.py
+    python benchmarks/peers/measure.py --level v3 base --seconds 0.5
+
+For each CPU level that fastsel and this machine have, compare.py runs with fastsel's kernels of
+that level and with NumPy's vector code limited to the same level. It writes the figures to
+benchmarks/results, from which publish.py then draws the README's table and all pictures. Run it on
+an idle machine with every peer installed, on a commit without local changes.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import publish
+from numpy._core import _multiarray_umath as core
+
+from fastsel._simd import levels
+
+HERE = Path(__file__).resolve().parent
+COMPARE = HERE / "compare.py"
+# From the lowest level to the highest, and how NumPy names what the higher levels have.
+LEVELS = {"base": "", "v3": "V3 AVX2 FMA3", "v4": "V4 AVX512"}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    present = levels_of_machine()
+    parser.add_argument("--level", nargs="+", choices=present, default=present)
+    parser.add_argument("--seconds", default="0.5", help="for one cell; default: 0.5")
+    args = parser.parse_args()
+    for level in args.level:
+        outputs = [publish.RESULTS / f"{level}.{suffix}" for suffix in ("json", "md")]
+        command = [sys.executable, COMPARE, "--seconds", args.seconds]
+        command += ["--json", outputs[0], "--markdown", outputs[1]]
+        print(f"{level}: {' '.join(map(str, command))}", flush=True)
+        subprocess.run(command, env=environment(level), stdout=subprocess.DEVNULL, check=True)
+    publish.main()
+
+
+def levels_of_machine():
+    """The levels up to the one that fastsel chose; a level that is not of x86-64 stands alone."""
+    names = list(LEVELS)
+    best = levels.level_name()
+    return names[: names.index(best) + 1] if best in names else ["base", best]
+
+
+def environment(level):
+    """The variables that limit fastsel and NumPy to a level."""
+    names = list(LEVELS)
+    higher = names[names.index(level) + 1 :] if level in names else []
+    words = [word for name in higher for word in LEVELS[name].split()]
+    features = [
+        name
+        for name in core.__cpu_dispatch__
+        if core.__cpu_features__.get(name) and any(word in name for word in words)
+    ]
+    return {**os.environ, "FASTSEL_CPU": level, "NPY_DISABLE_CPU_FEATURES": " ".join(features)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""index_in: signature, docstring, and where the first equal of each item is found.
+
+The choices are those of _membership: a few tests are compared, words of a narrow range have a
+direct-address table, others are hashed. What has no keys is grouped by unique.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _threads
+from fastsel._sets import _membership, few_tests
+from fastsel._sets.range_lookup import index_in_range
+from fastsel._sets.table_lookup import (
+    index_by_partitions,
+    index_by_table,
+    index_of_small,
+    mark_firsts,
+)
+from fastsel._unique import _keys, _plan
+from fastsel._unique._distinct import unique
+
+# A direct-address table and partitions have 4 bytes for a position plus one.
+MAX_TESTS = (1 << 32) - 2
+
+_NUMBERS = "biufc"
+
+
+def index_in(
+    element: ArrayLike, test_elements: ArrayLike, axis: SupportsIndex | None = None
+) -> NDArray[np.intp]:
+    """Where each item of `element` first occurs among the test elements; -1 where it does not.
+
+    Parameters
+    ----------
+    element : array_like, any shape
+        Any dtype; read only, never modified.
+    test_elements : array_like, any shape
+        As `element`. It may have repeated items, in any order.
+    axis : int, optional
+        Look for the slices of `element` along this axis, among those of `test_elements`, instead of
+        the items. The other lengths of both arrays are the same.
+
+    Returns
+    -------
+    ndarray of intp, shape of `element`, or (length of the axis,)
+        For each item the position of its first equal in the flattened test elements, or along the
+        axis. NaN and NaT, and slices that have one, equal nothing, as in `isin`.
+
+    Raises
+    ------
+    AxisError, TypeError
+        If `axis` is out of range or not an integer, or given for objects or StringDType.
+    ValueError
+        With `axis`, if the number of dimensions or one of the other lengths differs.
+
+    Notes
+    -----
+    Time and memory are those of `isin`, and 8 bytes for each item of `element`. Numbers are equal
+    as in `isin`: 8 byte integers beside floats are compared as floats. Objects are compared with
+    ``==``; if they are not all numbers, str, bytes or None, each with each. Items of dtypes that
+    NumPy does not compare, such as numbers and strings, are never equal. Structured dtypes and
+    StringDType are grouped by `unique`. The result is the same for every number of threads and
+    every seed.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.index_in([[1, 2], [3, 4]], [4, 2, 7, 2])
+    array([[-1,  1],
+           [-1,  0]])
+    >>> fastsel.index_in(["b", "x"], ["a", "b", "c"])
+    array([ 1, -1])
+    >>> fastsel.index_in([[5, 6], [1, 2]], [[1, 2], [3, 4]], axis=0)
+    array([-1,  0])
+    >>> fastsel.index_in([1.5], [])
+    array([-1])
+    """
+    if _gate.overrides(element) or _gate.overrides(test_elements):
+        library = _gate.library(element, test_elements)
+        if not _gate.is_numpy(library):
+            return library.index_in(element, test_elements, **_gate.given(axis=axis))
+    items = _gate.as_array("element", element)
+    tests = _gate.as_array("test_elements", test_elements)
+    if axis is None:
+        return _index(items.ravel(), tests.ravel()).reshape(items.shape)
+    return _index(*slices(items, tests, axis))
+
+
+def slices(element, tests, axis):
+    """Both arrays with the axis, which is checked, as the first one."""
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis must be an integer or None, got {axis!r}") from None
+    for array in (element, tests):
+        if array.dtype.kind in "OT":
+            raise TypeError(f"slices along an axis have no equality for dtype {array.dtype}")
+        if not -array.ndim <= axis < array.ndim:
+            raise np.exceptions.AxisError(axis, array.ndim)
+    if element.ndim != tests.ndim:
+        raise ValueError(
+            "element and test_elements must have the same number of dimensions, got "
+            f"{element.ndim} and {tests.ndim}"
+        )
+    element, tests = np.moveaxis(element, axis, 0), np.moveaxis(tests, axis, 0)
+    if element.shape[1:] != tests.shape[1:]:
+        raise ValueError(
+            "slices of element and of test_elements along the axis must have the same shape, got "
+            f"{element.shape[1:]} and {tests.shape[1:]}"
+        )
+    return element, tests
+
+
+def _index(items, tests):
+    """The position of the first equal of each item, or slice, along axis 0; or -1."""
+    if len(items) == 0 or len(tests) == 0:
+        return np.full(len(items), -1)
+    if items.size == 0:  # slices without items are equal
+        return np.zeros(len(items), np.intp)
+    if "O" in (items.dtype.kind, tests.dtype.kind):
+        return _of_objects(items, tests)
+    found = _membership.converted(items, tests)
+    if found is None:
+        if not _are_comparable(items.dtype, tests.dtype):
+            return np.full(len(items), -1)
+        both = np.result_type(items, tests)
+        return _index_of_dtype(items.astype(both, copy=False), tests.astype(both, copy=False))
+    tests, same = found
+    if same is None:
+        return _index_of_dtype(items, tests)
+    positions = np.flatnonzero(same.reshape(len(same), -1).all(1))
+    if len(positions) == 0:
+        return np.full(len(items), -1)
+    index = _index_of_dtype(items, tests[positions])
+    return np.where(index < 0, index, positions[index])
+
+
+def _are_comparable(one, other):
+    """Has NumPy an equality for items of two different dtypes?"""
+    if one.kind == other.kind or {one.kind, other.kind} == {"U", "T"}:
+        return True
+    return one.kind in _NUMBERS and other.kind in _NUMBERS
+
+
+def _index_of_dtype(items, tests):
+    """The same of at least one item and test, of one dtype."""
+    forced = _plan.FORCED.get()
+    rule = None
+    if items.ndim == 1 and forced is None:
+        rule = _dtypes.word_rule(items.dtype, False)
+    if rule and items.dtype.kind in "iufmM" and len(tests) <= few_tests.MAX_TESTS:
+        threads = _threads.for_bytes(items.nbytes * len(tests))
+        return few_tests.index_in_few(items, tests, rule, threads)
+    if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:
+        found = index_of_small(items, tests, rule, _keys.SEEDS)
+        if found is not None:
+            return found
+    found = None
+    if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_TESTS:
+        keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
+        if keys[0] is not None:
+            found = _by_keys(*keys, forced)
+    return _by_unique(items, tests) if found is None else found
+
+
+def _by_keys(items, tests, forced):
+    """By a direct-address table, or by their hash; None if these take too many probes."""
+    if forced in (None, "dense"):
+        arguments = _membership.range_of(items, tests, positions=True)
+        found = arguments and index_in_range(*arguments)
+        if found is not None:
+            return found
+    if forced not in (None, "tables", "partitions"):
+        return None
+    turned = items.size < tests.size
+    table, others = (items, tests) if turned else (tests, items)
+    algorithm, expected, threads = _membership.hashing(others, table, forced)
+    found = None
+    if algorithm == "tables":
+        tables = _membership.table_of(table, expected, inverse=turned, numbered=True)
+        if tables.find():
+            found = _by_table(tables, others, turned, threads)
+    if found is None:
+        if turned:
+            _, expected, _ = _membership.hashing(items, tests, forced)
+        found = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
+    return found
+
+
+def _by_table(tables, others, turned, threads):
+    """Items in a table of all tests; or, turned, the first test that each group of items finds, and
+    then of the group of each item."""
+    if not turned:
+        return index_by_table(tables, others, _keys.SEEDS, threads)
+    firsts = np.full(len(tables.index), -1)
+    if not mark_firsts(tables, others, _keys.SEEDS, firsts, threads):
+        return None
+    return tables.finish(firsts)[0]
+
+
+def _of_objects(items, tests):
+    """By Python's hash, if it says what ``==`` says; else each test is compared with all items."""
+    items, tests = items.astype(object), tests.astype(object)
+    if _membership.are_hashed_by_value(items.tolist(), tests.tolist()):
+        positions = {test: k for k, test in reversed([*enumerate(tests.tolist())]) if test == test}
+        index = (positions.get(item, -1) for item in items.tolist())
+        return np.fromiter(index, np.intp, len(items))
+    index = np.full(len(items), -1)
+    for k in reversed(range(len(tests))):
+        index[(items == tests[k : k + 1]).astype(bool)] = k
+    return index
+
+
+def _by_unique(items, tests):
+    """The first occurrences of the groups of both together."""
+    axis = 0 if items.ndim > 1 else None
+    _, index, inverse = unique(
+        np.concatenate((tests, items)), True, True, axis=axis, equal_nan=False, sorted=False
+    )
+    found = index[inverse[len(tests) :]]
+    return np.where(found < len(tests), found, -1)

@@ -1,0 +1,169 @@
+"""The keys of one array, the tests, in a hash table, in which those of another one, the items, are
+looked up a batch at a time; as they lie, or as they were scattered.
+
+A key that another thread changes meanwhile is found or not; nothing else depends on it.
+"""
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from fastsel._core.scratch cimport alloc, free
+from fastsel._unique.hash_table cimport (
+    FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
+from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #endif
+    /* Sets a mark that other threads may set, too; most calls find it set. */
+    static inline void fs_mark(uint8_t *mark)
+    {
+    #if defined(_MSC_VER)
+        if (!*(volatile uint8_t *)mark) *(volatile uint8_t *)mark = 1;
+    #else
+        if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
+    #endif
+    }
+
+    /* Sets a position to the given one if that is less, or the position is -1. Other threads may
+       set it, too; most calls find it set. */
+    static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
+    {
+    #if defined(_MSC_VER)
+        __int64 seen = *(volatile __int64 *)first, before = seen;
+        while ((size_t)seen > (size_t)position
+               && (before = _InterlockedCompareExchange64(
+                       (volatile __int64 *)first, position, seen)) != seen)
+            seen = before;
+    #else
+        Py_ssize_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
+        while ((size_t)seen > (size_t)position
+               && !__atomic_compare_exchange_n(first, &seen, position, 1, __ATOMIC_RELAXED,
+                                               __ATOMIC_RELAXED)) {
+        }
+    #endif
+    }
+    """
+    void fs_mark(uint8_t *mark) noexcept nogil
+    void fs_mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil
+
+
+cnp.import_array()
+
+
+cdef int describe_side(side_t *side, keys, tuple seeds) except -1:
+    data, size, _, rule, unequal = keys[:5]
+    memset(side, 0, sizeof(side_t))
+    return describe_keys(&side.keys, data, size, rule, unequal, seeds)
+
+
+cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t *table,
+                               Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
+                               Py_ssize_t stop_item, bint invert) noexcept nogil:
+    """Add these tests to an empty table and look up these items; returns 0 or a status."""
+    cdef uint8_t *marks = NULL
+    cdef Py_ssize_t status
+    table.skips_unequal = True
+    status = add_tests(tests, test, stop_test, table)
+    if status == 0 and tests.found != NULL:
+        marks = <uint8_t *>alloc(marks_size(table))
+        if marks == NULL:
+            return NO_MEMORY
+        memset(marks, 0, marks_size(table))
+    if status == 0:
+        status = look_up(table, &tests.keys, items, item, stop_item, marks, False, invert)
+    if status == 0 and marks != NULL:
+        marks[0] = 0
+        status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
+    free(marks)
+    return status
+
+
+cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
+                          table_t *table) noexcept nogil:
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] numbers
+    cdef Py_ssize_t n, status = 0
+    while start < stop and status == 0:
+        n = min(stop - start, BATCH)
+        load_batch(side, start, n, words, positions)
+        status = add_keys(table, &side.keys, words, n, positions,
+                          numbers if table.numbers != NULL else NULL)
+        start += n
+    return status
+
+
+cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
+                            Py_ssize_t *positions) noexcept nogil:
+    """Words and positions of n keys, as they lie or as scattered; where words are enough, their
+    positions there."""
+    cdef Py_ssize_t j
+    if side.words == NULL:
+        load_words(&side.keys, start, n, words)
+    elif side.narrow:
+        for j in range(n):
+            words[j] = (<const uint32_t *>side.words)[start + j]
+    else:
+        for j in range(n):
+            words[j] = (<const uint64_t *>side.words)[start + j]
+    for j in range(n):
+        positions[j] = start + j
+        if side.positions != NULL:
+            positions[j] = side.positions[start + j]
+
+
+cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const side_t *side,
+                        Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
+                        uint8_t invert) noexcept nogil:
+    """Look up these keys of a side; returns 0 or FLOODED. Items are found if they are there, and
+    mark what they find; tests, if they were found. Where the first key that equals an item is
+    wanted, or the first item of a group, the table is numbered."""
+    cdef uint64_t[BATCH] words
+    cdef Py_ssize_t[BATCH] positions
+    cdef uint32_t[BATCH] slots
+    cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
+    while start < stop:
+        n = min(stop - start, BATCH)
+        load_batch(side, start, n, words, positions)
+        left -= find_keys(table, table_keys, &side.keys, words, n, positions, slots)
+        if left < 0:
+            return FLOODED
+        if are_tests:
+            for j in range(n):
+                side.found[start + j] = marks[slots[j]] ^ invert
+        elif side.found != NULL:
+            for j in range(n):
+                side.found[start + j] = (slots[j] != 0) ^ invert
+        elif side.index != NULL:
+            for j in range(n):
+                side.index[start + j] = first_of(table, slots[j])
+        elif side.places != NULL:
+            for j in range(n):
+                side.places[start + j] = <uint32_t>(first_of(table, slots[j]) + 1)
+        elif side.firsts != NULL:
+            for j in range(n):
+                if slots[j]:
+                    fs_mark_first(side.firsts + number_in(table, slots[j]) - 1, positions[j])
+        if marks != NULL and not are_tests:
+            for j in range(n):
+                fs_mark(marks + slots[j])
+        start += n
+    return 0
+
+
+cdef inline uint32_t number_in(const table_t *table, uint32_t slot) noexcept nogil:
+    """The group of what `find_keys` has found, plus one; 0 of slot 0. There is no branch that could
+    be mispredicted: nobody can foresee the key without a slot."""
+    if slot > <uint64_t>1 << table.slot_bits:
+        return table.seed_number
+    return table.numbers[slot - (slot != 0)] & (0 - <uint32_t>(slot != 0))
+
+
+cdef inline Py_ssize_t first_of(const table_t *table, uint32_t slot) noexcept nogil:
+    """The first key of the group of what `find_keys` has found; -1 of slot 0."""
+    cdef uint32_t number = number_in(table, slot)
+    cdef Py_ssize_t first = table.firsts[number - (number != 0)]
+    return ((first + 1) & (0 - <Py_ssize_t>(number != 0))) - 1

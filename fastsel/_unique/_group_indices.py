@@ -1,0 +1,110 @@
+"""group_indices: signature, docstring, and the one call down."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastsel._core import _gate
+from fastsel._core._typing import ArrayOf, Scalar
+from fastsel._unique import _distinct, _plan
+from fastsel._unique._groups import WANTED_BY_GROUP, positions_of_groups
+from fastsel._unique._results import GroupIndices
+
+
+@overload
+def group_indices(
+    ar: ArrayOf[Scalar],
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> GroupIndices[Scalar]: ...
+@overload
+def group_indices(
+    ar: ArrayLike,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> GroupIndices[Any]: ...
+def group_indices(
+    ar: ArrayLike,
+    axis: SupportsIndex | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> GroupIndices[Any]:
+    """The distinct items, or slices, of an array, and where each of them occurs.
+
+    Parameters
+    ----------
+    ar : array_like, any shape
+        Any dtype; read only, never modified.
+    axis : int, optional
+        Compare the slices along this axis instead of the items of the flattened array.
+    equal_nan, sorted : bool, optional
+        As in `unique`; ``sorted=False`` is the order of first occurrence.
+
+    Returns
+    -------
+    GroupIndices
+        Named tuple (values, indices, offsets). The values are those of ``unique(ar, axis=axis)``.
+        The positions of ``values[k]`` in the flattened array, or along the axis, are
+        ``indices[offsets[k]:offsets[k + 1]]``, ascending. Both are of intp; `indices` has each
+        position once, `offsets` has one item more than there are groups: 0 first, the size last.
+
+    Raises
+    ------
+    AxisError, TypeError
+        As `unique`.
+
+    Notes
+    -----
+    Numbers of 4 or 8 bytes with many groups are sorted once, with their positions, if the values
+    are to ascend. Other arrays are grouped as by ``unique(ar, return_inverse=True)``; then each
+    position is written to its group, in one stable pass for few groups, and by a sort of the
+    inverse for many. Extra memory is that of `unique`, and up to 21 bytes for each item. What
+    `unique` leaves to NumPy is grouped by NumPy. The result is the same for every number of threads
+    and every seed. `numpy.split` makes an array of each group, and a loop a dict of views.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> values, indices, offsets = fastsel.group_indices(["b", "a", "b", "c", "b"])
+    >>> values
+    array(['a', 'b', 'c'], dtype='<U1')
+    >>> indices
+    array([1, 0, 2, 4, 3])
+    >>> offsets
+    array([0, 1, 4, 5])
+    >>> np.split(indices, offsets[1:-1])
+    [array([1]), array([0, 2, 4]), array([3])]
+    >>> bounds = zip(offsets[:-1], offsets[1:])
+    >>> where = {v: indices[i:j] for v, (i, j) in zip(values.tolist(), bounds)}
+    >>> where["b"]
+    array([0, 2, 4])
+    >>> fastsel.group_indices([]).offsets
+    array([0])
+    """
+    if _gate.overrides(ar):
+        library = _gate.library(ar)
+        if not _gate.is_numpy(library):
+            return library.group_indices(
+                ar, **_gate.given(axis=axis, equal_nan=equal_nan, sorted=sorted)
+            )
+    array = ar if type(ar) is np.ndarray else _gate.as_array("ar", ar)
+    if array.size > _plan.SMALL_ITEMS or _plan.FORCED.get():
+        rows = _distinct.rows_of(array, axis)
+        if rows is not None and rows.dtype.kind not in "OT":
+            found = _distinct.of_rows(rows, WANTED_BY_GROUP, equal_nan, bool(sorted))
+            if found is not None:
+                values = _distinct.along(found.values, axis)
+                return GroupIndices(values, found.indices, found.offsets)
+    values, inverse = _distinct.unique(
+        array, return_inverse=True, axis=axis, equal_nan=equal_nan, sorted=sorted
+    )
+    groups = values.shape[0 if axis is None else axis]
+    return GroupIndices(values, *positions_of_groups(inverse.reshape(-1), groups))

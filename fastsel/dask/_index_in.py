@@ -1,0 +1,106 @@
+"""index_in of dask arrays, block by block."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+import fastsel
+from fastsel._sets._index_in import slices
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    bands,
+    blocks,
+    checked,
+    layer,
+    stand_in,
+    task,
+    unknown,
+)
+from fastsel.dask._distinct import unique
+
+
+def index_in(
+    element: DaskArrayLike, test_elements: DaskArrayLike, axis: SupportsIndex | None = None
+) -> da.Array:
+    """Where each item of a dask array first occurs among the test elements; -1 where it does not.
+
+    Parameters
+    ----------
+    element : dask array or array_like, any shape, any chunks
+        Any dtype.
+    test_elements : dask array or array_like, any shape, any chunks
+        Of a dask array, the distinct values are found first.
+    axis : int, optional
+        As in `fastsel.index_in`.
+
+    Returns
+    -------
+    dask array of intp, shape and chunks of `element`, or (length of the axis,)
+        Positions in the whole of `test_elements`; equals ``fastsel.index_in(...)``.
+
+    Raises
+    ------
+    AxisError, TypeError, ValueError
+        As `fastsel.index_in`, at once if the lengths are known; or if the blocks are not NumPy
+        arrays.
+
+    Notes
+    -----
+    Each block has a task, which holds all distinct test elements. Objects among these need a hash.
+    With `axis`, the arrays are rechunked so that slices are whole.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([3, 1, 3, 2], chunks=2)
+    >>> fastsel.dask.index_in(x, [1, 2]).compute()
+    array([-1,  0, -1,  1])
+    >>> fastsel.dask.index_in([2, 9], x).compute()
+    array([ 3, -1])
+    """
+    x, tests = checked("element", element), _as_tests(test_elements)
+    if axis is not None:
+        slices(_hollow(x), _hollow(tests), axis)
+        x = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
+    index = None
+    if isinstance(test_elements, da.Array):
+        tests, index = unique(tests, return_index=True, axis=axis, sorted=False)
+    sources = [(tests.name, *(0,) * tests.ndim)]
+    arrays = [x, tests]
+    if index is not None:
+        sources.append((index.name, 0))
+        arrays.append(index)
+    name = f"fastsel-index-in-{tokenize(x.name, tests.name, axis)}"
+    axes = x.ndim if axis is None else 1
+    tasks = {
+        (name, *block[:axes]): task(_index_in_block, key, *sources, axis=axis)
+        for block, key in blocks(x).items()
+    }
+    meta = np.empty((0,) * axes, np.intp)
+    return da.Array(layer(name, tasks, *arrays), name, x.chunks[:axes], meta=meta)
+
+
+def _as_tests(test_elements):
+    """The tests as a dask array; those of NumPy in one block."""
+    if isinstance(test_elements, da.Array):
+        return checked("test_elements", test_elements)
+    tests = np.asarray(test_elements)
+    return da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
+
+
+def _hollow(x):
+    """A NumPy array that stands for `x` where the lengths of slices are compared; a length that is
+    unknown is 1 then."""
+    shape = [1 if unknown(sizes) else sum(sizes) for sizes in x.chunks]
+    return np.broadcast_to(stand_in(x), shape)
+
+
+def _index_in_block(block, tests, index=None, axis=None):
+    if axis is not None:  # that of the block is the first one
+        tests = np.moveaxis(tests, axis, 0)
+    found = fastsel.index_in(block, tests, None if axis is None else 0)
+    return found if index is None else np.where(found < 0, found, index[found])

@@ -1,0 +1,242 @@
+"""index_in: the position of the first equal of each item, or -1."""
+
+import numpy as np
+import pytest
+import reference
+from arrays import DTYPES, grouped, in_a_row, objects, scattered
+from comparison import assert_same
+from forcing import ALGORITHMS, force
+from hypothesis import given
+from hypothesis import strategies as st
+from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
+from set_checks import two_arrays
+
+import fastsel
+from fastsel._sets import _membership
+from fastsel._sets.few_tests import MAX_TESTS
+from fastsel._unique import _plan
+
+pytestmark = SIGNALLING_NANS
+
+NUMBERS = ("?", "u1", "i1", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
+SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_every_dtype_and_layout(name, each_num_threads):
+    dtype = DTYPES[name]
+    items = grouped(dtype, 120, 30).reshape(20, 6)
+    found = {layout: lay(items) for layout, lay in LAYOUTS.items() if has_layout(dtype, layout)}
+    tests = grouped(dtype, 60, 30)[::-2]
+    cases = [
+        (*pair, reference.index_in(*pair))
+        for array in found.values()
+        for pair in ((array, tests), (tests, array), (array, array))
+    ]
+    for _ in each_num_threads:
+        for first, second, expected in cases:
+            before = first.copy(), second.copy()
+            assert_same(fastsel.index_in(first, second), expected)
+            assert_same((first.copy(), second.copy()), before)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm(name, algorithm, each_num_threads, monkeypatch):
+    force(monkeypatch, algorithm)
+    makers = [scattered] if name in ("U3", "V16") else [scattered, in_a_row]
+    sizes = ((900, 60), (60, 900), (500, 500), (200, 1))
+    pairs = [two_arrays(np.dtype(name), size, maker) for size in sizes for maker in makers]
+    cases = [(*pair, reference.index_in(*pair)) for pair in pairs]
+    for _ in each_num_threads:
+        for first, second, expected in cases:
+            assert_same(fastsel.index_in(first, second), expected)
+
+
+@pytest.mark.parametrize("tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
+@pytest.mark.parametrize("size", [1, 67, _plan.SMALL_ITEMS, 100_001])
+@pytest.mark.parametrize("step", [1, 1_000_003])
+def test_num_threads_agnosticism(tests, size, step, each_num_threads):
+    rng = np.random.default_rng(size)
+    first, second = (rng.integers(0, 2 * tests, n) * step for n in (size, tests))
+    values, index = np.unique(second, return_index=True)
+    at = np.searchsorted(values, first) % len(values)
+    expected = np.where(values[at] == first, index[at], -1)
+    for _ in each_num_threads:
+        assert_same(fastsel.index_in(first, second), expected)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "M8[s]", "complex64", "complex128"]
+)
+def test_nan_is_nowhere_and_zeros_are_equal(dtype, algorithm, few_threads, monkeypatch):
+    force(monkeypatch, algorithm)
+    nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
+    items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
+    items[3::5] = nan
+    if dtype[0] != "M":
+        items[1::5] *= -1
+    for tests in (items, items[3:5], items[3:4], items[::-1], items[:40]):
+        assert_same(fastsel.index_in(items, tests), reference.index_in(items, tests))
+        assert_same(fastsel.index_in(tests, items), reference.index_in(tests, items))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("name", ["uint8", "int32", "float32", "float64", "U2", "complex64", "V3"])
+def test_slices_along_an_axis(name, axis, each_num_threads):
+    array = grouped(np.dtype(name), 400, 2).reshape(20, 20)
+    array[2] = array[7]
+    array[:, 3] = array[:, 1]
+    cases = [(array, array), (array, array[::-1, ::-1]), (array.T, np.asfortranarray(array))]
+    cases += [(array, np.take(array, [9, 7, 2], axis)), (np.take(array, [1, 3], axis), array)]
+    cases = [(*pair, reference.index_in(*pair, axis)) for pair in cases]
+    for _ in each_num_threads:
+        for first, second, expected in cases:
+            assert_same(fastsel.index_in(first, second, axis), expected)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_slices_of_two_dtypes(width, few_threads):
+    rows = np.random.default_rng(0).integers(0, 3, (50, width))
+    tests = np.concatenate((rows[:20] + 0.5, rows[20:40] * 1.0))
+    assert_same(fastsel.index_in(rows, tests, 0), reference.index_in(rows, tests, 0))
+    assert_same(fastsel.index_in(rows.astype("i1"), tests, 0), reference.index_in(rows, tests, 0))
+    assert_same(fastsel.index_in(rows.astype("i1"), rows + 256, 0), np.full(50, -1))
+
+
+@pytest.mark.parametrize("one", NUMBERS)
+@pytest.mark.parametrize("other", NUMBERS)
+def test_numbers_of_two_dtypes(one, other, few_threads):
+    numbers = [0, 1, 2, 100, 1.5, 255, -1, 2**31, 2**40, 1j, np.nan]
+    with np.errstate(all="ignore"):
+        first, second = (fits(numbers, dtype) for dtype in (one, other))
+    for tests in (second, np.tile(second, 5)):
+        found = fastsel.index_in(first, tests)
+        assert_same(found >= 0, np.isin(first, tests))
+        assert (first[found >= 0] == tests[found[found >= 0]]).all()
+        assert (found < len(second)).all()
+
+
+def fits(numbers, dtype):
+    kind = np.dtype(dtype).kind
+    if kind != "c":
+        numbers = [number for number in numbers if not isinstance(number, complex)]
+    if kind in "iub":
+        low, high = (0, 1) if kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        numbers = [k for k in numbers if low <= k <= high and k == int(k)]
+    return np.array(numbers[::-1]).astype(dtype)
+
+
+def test_large_integers_are_the_numbers_that_they_are():
+    signed, unsigned = np.array([2**62 + 1, -1]), np.array([2**64 - 1, 2**62 + 1], np.uint64)
+    assert fastsel.index_in(signed, unsigned).tolist() == [1, -1]
+    assert fastsel.index_in(unsigned, signed).tolist() == [-1, 0]
+
+
+def test_units_of_time():
+    days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02"] * 2, "M8[s]")
+    assert fastsel.index_in(days, seconds).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [([1, 2], ["1", "2"]), (["a"], [b"a"]), (np.array([1], "M8[s]"), [1]), ([1.5], [None])],
+)
+def test_items_that_numpy_does_not_compare_are_never_equal(one, other):
+    assert fastsel.index_in(one, other).tolist() == [-1] * len(one)
+
+
+def test_strings_of_any_length_and_kind():
+    short, long = np.array(["a", "bb", ""]), np.array(["bb", "longer", "a", "bb"])
+    assert fastsel.index_in(short, long).tolist() == [2, 0, -1]
+    texts = np.array(["a", "bb", "a"], np.dtypes.StringDType())
+    assert fastsel.index_in(texts, short).tolist() == [0, 1, 0]
+    assert fastsel.index_in(short, texts).tolist() == [0, 1, -1]
+
+
+def test_structured_items():
+    pairs = np.array([(1, 2.0), (3, 4.0), (1, 2.0)], "i4, f8")
+    assert fastsel.index_in(pairs, pairs[1:]).tolist() == [1, 0, 1]
+
+
+class Named:
+    def __init__(self, name):
+        self.name = name
+
+    def __eq__(self, other):
+        return self.name == getattr(other, "name", other)
+
+    __hash__ = None
+
+
+def test_objects():
+    nan = float("nan")
+    items = objects("a", 3, nan, None, 2.0, True, b"a")
+    tests = objects(2, "b", None, nan, "a", 1, 2.0, "a")
+    assert fastsel.index_in(items, tests).tolist() == [4, -1, -1, 2, 0, 5, -1]
+    assert fastsel.index_in([1, 2], tests).tolist() == [5, 0]
+    names, others = objects(Named(3), Named(4)), objects(4, Named(3), Named(3))
+    assert fastsel.index_in(names, others).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
+def test_no_tests_and_no_items(shape):
+    items = np.zeros(shape)
+    assert_same(fastsel.index_in(items, []), np.full(shape, -1))
+    assert_same(fastsel.index_in([], items), np.zeros(0, np.intp))
+    assert_same(fastsel.index_in(np.zeros((3, 0)), np.zeros((2, 0)), 0), np.zeros(3, np.intp))
+    assert_same(fastsel.index_in(np.zeros((3, 0)), np.zeros((0, 0)), 0), np.full(3, -1))
+
+
+def test_errors_name_what_differs():
+    table = np.zeros((4, 3))
+    with pytest.raises(ValueError, match=r"the same shape, got \(3,\) and \(2,\)"):
+        fastsel.index_in(table, table[:, :2], axis=0)
+    with pytest.raises(ValueError, match="number of dimensions, got 2 and 1"):
+        fastsel.index_in(table, table[0], axis=0)
+    with pytest.raises(np.exceptions.AxisError):
+        fastsel.index_in(table, table, axis=2)
+    with pytest.raises(TypeError, match=r"axis must be an integer or None, got 0\.5"):
+        fastsel.index_in(table, table, axis=0.5)
+    with pytest.raises(TypeError, match="no equality for dtype object"):
+        fastsel.index_in(table, table.astype(object), axis=0)
+    with pytest.raises(ValueError, match="test_elements cannot be converted"):
+        fastsel.index_in(table, [[1], [1, 2]])
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_keys_made_to_collide(dtype, monkeypatch, few_threads):
+    """All of them in one slot: NumPy's sort finds them."""
+    monkeypatch.setattr("fastsel._unique._keys.SEEDS", (0, 1))
+    words = (np.arange(40_000, dtype="u8") << (12 if dtype == "u4" else 40)).astype(dtype)
+    words = np.unique(words)
+    first, second = np.tile(words, 2), words[::-1]
+    for algorithm in (None, "tables", "partitions"):
+        force(monkeypatch, algorithm)
+        assert_same(fastsel.index_in(first, second), np.tile(np.arange(len(words))[::-1], 2))
+        assert_same(fastsel.index_in(second, first), np.arange(len(words))[::-1])
+
+
+def test_the_table_has_the_smaller_array(monkeypatch, few_threads):
+    made = []
+    make_table = _membership.table_of
+    monkeypatch.setattr(
+        _membership,
+        "table_of",
+        lambda keys, *rest, **options: made.append(keys.size) or make_table(keys, *rest, **options),
+    )
+    many, few = np.arange(50_000) * 1_000_003, np.arange(100) * 2_000_006
+    fastsel.index_in(many, few)
+    fastsel.index_in(few, many)
+    assert made == [100, 100]
+
+
+@given(
+    st.lists(st.integers(-3, 3) | st.just(2**40), max_size=100),
+    st.lists(st.integers(-3, 3) | st.just(2**40), max_size=40),
+)
+def test_any_integers(first, second):
+    expected = [second.index(item) if item in second else -1 for item in first]
+    assert fastsel.index_in(np.array(first, int), np.array(second, int)).tolist() == expected
