@@ -193,7 +193,7 @@ def ends_a_sort(items, threads):
     try:
         with every_few_milliseconds(interrupt):
             sorted_groups(
-                *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS),
+                *(keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS),
                 *(False, False, False, True, threads),
             )
     except KeyboardInterrupt:

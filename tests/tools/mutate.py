@@ -95,7 +95,7 @@ TESTS = {
     "few_tests.pyx": SETS,
     "range_lookup.pyx": SETS,
     "table_lookup.pyx": SETS,
-    "ordered_numbers.pxd": ["sorting", "ascending", *DISTINCT],
+    "ordered_keys.pxd": ["sorting", "ascending", *DISTINCT],
     "sample.pxd": ["estimate", "sorting", *DISTINCT],
     "sample.pyx": ["estimate", *DISTINCT],
     "results.pyx": ["results", "memory"],

@@ -11,7 +11,7 @@ import fastsel
 from fastsel._unique import _algorithms, _keys
 from fastsel._unique.dense import dense
 from fastsel._unique.presence import ascending_values
-from fastsel._unique.sample import sampled_span
+from fastsel._unique.sample import sampled_range
 
 RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 EDGES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
@@ -266,7 +266,7 @@ def test_other_byte_orders(dtype):
 def spanned(items):
     """The numbers with an entry, as values: the least and the greatest."""
     sign, *_ = order_of(items.dtype)
-    base, bits = sampled_span(items, items.size, RULE, order_of(items.dtype))
+    base, bits = sampled_range(items, items.size, RULE, order_of(items.dtype))
     return base - sign, base - sign + (1 << bits) - 1
 
 
@@ -292,7 +292,7 @@ def test_span_of_a_sample(dtype):
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
 def test_words_that_are_not_canonical_have_no_span(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
-    assert sampled_span(keys.data, keys.size, keys.rule, keys.order)[0] is None
+    assert sampled_range(keys.data, keys.size, keys.rule, keys.order_map)[0] is None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])

@@ -16,7 +16,7 @@ def by_hash(keys, threads):
 
 def by_value(keys, threads):
     return ScatterByValue(
-        *(keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS, True, threads),
+        *(keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS, True, threads),
     )
 
 

@@ -59,7 +59,7 @@ SPREADS = {
 def groups_of(items, equal_nan, wanted, threads, merged=True):
     """(values, index, inverse, counts); None if the keys are not for this kernel."""
     keys = _keys.keys_of(items, equal_nan)
-    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
+    arguments = keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS
     return sorted_groups(*arguments, *wanted, merged, threads)
 
 
