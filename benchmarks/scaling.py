@@ -8,7 +8,7 @@
 --work counts the CPU time of all threads instead, which says by how much the work grows with them,
 also if they are more than the CPUs.
 
-"copy" copies as many bytes as the input has, on all threads, by NumPy: what waits for the memory
+"copy" copies the number of bytes of the input, on all threads, by NumPy: what waits for the memory
 alone scales no better. docs/scaling.md says what to expect, and why. The numbers of threads take
 turns; times are medians.
 """
@@ -56,7 +56,9 @@ def arguments():
     parser.add_argument("--op", nargs="+", help="some of the rows, by their names")
     parser.add_argument("--seconds", type=float, default=0.5, help="per row and number of threads")
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--work", action="store_true", help="CPU time, over that of one thread")
+    kind.add_argument(
+        "--work", action="store_true", help="CPU time, divided by the CPU time of one thread"
+    )
     kind.add_argument("--plot", metavar="FILE", help="a picture, such as scaling.svg")
     return parser
 
@@ -90,7 +92,9 @@ def operators(size, chosen):
     limited["copy"] = copying(floats)
     unknown = set(chosen or ()) - set(limited)
     if unknown:
-        raise SystemExit(f"no such row: {', '.join(sorted(unknown))}; rows: {', '.join(limited)}")
+        raise SystemExit(
+            f"no row is named {', '.join(sorted(unknown))}; rows: {', '.join(limited)}"
+        )
     return {name: call for name, call in limited.items() if not chosen or name in chosen}
 
 

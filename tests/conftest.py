@@ -8,20 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Tests have more threads than CPUs, and may run beside each other: none is to spin while it waits.
-# libgomp reads this when it is loaded, with fastsel.
+# Tests have more threads than CPUs, and may run beside each other: a waiting thread must not spin.
+# libgomp reads this variable when fastsel loads it.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
-# A run hashes as the last one did.
+# Every run hashes with the same seeds.
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import pytest
 from arrays import ML_DTYPES, ML_NAMES
+from forcing import TUNING
 from hypothesis import HealthCheck, settings
-from tuning import TUNING
 
 import fastsel
 
-# Derandomized: a run finds the same as the last one. --hypothesis-profile=search looks further.
+# Derandomized: every run has the same examples. --hypothesis-profile=search has more, and others.
 settings.register_profile(
     "default",
     max_examples=30,
@@ -38,33 +38,9 @@ settings.register_profile("few", settings.get_profile("default"), max_examples=8
 settings.load_profile("default")
 
 
-# What pytest-run-parallel must not run in several threads at once: modules, tests, fixtures.
-THREAD_UNSAFE = {
-    "test_any_call_equals_the_reference": "forces an algorithm for the process",
-    "test_any_list_is_rebuilt_by_its_inverse": "forces an algorithm for the process",
-    "test_dask_page": "catches what an example prints",
-    "test_documents": "catches what an example prints",
-    "test_every_dtype": "forces an algorithm for the process",
-    "test_eight_threads_at_once": "sets what holds for the process",
-    "test_fork": "forks",
-    "test_interrupts": "sends signals, which the main thread handles",
-    "test_huge": "needs the memory once",
-    "test_bench": "the command line prints, and reads the arguments of the process",
-    "test_bench_arrays": "the command line prints, and reads the arguments of the process",
-    "test_bench_report": "the command line prints, and reads the arguments of the process",
-    "test_main": "the command line prints, and reads the arguments of the process",
-    "test_memory": "counts references and the memory of the process",
-    "test_objects_that_raise": "counts references",
-    "test_results": "looks at memory that all threads share",
-    "test_setting_holds_in_every_python_thread": "sets what holds for the process",
-    "test_set_num_threads_is_seen_by_get": "sets what holds for the process",
-    "test_settings_change_while_others_call": "sets what holds for the process",
-    "test_site": "replaces fastsel's functions, and catches what an example prints",
-    "test_patch": "replaces NumPy's functions",
-    "test_what_a_variable_says": "sets a variable of the process",
-    "test_written_meanwhile": "has a writer and readers of its own",
-    "test_run": "the command line prints, and reads the arguments of the process",
-    "test_report": "replaces what NumPy's functions lead to",
+# Fixtures whose tests pytest-run-parallel must not run in several threads at once. Other tests that
+# it must not run so are marked themselves.
+THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which one thread can use",
     "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
     "run_forked": "starts an interpreter, which threads of this one do not reach",
@@ -72,36 +48,31 @@ THREAD_UNSAFE = {
 }
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "thread_unsafe(reason): for pytest-run-parallel")
-
-
 def pytest_collection_finish():
-    """Tests that collect garbage look for their own, not among all that pytest and libraries made,
-    which would take most of their time."""
+    """Freeze the objects of pytest and of libraries, so that a test that collects garbage walks its
+    own objects only: the others would take most of its time."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        names = {item.path.stem, getattr(item, "originalname", ""), *item.fixturenames}
-        for name in names & set(THREAD_UNSAFE):
-            item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE[name]))
+        for name in THREAD_UNSAFE_FIXTURES.keys() & item.fixturenames:
+            item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE_FIXTURES[name]))
         if not ML_DTYPES and any(name in item.name for name in ML_NAMES):
             item.add_marker(pytest.mark.skip(reason="needs pip install ml_dtypes"))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _garbage_of_this_module_alone():
-    """As for all modules at the beginning: what others have left is no garbage to look at."""
+    """Freeze the garbage of earlier modules: a test of this module need not look at it."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def forced_kernels():
-    """Small arrays are handled as large ones are."""
+    """Small arrays go to the kernels of large ones."""
     with pytest.MonkeyPatch.context() as patch:  # no fixture: pytest-run-parallel would take fright
         for name, value in TUNING:
             patch.setattr(name, value)
@@ -135,12 +106,12 @@ def each_num_threads(forced_kernels):
         yield steps
 
 
-# What a kernel of a checked build (FASTSEL_CHECKED=1) prints, and goes on. In this process it is a
-# warning, which fails the test.
+# A kernel of a checked build (FASTSEL_CHECKED=1) prints this text and goes on. In this process the
+# text is a warning, which fails the test.
 OUT_OF_VIEW = "IndexError: Out of bounds on buffer access"
 
-# Runs each code that it is sent in a fork of itself, which has imported NumPy and no more. It says
-# at first whether that has loaded OpenMP, which reads the environment once.
+# Runs each code that it gets in a fork of itself, which has imported NumPy and no more. The first
+# line of its output says whether NumPy has loaded OpenMP, which reads the environment once.
 FORKING = """
 import json, os, signal, sys
 import numpy
@@ -163,7 +134,7 @@ for request in sys.stdin:
 
 @pytest.fixture(scope="session")
 def _forking():
-    """That process, or None where it would not do."""
+    """The process that runs FORKING, or None if NumPy has loaded OpenMP there."""
     if not os.path.exists("/proc/self/maps"):
         yield None
         return
@@ -180,7 +151,7 @@ def _forking():
 
 @pytest.fixture
 def run_forked(_forking, run_python, tmp_path):
-    """As `run_python`, in a fraction of the time: the interpreter has NumPy, but not fastsel."""
+    """The function of `run_python` in a fraction of the time: the interpreter has NumPy already."""
 
     def run(code, **variables):
         if _forking is None:
@@ -198,7 +169,7 @@ def run_forked(_forking, run_python, tmp_path):
 
 
 def environment_of_child(**variables):
-    """This one, with variables, of which those that are None are removed."""
+    """This process's environment with the variables; a variable that is None is removed."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -212,7 +183,7 @@ def run_python():
     """Function that runs code in a fresh interpreter, which must end well and in time."""
 
     def run(code, timeout=600, **variables):
-        """A variable that is None is removed. The time is for what hangs, not for what is slow."""
+        """A variable that is None is removed. The timeout ends code that hangs, not slow code."""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", code],

@@ -33,7 +33,7 @@ def main():
     args = parser.parse_args()
     panels = history(args.results, re.compile(args.pattern))
     if not panels:
-        parser.error(f"{args.results} has no result of such a benchmark: run asv first")
+        parser.error(f"{args.results} has no result of this benchmark: run asv first")
     if len(panels) > MAX_PANELS:
         parser.error(f"the pattern finds {len(panels)} panels, more than {MAX_PANELS}")
     draw(args.file, panels)

@@ -104,6 +104,6 @@ def quiet(scheme, anchor="start"):
 
 
 def milliseconds(seconds):
-    """With two significant digits, or as many as there are before the decimal point."""
+    """The number with two significant digits, or with all digits before the decimal point."""
     value = seconds * 1e3
     return f"{value:.1f} ms" if value < 9.95 else f"{value:.0f} ms"

@@ -108,7 +108,7 @@ def operator_call(functions, case):
 
 
 def arrays(result):
-    """A result as a list of NumPy arrays; None stays where an opponent has no such output."""
+    """A result as a list of NumPy arrays; None stays for an output that an opponent lacks."""
     if isinstance(result, (tuple, list)):
         return [output for part in result for output in arrays(part)]
     if result is None:

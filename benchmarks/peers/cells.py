@@ -333,7 +333,7 @@ def complete(op, parts):
 
 
 def possible(cell):
-    """Whether there is such an input, of a size to measure, and no plainer name for it."""
+    """Whether the input exists, has a size to measure, and has no simpler name."""
     if cell.dtype == "object" and cell.size > MAX_OBJECTS:
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):

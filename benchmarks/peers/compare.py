@@ -31,7 +31,7 @@ from fastsel._cli._progress import with_progress
 
 LIMIT = "limit"
 LIMIT_ITEMS = 1_000_000  # fewer items fit the caches of many CPUs
-NOISY = 3  # a median so many times the minimum is measured again,
+NOISY = 3  # a median NOISY times the minimum is measured again,
 REPEATS = 2  # at most this often
 
 PARTS = {
@@ -56,7 +56,7 @@ def main():
     wanted = {part: values for part in PARTS if (values := getattr(args, part))}
     cells = choose(args.op or ["all"], wanted, FULL if args.full else MODEST)
     if not cells:
-        parser.error("no operator has such a cell")
+        parser.error("no operator has this cell")
     if args.list:
         print(*(cell.name for cell in cells), f"{len(cells)} cells", sep="\n")
         return 0

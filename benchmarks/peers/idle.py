@@ -7,7 +7,7 @@ A call on threads after a pause should take at most 1.2 times a serial one and 1
 100 cases. What sees to that: small calls use no threads (`_threads.MIN_CHUNK_BYTES`), and of larger
 ones a thread that wakes late finds its chunks taken. The call waits for it to wake all the same,
 for some milliseconds where the kernel queues it on the CPU of the caller, unless OMP_PROC_BIND
-gives each a CPU of its own; after such a call the next ones are serial for a while.
+gives each a CPU of its own; after a late call the next calls are serial for a while.
 """
 
 import argparse

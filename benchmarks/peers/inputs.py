@@ -75,8 +75,8 @@ def rows(dtype, n, width, groups, distribution="random"):
 
 
 def two_sets(dtype, n, tests, distribution="random"):
-    """Arrays (n,) and (tests,) of items, of which about half are in the other one; narrow: they are
-    the integers up to twice as many, gaps: every tenth up to twenty times as many."""
+    """Arrays (n,) and (tests,) of items, about half of which are in the other one. narrow: the
+    integers up to twice the size; gaps: every tenth integer up to twenty times the size."""
     if np.dtype(dtype) == object:
         return tuple(a.astype(object) for a in two_sets(f"U{WORD_LETTERS}", n, tests))
     generator = np.random.default_rng(SEED + 5)

@@ -77,7 +77,7 @@ def measure(calls, args):
             while turns < 2 or time.perf_counter() < stop:
                 for k, name in enumerate(rng.permutation(names)):
                     start = time.perf_counter()
-                    alive[k % len(alive)] = calls[name]()  # one of those before goes
+                    alive[k % len(alive)] = calls[name]()  # an earlier block goes
                     if turns:  # the first one warms up
                         times[name][mb].append(time.perf_counter() - start)
                 turns += 1

@@ -9,8 +9,8 @@ import functools
 import math
 
 import numpy as np
-import set_opponents  # noqa: F401, those of isin and its kin register themselves
-import unique_opponents  # noqa: F401, those of unique register themselves
+import set_opponents  # noqa: F401, the opponents of isin and its kin register themselves
+import unique_opponents  # noqa: F401, the opponents of unique register themselves
 from cases import operator_call
 from cells import DASK, NONZERO, SPARSE
 from implementations import NUMPY, gather_nd, index_arrays

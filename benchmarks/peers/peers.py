@@ -22,7 +22,7 @@ PACKAGES = {
 
 
 class UnsupportedError(Exception):
-    """The peer has no such operation for this case."""
+    """The peer lacks this operation."""
 
 
 def missing_packages(peer):

@@ -34,7 +34,7 @@ ROUNDS = 12
 BLOCK_SECONDS = 0.03
 MIN_SLOWDOWN = 1.05  # less is no reason to stop anyone
 STANDARD_ERRORS = 3
-NORMAL_MEDIAN = 1.2533  # the standard error of a median over that of a mean
+NORMAL_MEDIAN = 1.2533  # the standard error of a median, divided by the standard error of a mean
 NORMAL_SPREAD = 1.4826  # the standard deviation over the median absolute deviation
 
 
@@ -56,7 +56,7 @@ class Comparison:
 
     @cached_property
     def spread(self):
-        """What the median of so many rounds may be off."""
+        """How far the median of `rounds` rounds may be off."""
         logs = self.logs("base again")
         middle = statistics.median(logs)
         deviation = NORMAL_SPREAD * statistics.median(abs(x - middle) for x in logs)
@@ -70,8 +70,8 @@ class Comparison:
 def noise(comparison, others):
     """The least change that is more than noise.
 
-    That of this cell, or that of nine cells of ten where it is greater: how two processes of one
-    build differ shows in all cells together better than in a single one.
+    The noise of this cell, or the noise of nine cells of ten if it is greater: all cells
+    together show better than a single one how two processes of one build differ.
     """
     usual = np.quantile([other.offset for other in others], 0.9)
     return max(comparison.offset, comparison.spread, float(usual))

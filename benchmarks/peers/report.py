@@ -109,7 +109,7 @@ def heading(run):
         "A cell is one input of a function: a dtype, a number of items, and how they are "
         "distributed. Times are milliseconds per call, median (minimum). Ratios are of medians: "
         "above 1 fastsel is faster. *Over the loop* compares with a parallel loop that reads the "
-        "inputs once and writes as many bytes of a new array, timed in turns with fastsel if there "
+        "inputs once and writes an equal size, timed in turns with fastsel if there "
         "are 1e6 items or more: it is the share that fastsel reaches of the limit that memory "
         "sets. fastsel is faster than the loop if it uses the memory of an earlier result again, "
         "or reads only the rows that it keeps."

@@ -15,7 +15,7 @@ SAMPLE_SECONDS = 20e-6  # shorter calls are timed several at a time
 PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some milliseconds after a call
 WARM_SECONDS = 0.01  # woken threads need some milliseconds until each has a core
 WARM_CALLS = 3
-SLOW_SECONDS = 0.1  # such calls need no warming
+SLOW_SECONDS = 0.1  # slower calls need no warming
 MEMORY_BYTES = 1 << 27  # per thread: larger than any cache
 MEMORY_ROUNDS = 5
 
@@ -111,7 +111,7 @@ def fill_fresh(like):
 
 
 def parallel_loop(buffers, bytes_written, num_threads):
-    """A call that reads flat arrays once and writes as many fresh bytes, each thread its share.
+    """A call that reads flat arrays once and writes an equal size, each thread its share.
 
     The limit of what moves the same memory: sums read it, filling a new array writes it.
     """

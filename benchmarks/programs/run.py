@@ -5,8 +5,8 @@
 
 Each program runs in turns with NumPy, with NumPy's functions replaced as by `fastsel run`, and with
 calls of fastsel instead; their results have to be equal. Times are medians of the whole program,
-from reading its data to its results, without the imports. The share is that of the functions that
-fastsel has, in the time with NumPy.
+from reading its data to its results, without the imports. The share is what the functions
+that fastsel has take of the time with NumPy.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("program", nargs="*", help=f"of {', '.join(PROGRAMS)}; default: all")
     parser.add_argument("--rounds", type=int, default=5, help="of each program (default: 5)")
-    parser.add_argument("--step", type=int, default=1, help="take one of so many rows or pixels")
+    parser.add_argument("--step", type=int, default=1, help="take one row or pixel in STEP")
     parser.add_argument("--markdown", type=Path, help="write the table to this file, too")
     return parser
 

@@ -9,7 +9,7 @@ from shared import flights, start
 
 COLUMNS = ["carrier", "month", "hour", "dep_delay", "arr_delay", "distance"]
 MIN_FLIGHTS = 100
-TEST = 5  # one of so many
+TEST = 5  # one of TEST flights is for the test
 
 
 def main(f, step=1):

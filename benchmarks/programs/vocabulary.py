@@ -1,6 +1,6 @@
 """A vocabulary and token ids: the sources of Python's standard library, as for a language model.
 
-Names, numbers and signs are tokens. Those that occur often are the vocabulary, the most frequent
+Names, numbers and signs are tokens. Tokens that occur often are the vocabulary, the most frequent
 first; all others share one id.
 """
 
@@ -23,7 +23,7 @@ def main(f, step=1):
     words, ids, counts = f.unique(tokens, return_inverse=True, return_counts=True)
     frequent = f.flatnonzero(counts >= MIN_COUNT)
     vocabulary = frequent[np.argsort(-counts[frequent], kind="stable")]
-    id_of = np.full(len(words), len(vocabulary))  # the last id is that of all rare words
+    id_of = np.full(len(words), len(vocabulary))  # all rare words share the last id
     id_of[vocabulary] = np.arange(len(vocabulary))
     return {"vocabulary": words[vocabulary], "ids": id_of[ids]}
 

@@ -12,7 +12,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _threads
+from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._sets import _membership, few_tests
 from fastsel._sets.range_lookup import index_in_range
 from fastsel._sets.table_lookup import (
@@ -133,7 +133,7 @@ def _index(items, tests):
     tests, same = found
     if same is None:
         return _index_of_dtype(items, tests)
-    positions = np.flatnonzero(same.reshape(len(same), -1).all(1))
+    positions = _numpy.flatnonzero(same.reshape(len(same), -1).all(1))
     if len(positions) == 0:
         return np.full(len(items), -1)
     index = _index_of_dtype(items, tests[positions])

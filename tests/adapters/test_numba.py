@@ -13,7 +13,7 @@ from fastsel import _numba  # noqa: E402
 
 @pytest.fixture(scope="module", autouse=True)
 def _registered():
-    """As numba does it for an installed fastsel."""
+    """Register fastsel's functions, as numba does itself if fastsel is installed."""
     _numba.register()
 
 
@@ -41,7 +41,7 @@ LAYOUTS = {"C": lambda a: a, "strided": lambda a: a[::2], "F": np.asfortranarray
 
 @covering(dtype=["bool", "float64"], ndim=[1, 2, 3], layout=LAYOUTS)
 def test_results_are_those_of_python(dtype, ndim, layout):
-    """Of every length, because the compiler takes longest."""
+    """Arrays of every length share one test, because compiling takes longest."""
     for length in (0, 3, 20_000):
         numbers = np.arange(2 * length)
         a = (numbers % 7 > 3).astype(dtype) * numbers.astype(dtype)

@@ -19,6 +19,8 @@ import fastsel
 from fastsel import _patch
 from fastsel._core import _gate, _numpy
 
+pytestmark = pytest.mark.thread_unsafe(reason="replaces NumPy's functions")
+
 NAMES = _numpy.NAMES
 IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 CODES = {name: function.__code__ for name, function in IMPLEMENTATIONS.items()}
@@ -130,7 +132,7 @@ def test_every_function_of_numpys_name_is_replaced():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_arrive_as_given(name, monkeypatch):
-    """By position or by name, and defaults are NumPy's."""
+    """Arguments arrive whether they are given by position or by name; defaults are NumPy's."""
     parameters = list(inspect.signature(getattr(np, name)).parameters.values())
     given = []
     monkeypatch.setitem(_patch.OURS, name, lambda *args, **kwargs: given.append((args, kwargs)))
@@ -233,7 +235,8 @@ def test_a_class_that_defers_to_numpy_gets_numpys_answer(name, patch):
 
 
 def test_tables_keyed_by_numpys_functions():
-    """As libraries have them, whenever they were made: the lookup is by NumPy's function."""
+    """Libraries keep tables by NumPy's functions, from before or after the patch: both are
+    found."""
     before = {np.count_nonzero: "mine"}
 
     class Duck:
@@ -366,7 +369,7 @@ def test_calls_of_ours_do_not_come_back(name, items, size, no_call_arrives):
 
 
 def test_our_modules_call_no_function_that_is_patched():
-    """With NumPy patched the call would come back to them."""
+    """With NumPy patched, a call of NumPy's function would come back to fastsel's module."""
     for path in Path(fastsel.__file__).parent.rglob("*.py*"):
         if path.suffix in (".py", ".pyx"):
             calls = re.findall(

@@ -1,5 +1,6 @@
 """With NumPy patched before or after a library is imported, or by ``fastsel run``, the library says
-what it says without: those that compile NumPy's functions, key tables by them or override them."""
+what it says without: libraries that compile NumPy's functions, key tables by them or override
+them."""
 
 import functools
 import importlib.util

@@ -11,7 +11,10 @@ import fastsel
 from fastsel._cli import _bench, _workloads
 from fastsel._core._operators import OPERATORS
 
-pytestmark = pytest.mark.usefixtures("one_call_each")
+pytestmark = [
+    pytest.mark.usefixtures("one_call_each"),
+    pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process"),
+]
 
 TINY = ("--size", "2000")
 
@@ -34,7 +37,7 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 @pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
 def test_labels_are_true(size):
-    """Of every workload: its size, and how many groups, words or tests there are."""
+    """The sizes of every workload, and its number of groups, words or tests."""
     counted = 0
     for workload in _workloads.embedded_workloads(size):
         assert size // 3 < workload.array.size <= size

@@ -7,6 +7,8 @@ import pytest
 
 from fastsel._cli import _workloads
 
+pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+
 
 def ran(report):
     """The pairs of operator and workload in a report."""

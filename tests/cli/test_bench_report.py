@@ -10,6 +10,8 @@ import pytest
 from fastsel._cli import _bench, _progress, _table, _workloads
 from fastsel._cli import _commands as command_line
 
+pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+
 TINY = ("--size", "2000")
 
 

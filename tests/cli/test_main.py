@@ -12,6 +12,8 @@ import fastsel
 from fastsel.__main__ import main
 from fastsel._cli import _chart
 
+pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+
 TINY = ("--size", "2000")
 
 

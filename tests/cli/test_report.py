@@ -15,6 +15,8 @@ from fastsel import _patch
 from fastsel._cli import _report
 from fastsel._core import _numpy
 
+pytestmark = pytest.mark.thread_unsafe(reason="replaces what NumPy's functions lead to")
+
 ENDS = {
     "end": "",
     "exception": "raise KeyError(3)",

@@ -10,6 +10,8 @@ import pytest
 
 from fastsel.__main__ import main
 
+pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+
 MAIN = """
 import sys
 import __main__

@@ -1,6 +1,6 @@
 """Tests of libraries with NumPy patched; each call is compared with NumPy's.
 
-A pytest plugin, and the command that runs those tests of theirs that call the functions most:
+A pytest plugin, and the command that runs the tests that call the functions most:
 
     python tests/conformance/library_suites.py [arguments for pytest]
 
@@ -22,7 +22,7 @@ from fastsel import _patch
 from fastsel._core import _numpy
 
 sys.path.append(str(Path(__file__).parents[1] / "shared"))
-from tuning import TUNING
+from forcing import TUNING
 
 FILES = (
     "pandas.tests.test_algos",

@@ -1,12 +1,12 @@
-"""NumPy's own tests, those of the installed NumPy, with fastsel's functions in NumPy's place.
+"""The tests of the installed NumPy, with fastsel's functions in NumPy's place.
 
 A pytest plugin, and the command that runs the tests with it:
 
     python tests/conformance/numpy_suite.py [arguments for pytest]
 
-The functions are swapped before any test module is imported. In how many tests one of ours was
-called is counted and printed; a function, or a file, that no test has reached is an error. Those
-that have called one run again as users have it, where tiny arrays are NumPy's.
+The functions are swapped before any test module is imported. The plugin counts and prints the
+tests that called each function; a function, or a file, that no test reached is an error. Tests that
+called a function run again with fastsel as installed, where tiny arrays are NumPy's.
 """
 
 import functools
@@ -22,7 +22,7 @@ import fastsel
 from fastsel import _patch
 
 sys.path.append(str(Path(__file__).parents[1] / "shared"))
-from tuning import TUNING
+from forcing import TUNING
 
 FILES = (
     "numpy.lib.tests.test_arraysetops",
@@ -59,7 +59,7 @@ else:
     CHANGED = set()
 
 before = pytest.MonkeyPatch()
-again = set()  # tests that have called one of ours: those of a run as installed
+again = set()  # tests that have called one of ours, for a second run as installed
 called = set()  # names of functions, by the test that runs
 tests_of = Counter()  # function -> tests that called it
 tests_in = Counter()  # file -> tests that called one of ours

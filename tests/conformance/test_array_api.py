@@ -1,6 +1,6 @@
 """The array API standard, 2025.12: signatures and rules of the functions that it has.
 
-The rules are those of the standard's text. The standard's own tests are no package that could be
+The rules follow the standard's text. The standard's own tests are no package that could be
 installed; `array_api_namespace.py` beside this file says how to run them.
 """
 
@@ -153,7 +153,7 @@ def test_unique(name, dtype, shape):
 @pytest.mark.parametrize("other", DTYPES[1:9])
 @pytest.mark.parametrize("invert", [False, True])
 def test_isin(dtype, other, invert):
-    """By value, whatever the dtypes of the integers."""
+    """Integers of any two dtypes compare by value."""
     x1 = (made(dtype, (20, 30)) * 60).astype(dtype)
     x2 = np.array([0, 60, 200], np.int16).astype(other)
     found = fastsel.isin(x1, x2, invert=invert)

@@ -38,7 +38,7 @@ def test_onnx(name):
 
 
 def test_every_family_is_there():
-    assert len(TESTS) >= 16  # as many as onnx 1.23 has
+    assert len(TESTS) >= 16  # the number in onnx 1.23
     for family in FAMILIES:
         assert any(name.startswith(f"test_{family}_") for name in TESTS)
 

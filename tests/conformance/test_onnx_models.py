@@ -35,7 +35,7 @@ OPSET = max(itertools.chain(*VERSIONS.values()))
 
 
 def allowed(operator, version, dtype):
-    """Is the type among those of that version of the operator?"""
+    """Does this version of the operator take the type?"""
     schema = onnx.defs.get_schema(operator, version)
     types = next(t for t in schema.type_constraints if t.type_param_str == "T")
     names = {"float32": "float", "float64": "double"}

@@ -13,7 +13,7 @@ import numpy as np
 import fastsel
 from arrays import grouped
 from comparison import assert_same
-from tuning import TUNING
+from forcing import TUNING
 
 LONG = min(2**31 + 1, sys.maxsize // 16)
 libc = ctypes.CDLL(None)

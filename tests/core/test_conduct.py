@@ -105,7 +105,7 @@ read.clear()
 
 
 def test_environment_is_read_at_import_alone(run_python):
-    """By Python; what C reads, and when, is in the next tests."""
+    """Python reads no variable during a call; the next tests show what C reads, and when."""
     code = "calls()\nassert read_of_openmp_or_fastsel() == set(), read"
     run_python(WATCHED + CALLS + code)
 

@@ -10,23 +10,23 @@ import operator
 import numpy as np
 import pytest
 import reference
-from any_array import Plain, arrays_of_any_kind
 from arrays import (
     ML_DTYPES,
 )
 from comparison import assert_same, outcome
-from forcing import ALGORITHMS, force
+from forcing import ALGORITHMS, TUNING, force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import SIGNALLING_NANS
-from tuning import TUNING
+from strategies import Plain, arrays_of_any_kind
 
 import fastsel
 
 pytestmark = [
     SIGNALLING_NANS,
+    pytest.mark.thread_unsafe(reason="forces an algorithm for the process"),
     pytest.mark.skipif(
-        np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the corners are those of NumPy 2.4"
+        np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the odd cases are as in NumPy 2.4"
     ),
 ]
 
@@ -43,7 +43,7 @@ def is_hashable(array):
 
 
 def is_wrong_in_numpy(name, array, equal_nan):
-    """Where np.unique is wrong, or open (docs/differences.md)."""
+    """Is np.unique wrong, or its result open (docs/differences.md)?"""
     dtype = array.dtype
     return (
         name in ML_DTYPES
@@ -54,7 +54,7 @@ def is_wrong_in_numpy(name, array, equal_nan):
 
 
 def object_outputs(array, equal_nan, sorted):
-    """By hash and equality; NaN last if sorted."""
+    """Outputs of objects that equal each other by hash and `==`; NaN is last if sorted."""
     flat = array.ravel()
     groups = {}
     for position, item in enumerate(flat.tolist()):
@@ -103,7 +103,7 @@ def expected_outputs(name, a, axis, equal_nan, sorted):
 
 
 def string_outputs(array, equal_nan, sorted):
-    """Of StringDType: what is missing is one value or each its own, and last if sorted."""
+    """Outputs of StringDType: missing strings are one value or each its own, and last if sorted."""
     flat = array.ravel()
     texts = flat.tolist()
     groups = {}
@@ -204,7 +204,7 @@ def calls(draw):
 
 @contextlib.contextmanager
 def way(threads, thresholds_down, algorithm):
-    """How a call goes: on how many threads, as a large array, by which algorithm of unique."""
+    """The settings of a call: threads, kernels of large arrays, the algorithm of unique."""
     with pytest.MonkeyPatch.context() as patch, fastsel.threads(threads):
         if thresholds_down:
             for name, value in TUNING:
@@ -222,7 +222,8 @@ def outputs(result):
 
 
 def assert_same_error(found, expected):
-    """Of comparisons, whose errors name the items that a sort met first, only the class."""
+    """The same class and text; the class alone for a comparison, whose text names the items that a
+    sort met first."""
     compares = "not supported between instances of" in expected[2]
     assert found[: 2 if compares else 3] == expected[: 2 if compares else 3], (found, expected)
 

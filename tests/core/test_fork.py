@@ -13,6 +13,8 @@ from grids import slow
 import fastsel
 from fastsel._core import parallel
 
+pytestmark = pytest.mark.thread_unsafe(reason="forks")
+
 # LLVM's libomp or Intel's libiomp5, also where a link has libgomp's name.
 LIBOMP = (
     "omp" in (RUNTIME := os.path.realpath(parallel.openmp()[1] or "")) and "gomp" not in RUNTIME
@@ -115,7 +117,8 @@ OTHERS = [
 @pytest.mark.skipif(not parallel.is_threaded(), reason="a build without OpenMP")
 @pytest.mark.parametrize("case", ["child", "grandchild"])
 def test_after_fork_where_libomp_is_in_the_place_of_libgomp(case, run_python):
-    """As conda may have it: what ends the threads of libgomp makes a child of libomp hang."""
+    """conda may replace libgomp by libomp: ending the threads of libgomp makes a child of libomp
+    hang."""
     code = f"{FORK}from fastsel._core import parallel\nprint(parallel.openmp()[1])\n"
     code += f"for _ in range(20):\n    {FORKS[case]}"
     assert run_python(code, LD_PRELOAD=OTHERS[0]).strip() == OTHERS[0]
@@ -193,7 +196,7 @@ def threads_here():
 
 @HAS_FORK
 def test_workers_of_joblib(run_python):
-    """Those of loky have one of this machine's CPUs each, by OMP_NUM_THREADS."""
+    """Each worker of loky has its share of this machine's CPUs, by OMP_NUM_THREADS."""
     pytest.importorskip("joblib", reason="needs pip install joblib")
     path = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
     unset = {"FASTSEL_NUM_THREADS": None, "OMP_NUM_THREADS": None}

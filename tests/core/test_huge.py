@@ -5,6 +5,8 @@ import pytest
 
 import fastsel
 
+pytestmark = pytest.mark.thread_unsafe(reason="needs the memory once")
+
 # Prints how far the peak memory of the process rose, in MiB, while `call` ran.
 PEAK = """
 import sys
@@ -49,7 +51,7 @@ CALLS = {
 
 
 def test_more_items_than_an_int_counts(run_python):
-    """One process for all: those that take least memory are the first."""
+    """One process runs all calls, from the least memory to the most."""
     calls = sorted(CALLS.values(), key=lambda call: call[1])
     code = "\n".join(f"assert {expression}\nprint(peak() - before)" for expression, _ in calls)
     for (expression, limit), output in zip(calls, run_python(PEAK + code).split(), strict=True):

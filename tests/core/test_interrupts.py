@@ -8,15 +8,16 @@ from collections import Counter
 import numpy as np
 import pytest
 from grids import slow
+from unique_kernels import sort_keys
 
 import fastsel
 from fastsel._core import scratch
 from fastsel._unique import _keys
-from fastsel._unique.sorting import sorted_groups
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="this system has no timer signal"
-)
+pytestmark = [
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal"),
+    pytest.mark.thread_unsafe(reason="sends signals, which the main thread handles"),
+]
 
 # Calls of minutes, or as long as memory for their bitmask lets them be.
 ENDLESS = {
@@ -87,7 +88,7 @@ def test_ctrl_c_ends_a_call(threads, run_python):
 
 
 def test_a_call_that_ignores_signals_is_noticed(run_python):
-    """By the test above: here, no thread is the one that handles signals."""
+    """The test above notices it: here, no thread is the one that handles signals."""
     ignored = "from fastsel._core import parallel; parallel.set_main_thread(0)"
     call = "fastsel.count_nonzero(np.broadcast_to(True, 2**31))"
     assert how_calls_end(run_python, {"call": call}, 2, ignored) == {"call": "by itself"}
@@ -192,10 +193,7 @@ def ends_a_sort(items, threads):
     fastsel.release_memory()
     try:
         with every_few_milliseconds(interrupt):
-            sorted_groups(
-                *(keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS),
-                *(False, False, False, True, threads),
-            )
+            sort_keys(keys, threads=threads)
     except KeyboardInterrupt:
         assert (items == before).all()
         return True
@@ -236,7 +234,7 @@ signal.signal(signal.SIGALRM, fork)
 signal.setitimer(signal.ITIMER_REAL, 0.02)
 while child is None:
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**29)) == 2**29
-for _ in range(3):  # where each process has run as many calls as the other
+for _ in range(3):  # the processes have run the same number of calls
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**28)) == 2**28
 if os.getpid() != parent:
     os._exit(7)
@@ -289,7 +287,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 @pytest.mark.parametrize("rounds", [5, slow(300)])
 def test_handlers_that_fork_again_and_again(rounds, run_python):
-    """In the midst of the passes of a call; each result is complete in both processes."""
+    """Handlers fork in the midst of a call's passes; each result is complete in both processes."""
     run_python(FORKS.format(rounds=rounds))
 
 
@@ -318,7 +316,7 @@ def test_an_interrupt_is_the_main_threads(run_python):
 
 
 def test_an_interrupted_call_leaves_its_input_and_part_of_out():
-    """Rows that were written are those of the result."""
+    """The rows of `out` that were written equal the rows of the result."""
     data = np.arange(100, dtype=np.int8)
     before = data.copy()
     indices = repeated(np.random.default_rng(3).integers(0, 100, (1_000_000, 1)), 60)

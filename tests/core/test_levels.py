@@ -17,7 +17,7 @@ def test_every_level_gives_the_same_bytes(run_python):
     def digests(case):
         level, without, number = case
         printed = run_python(
-            "import runpy; runpy.run_module('digests', run_name='__main__')",
+            "import runpy; runpy.run_module('result_digests', run_name='__main__')",
             FASTSEL_CPU=level,
             NPY_DISABLE_CPU_FEATURES=" ".join(without) or None,
             FASTSEL_HASH_SEED=number,

@@ -13,12 +13,15 @@ from arrays import make
 from comparison import assert_same
 from grids import covering
 from operators import SETS
+from unique_kernels import make_partitions
 
 import fastsel
 from fastsel._core import _gate
-from fastsel._unique import _keys, partitions
 
-pytestmark = pytest.mark.usefixtures("forced_kernels")
+pytestmark = [
+    pytest.mark.usefixtures("forced_kernels"),
+    pytest.mark.thread_unsafe(reason="counts references and the memory of the process"),
+]
 
 RECORD = np.dtype([("number", "i4"), ("item", "O")])
 
@@ -180,7 +183,8 @@ def test_truncation_needs_no_room_for_all_coordinates():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("shape", [(60, 50, 50, 40), (400_000, 4), (1500, 1500)])
 def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkeypatch):
-    """Beside the result; also if more threads than a machine has each get counts of their own."""
+    """The bitmask is the only memory beside the result, also if each of 128 threads has counts of
+    its own."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     a = np.ones(shape, bool)
     with fastsel.threads(threads):
@@ -250,7 +254,7 @@ def assert_little_memory(a, extras, sorted):
 
 
 def taken_beside_outputs(call):
-    """By a call that finds no memory of another one, and keeps none."""
+    """The peak of bytes that a call takes, less its outputs, with an empty cache."""
     fastsel.set_keep_mb(0)
     tracemalloc.start()
     try:
@@ -297,7 +301,7 @@ def test_strings_take_at_most_64_bytes_each(size, repeated, kind, sorted, extras
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
-    """And a copy of an `out` that a kernel cannot write to."""
+    """An `out` that a kernel cannot write to is copied as well."""
     data = np.arange(4000.0).reshape(-1, width)
     rows = np.random.default_rng(1).integers(0, len(data), (100_000, 1))
     out = np.zeros((len(rows), width), order="C" if contiguous or width == 1 else "F")
@@ -371,14 +375,12 @@ def many_threads():
 
 
 def test_as_many_tables_at_once_as_there_is_memory_for():
-    """With few CPUs, no more threads than these have a table at the same time."""
-    keys = _keys.keys_of(np.arange(2_250_000), True)
+    """The number of threads that fill a table at the same time is limited by the promised
+    memory."""
+    keys = np.arange(2_250_000)
 
     def table_threads(expected):
-        outputs = True, True
-        job = partitions.Partitions(
-            keys.data, keys.size, keys.rule, None, _keys.SEEDS, expected, *outputs, 128
-        )
+        job = make_partitions(keys, expected=expected, inverse=True, counts=True, threads=128)
         return job.table_threads()
 
     assert table_threads(1000) == 128
@@ -389,7 +391,7 @@ BYTES_PER_THREAD = 20_000
 
 
 def test_memory_does_not_grow_with_the_threads(monkeypatch):
-    """What docs/differences.md promises, with more threads than most machines have."""
+    """The limit of docs/differences.md holds with more threads than most machines have."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     calls, size = many_threads()
     taken = {}

@@ -152,7 +152,7 @@ def test_help_has_every_part(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_help_shows_types_by_their_names(function):
-    """Not as the unions that NumPy's ArrayLike stands for."""
+    """Signatures show ArrayLike, not the unions that it stands for."""
     assert "_typing" not in str(inspect.signature(function))
 
 

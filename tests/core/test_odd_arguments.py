@@ -11,7 +11,7 @@ from comparison import outcome
 from grids import covering
 from hypothesis import given
 from hypothesis import strategies as st
-from oddities import (
+from odd_arguments import (
     ANSWERS,
     AXES,
     CHUNKS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from comparison import outcome
 from grids import covering
-from oddities import (
+from odd_arguments import (
     ANSWERS,
     LENGTHS,
     LIKES,

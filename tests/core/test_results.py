@@ -14,6 +14,8 @@ import pytest
 import fastsel
 from fastsel._core import results, scratch
 
+pytestmark = pytest.mark.thread_unsafe(reason="inspects memory that all threads share")
+
 KEPT = pytest.mark.skipif(
     "asan" in os.environ.get("LD_PRELOAD", ""),
     reason="nothing is kept where AddressSanitizer watches each block",
@@ -32,7 +34,7 @@ def _nothing_kept():
 
 
 def bytes_at(nbytes):
-    """Where the data of a new result of so many bytes lies."""
+    """The address of the data of a new result of `nbytes` bytes."""
     return results.empty((nbytes,), np.dtype(np.uint8)).ctypes.data
 
 
@@ -123,7 +125,7 @@ def ones():
     array[:] = 1
     return array
 
-ones()  # from now on malloc has such blocks side by side, in its heap
+ones()  # from now on malloc has blocks of this size side by side, in its heap
 arrays = [ones() for _ in range(100)]
 above = bytearray(100_000)  # so that they are not at the top of the heap
 del arrays
@@ -410,6 +412,6 @@ del kept
     "call", ["fastsel.flatnonzero(more)", "fastsel.unique(items, True, True, True, sorted=False)"]
 )
 def test_what_is_kept_makes_room(call, run_python):
-    """With one arena: malloc would take 64 MB more for each thread that asks it for memory."""
+    """malloc has one arena: otherwise it would take 64 MB more for each thread that allocates."""
     code = f"{LIMITED}{call}\nprint('done')"
     assert run_python(code, MALLOC_ARENA_MAX="1", FASTSEL_KEEP_MB="512") == "done\n"

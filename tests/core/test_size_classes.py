@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from comparison import outcome
 from grids import covering
-from oddities import THRESHOLDS, Plain, assert_same_answer
+from odd_arguments import THRESHOLDS, Plain, assert_same_answer
 
 import fastsel
 
@@ -118,7 +118,7 @@ CLASSES = {
 
 
 def items(dtype, size):
-    """Some of them zero, and no two of the first ones alike."""
+    """Items of which some are zero, and the first three differ."""
     numbers = np.random.default_rng(size).integers(0, 40, size)
     numbers[:3] = np.arange(3)[:size]
     if dtype == "i4,f8":
@@ -130,7 +130,7 @@ def items(dtype, size):
 
 
 def shapes(size):
-    """One axis, and two that are as equal as can be."""
+    """Shapes of one axis, and of two axes that are as equal as possible."""
     columns = max(n for n in range(1, math.isqrt(size) + 2) if size % n == 0)
     return [(size,), (size // columns, columns)]
 
@@ -153,7 +153,7 @@ def check(call, a):
 
 
 def check_each_size(call, dtype, array_of):
-    """On both sides of each limit, in one layout after the other."""
+    """Call with sizes on both sides of each limit, in one layout after the other."""
     layouts = itertools.cycle(LAYOUTS.values())
     for size in SIZES:
         flat = items(dtype, size)
@@ -175,7 +175,7 @@ def test_subclasses(kind, call, dtype):
 
 @covering(call=CALLS, dtype=["i4", "U3"])
 def test_memory_maps_of_a_file(call, dtype, tmp_path):
-    """Which have a memory map, as the views of other arrays have not."""
+    """Arrays are maps of a file; the np.memmap of `CLASSES` is a view of another array."""
 
     def mapped(a):
         if not a.size:

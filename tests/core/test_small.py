@@ -114,7 +114,7 @@ FIRST_KEYS = {
 
 @covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
 def test_unique_in_order_of_first_occurrence(dtype, keys):
-    """Up to one byte more than what one call serves."""
+    """Sizes go up to one byte more than the kernel of small arrays serves."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
         words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):

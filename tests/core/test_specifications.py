@@ -1,7 +1,7 @@
 """The examples of the specifications, by their names there, word for word.
 
-ONNX's are those of NonZero-13, Compress-11, Unique-11 and GatherND-13, with their own texts of
-what comes out; DirectML's are those of DML_NONZERO_COORDINATES_OPERATOR_DESC.
+ONNX's examples belong to NonZero-13, Compress-11, Unique-11 and GatherND-13, which also state the
+expected output; DirectML's belong to DML_NONZERO_COORDINATES_OPERATOR_DESC.
 """
 
 import numpy as np

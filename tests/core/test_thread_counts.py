@@ -112,7 +112,7 @@ fastsel.set_num_threads(2)
 def tasks():
     return len(os.listdir("/proc/self/task"))
 
-# Does no call add a thread while another thread counts so many items, and is in its region?
+# Does no call add a thread while another thread counts `size` items, and is in its region?
 def adds_none(size):
     # False, too, if the region of the other thread ends too early: then regions are free again.
     large, before = np.broadcast_to(True, size), tasks()
@@ -139,7 +139,7 @@ print("done")
 
 @HAS_PROC
 def test_a_caller_meanwhile_works_alone_and_at_once(run_python):
-    """It adds no thread while another call has its region, and does not wait for that."""
+    """A call during another call's region adds no thread, and does not wait for the region."""
     others = 1 if parallel.is_threaded() else 0
     assert run_python(AT_ONCE.format(others=others)) == "done\n"
 

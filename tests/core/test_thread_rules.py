@@ -77,6 +77,7 @@ print(fastsel.get_num_threads(), len(caught))
 """
 
 
+@pytest.mark.thread_unsafe(reason="sets a variable of the process")
 @pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
 @pytest.mark.parametrize("text", NONSENSE)
 def test_what_a_variable_says(text, name, monkeypatch):
@@ -106,7 +107,7 @@ def test_nonsense_in_a_variable_is_ignored_or_that_of_openmp_clamped(name, text,
 
 
 def test_a_count_of_openmp_that_is_none(monkeypatch):
-    """Of libomp that has read nonsense."""
+    """libomp reports these counts if OMP_NUM_THREADS is nonsense."""
     monkeypatch.setattr(_threads, "_openmp_asked", False)
     for count in (0, -979347401):
         assert _threads._asked(count)[0] == _threads._available
@@ -125,7 +126,7 @@ def test_nonsense_after_a_fork_is_ignored(text, run_forked):
 
 @pytest.mark.parametrize("number", [_threads.MAX_THREADS + 1, 10**30])
 def test_more_threads_than_sensible_are_refused(number):
-    """By calls as by the command line."""
+    """Calls and the command line refuse the same numbers."""
     message = f"from 1 to {_threads.MAX_THREADS}"
     for limit in (fastsel.threads, fastsel.set_num_threads):
         with pytest.raises(ValueError, match=f"^n must be {message}, got {number}$"):
@@ -150,7 +151,7 @@ def test_each_thread_has_256_kib_or_what_takes_as_long():
 
 
 def test_threads_holds_for_an_asyncio_task():
-    """Also while it waits, and others with numbers of their own go on."""
+    """The number holds while the task waits and other tasks run with numbers of their own."""
 
     async def task(number):
         with fastsel.threads(number):

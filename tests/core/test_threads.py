@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
 from comparison import assert_same, outcome
-from writers import while_writing
+from concurrent_writer import while_writing
 
 import fastsel
 
@@ -102,7 +102,7 @@ def test_tiny_arrays_have_the_same_result(operator, monkeypatch):
 
 
 def test_sizes_around_the_first_chunks():
-    """With the thresholds as they are: where a second and a third chunk begin."""
+    """Sizes where a second and a third chunk begin, with the thresholds of the library."""
     smallest = fastsel._core._threads.MIN_CHUNK_BYTES
     for chunks in (1, 2, 3):
         for size in (chunks * smallest - 1, chunks * smallest, chunks * smallest + 1):
@@ -115,6 +115,7 @@ def test_sizes_around_the_first_chunks():
 # The settings.
 
 
+@pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_set_num_threads_is_seen_by_get():
     try:
         for number in (1, 2, 5):
@@ -155,6 +156,7 @@ def test_number_of_threads_that_is_none(number, error):
     assert fastsel.get_num_threads() == before
 
 
+@pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_setting_holds_in_every_python_thread():
     seen, before = [], fastsel.get_num_threads()
     fastsel.set_num_threads(before + 2)
@@ -222,6 +224,7 @@ def test_concurrent_errors_are_those_of_their_caller(forced_kernels):
     in_threads([lambda bad=bad: caller(bad) for bad in (0, 100, 250, 499)])
 
 
+@pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_settings_change_while_others_call(forced_kernels):
     calls = operations(2000)
     expected = {operator: call() for operator, call in calls.items()}
@@ -241,9 +244,10 @@ def test_settings_change_while_others_call(forced_kernels):
         fastsel.set_num_threads(None)
 
 
+@pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_eight_threads_at_once(forced_kernels):
-    """What calls share, all at the same time: working memory, cached results, the settings, NumPy's
-    functions, strings whose hash nobody knows yet."""
+    """Threads share working memory, cached results, the settings, NumPy's functions, and strings
+    whose hash is not known yet: all are used at the same time."""
     random = np.random.default_rng(8)
     few, many = random.integers(0, 300, 20_000), random.integers(0, 2**60, 20_000)
     mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # whose positions are a cached result

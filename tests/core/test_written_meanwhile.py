@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from arrays import make
 from comparison import assert_same, outcome
+from concurrent_writer import while_writing
 from forcing import ALGORITHMS, force
 from grids import covering
-from writers import while_writing
 
 import fastsel
 from fastsel._core import _numpy
+
+pytestmark = pytest.mark.thread_unsafe(reason="has a writer and readers of its own")
 
 SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.03
 DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"]
@@ -58,7 +60,7 @@ def check_count_nonzero(array):
 
 
 def check_compress(array):
-    """As condition, and as what is selected from."""
+    """The array is the condition, and then the array that items are selected from."""
     places = np.arange(array.size)
     positions_are_valid(fastsel.compress(array.ravel(), places), array.size)
     assert len(fastsel.compress(places[: len(array)] % 2, array, axis=0)) == len(array) // 2
@@ -111,7 +113,7 @@ def check_group_indices(array):
 
 
 def check_sets(array):
-    """As one of both arrays or as both."""
+    """The array is one of both arrays, or both."""
     for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
         for one, another in ((array, other), (other, array)):
             assert fastsel.isin(one, another).shape == one.shape
@@ -167,7 +169,7 @@ def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
 
 @covering(name=CHECKS, dtype=["bool", "float32", "int64"])
 def test_small_array_written_meanwhile(name, dtype):
-    """As the kernels of small arrays read it."""
+    """The kernels of small arrays read an array that is written meanwhile."""
     array = make(dtype, (10_000,), 0.2, seed=3)
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
@@ -232,7 +234,8 @@ class Array(np.ndarray):
 
 
 def test_numpy_is_handed_a_mask_that_nobody_else_writes(monkeypatch, tmp_path):
-    """Its functions read a large mask twice, without the GIL: an index out of range, or a write."""
+    """NumPy's functions read a large mask twice, without the GIL: a change would lead to an index
+    out of range, or to a write beyond the result."""
     seen = []
 
     def spy(name):

@@ -10,8 +10,13 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.skipif(not importlib.util.find_spec(package), reason=f"needs pip install {package}")
-    for package in ("distributed", "zarr")
+    pytest.mark.thread_unsafe(reason="catches what an example prints"),
+    *(
+        pytest.mark.skipif(
+            not importlib.util.find_spec(package), reason=f"needs pip install {package}"
+        )
+        for package in ("distributed", "zarr")
+    ),
 ]
 PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
 

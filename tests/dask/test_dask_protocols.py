@@ -169,7 +169,7 @@ def test_graphs_are_lazy_and_pickle(call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_equal_calls_have_equal_names(call):
-    """So that dask knows results that it has."""
+    """By the name, dask knows a result that it has already computed."""
     assert names(CALLS[call](fastsel.dask, x)) == names(CALLS[call](fastsel.dask, x))
     other = da.from_array(a + 1, chunks=(3, 4))
     assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, other))

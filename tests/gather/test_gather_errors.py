@@ -13,7 +13,7 @@ A23 = np.arange(6).reshape(2, 3)
 
 
 def out_of_bounds(data, indices, batch_dims=0, **kwargs):
-    """The text of the IndexError, equal to that of the slow twin."""
+    """The text of the IndexError, equal to the text of the reference."""
     with pytest.raises(IndexError) as theirs:
         reference.gather_nd(data, indices, batch_dims)
     with pytest.raises(IndexError) as ours:

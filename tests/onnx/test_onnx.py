@@ -213,7 +213,7 @@ def test_unique_strings_with_axis(dtype, axis, sorted):
 
 
 def test_unique_strings_are_in_the_order_of_code_points():
-    """Which is that of their bytes in UTF-8."""
+    """The order of code points is the order of the bytes in UTF-8."""
     y = fx.unique(TEXTS).Y
     assert y.tolist() == sorted(set(TEXTS.ravel()), key=lambda text: text.encode())
 
@@ -266,7 +266,7 @@ def test_bad_attributes(call, error, text):
         call()
 
 
-# GatherND; its rules are those of fastsel.gather_nd, which has tests of its own.
+# GatherND follows the rules of fastsel.gather_nd, which has tests of its own.
 
 
 @pytest.mark.parametrize(

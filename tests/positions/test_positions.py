@@ -52,7 +52,7 @@ def check(function, array):
 
 
 def check_numpy(array):
-    """As `check`, without the slow twin, for all functions."""
+    """Compare all functions with NumPy, without the reference."""
     for function in FUNCTIONS:
         assert_same(getattr(fastsel, function)(array), getattr(np, function)(array))
 
@@ -344,7 +344,7 @@ def test_property_indices_ascend_and_address_all_that_is_selected(forced_kernels
     )
 
 
-# Axes of one item, short ones, and such that indices are, or are not, divided by a multiplication.
+# Axes of one item, short axes, and axes whose indices are, or are not, divided by a multiplication.
 LENGTHS = [(700, 3), (3, 700), (1, 500), (500, 1), (40, 1, 7, 3), (2, 32767, 2), (2, 32768, 2)]
 
 

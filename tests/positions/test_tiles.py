@@ -117,7 +117,7 @@ def test_chunks_are_those_of_pass_2(moved, each_num_threads):
 
 
 def test_counts_of_planes(each_num_threads):
-    """Inner rows of 3 items: those that lie apart are the longer ones."""
+    """Inner rows have 3 items; the longer rows have items that lie apart."""
     planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
     for _ in each_num_threads:
         assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)

@@ -19,7 +19,7 @@ COMMANDS = {
 
 
 def in_clone(folder, command):
-    """What a command prints in a folder that has the package as a subfolder."""
+    """The output of a command in a folder that has the package as a subfolder."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment.pop("PYTHONSAFEPATH", None)
     return subprocess.run(

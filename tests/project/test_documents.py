@@ -12,6 +12,8 @@ import pytest
 import fastsel
 from fastsel._cli import _commands as command_line
 
+pytestmark = pytest.mark.thread_unsafe(reason="catches what an example prints")
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
@@ -132,7 +134,7 @@ def test_readme_names_every_public_function():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=named)
 def test_links_lead_somewhere(document):
-    """Of files, and of sections of other pages."""
+    """Links to files, and to sections of other pages."""
     text = BLOCK.sub("", text_of(document))
     for target in re.findall(r"(?:\]\(|src=\"|srcset=\")([^)\"\s]+)", text):
         path, _, section = target.partition("#")
@@ -161,7 +163,8 @@ STEP = re.compile(r'step "([^"]+)"')
 
 
 def test_steps_of_the_check_are_those_of_its_script():
-    """What a document quotes as a step is one, and a row that names the script quotes one."""
+    """Each step that a document quotes is a step of the script, and a row that names the script
+    quotes one."""
     steps = set(STEP.findall(text_of(ROOT / ".ci" / "run")))
     assert len(steps) > 20
     quoted = set()

@@ -49,7 +49,7 @@ HEADERS = {path.name: name_of(path) for path in FILES if path.suffix == ".h"}  #
 
 
 def modules_of(base, names, ending=""):
-    """What ``from base import names`` imports: modules of the package, or the names of base."""
+    """The modules of the package that ``from base import names`` imports, or the names of base."""
     beside = {f"{base}.{name}{ending}" for name in names}
     return beside & MODULES or {base + ending}
 

@@ -20,7 +20,7 @@ RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)]*)\)")
 
 
 def metadata(folder, address):
-    """What setup.py writes of a clone whose address is that."""
+    """The metadata that setup.py writes in a clone whose address is `address`."""
     for name in ("README.md", "LICENSE", "setup.py"):
         shutil.copy(ROOT / name, folder)
     (folder / "fastsel").mkdir()

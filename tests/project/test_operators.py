@@ -43,7 +43,7 @@ def text_of(where):
 
 
 def has(where, pattern, name):
-    """Is there such a text, and not as a part of a longer name?"""
+    """Has the file the pattern with this name, and not as a part of a longer name?"""
     expression = re.escape(pattern).replace("NAME", rf"(?<!\w){name}(?!\w)")
     return re.search(expression, text_of(where)) is not None
 

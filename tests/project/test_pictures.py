@@ -25,7 +25,7 @@ def texts_of(name):
 
 
 def functions_of(name):
-    """What the picture calls the functions: the texts in the font of code."""
+    """The functions named in the picture: the texts in the font of code."""
     return [text.text for text in texts_of(name) if "monospace" in text.get("font-family", "")]
 
 

@@ -42,7 +42,7 @@ def program(request):
 
 
 def test_results_are_equal_and_timed(run, program):
-    """Of a part of the data; `measure` compares the results."""
+    """Programs run on a part of the data; `measure` compares the results."""
     (times,) = run.measure(program, rounds=1, step=8)
     with_numpy, in_functions, with_patch, with_fastsel = times
     assert 0 < in_functions < with_numpy

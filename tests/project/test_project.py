@@ -20,8 +20,8 @@ def test_files_that_name_a_version_name_this_one(file):
 
 
 def test_the_changelog_is_kept():
-    """In the form of keepachangelog.com: what is not released stands first, and a date beside each
-    release, the last of which is this version."""
+    """The changelog has the form of keepachangelog.com: unreleased changes stand first, each
+    release has a date, and the last release is this version."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first, *releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert first == "[Unreleased]"
@@ -41,8 +41,8 @@ def test_every_kernel_has_mutants():
 
 
 def test_survivors_are_mutants():
-    """What survivors.txt explains is a line of a kernel, and one that may be changed. Of headers,
-    what may be changed depends on the CPU."""
+    """Each line that survivors.txt explains is a line of a kernel that mutate.py may change. For
+    headers, the CPU decides which lines may be changed."""
     for file in {file for file, *_ in mutate.survivors()}:
         lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
         explained = {tuple(pair) for name, *pair in mutate.survivors() if name == file}

@@ -10,6 +10,8 @@ import pytest
 import fastsel
 from fastsel._core._operators import OPERATORS
 
+pytestmark = pytest.mark.thread_unsafe(reason="replaces fastsel's functions, and catches prints")
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 

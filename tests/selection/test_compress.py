@@ -202,7 +202,7 @@ def test_rows_of_every_length(row, few_threads):
     name=["uint8", "int16", "float32", "float64"],
 )
 def test_masks_of_neighbouring_rows(length, name, few_threads):
-    """Masks of so many rows that these end with a block, and of some rows more and less."""
+    """Masks that end with a block, and masks of some rows more and less."""
     for rows in (2, 63, 64, 65, 200):
         array = make(name, rows * length).reshape(rows, length)
         for density in (0.05, 0.5, 0.95) if rows % 2 else (0, 0.5, 1):

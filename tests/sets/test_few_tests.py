@@ -12,7 +12,7 @@ COUNTS = (1, 2, 7, few_tests.MAX_TESTS, few_tests.MAX_TESTS + 1)
 
 
 def few_values(dtype, size, rng):
-    """Of few values, with zeros of both signs, NaN of several bits and NaT."""
+    """Items of few values, with zeros of both signs, NaN of several bits and NaT."""
     numbers = rng.integers(0, 40, size)
     if dtype[0] in "Mm":
         items = numbers.astype("i8").view(dtype)

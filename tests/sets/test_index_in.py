@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 import reference
 from arrays import DTYPES, grouped, in_a_row, objects, scattered
-from comparison import assert_same
+from comparison import assert_same, two_arrays
 from forcing import ALGORITHMS, force
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
-from set_checks import two_arrays
 
 import fastsel
 from fastsel._sets import _membership
@@ -208,7 +207,7 @@ def test_errors_name_what_differs():
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_keys_made_to_collide(dtype, monkeypatch, few_threads):
-    """All of them in one slot: NumPy's sort finds them."""
+    """All keys want one slot, the table gives up, and NumPy's sort serves the call."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", (0, 1))
     words = (np.arange(40_000, dtype="u8") << (12 if dtype == "u4" else 40)).astype(dtype)
     words = np.unique(words)

@@ -5,16 +5,15 @@ import pytest
 import reference
 from arrays import grouped
 from collisions import SEEDS, colliding
-from comparison import assert_same
+from comparison import assert_same, check_set_functions, two_arrays
 from forcing import ALGORITHMS, force
 from marks import SIGNALLING_NANS
-from set_checks import check_all, two_arrays
+from unique_kernels import INTEGER_RULE, make_tables
 
 import fastsel
 from fastsel._sets import _membership
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _keys
-from fastsel._unique.tables import Tables
 
 pytestmark = SIGNALLING_NANS
 
@@ -52,8 +51,8 @@ def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
         for size in (0, 1, 2, 3):
             first = np.resize(words, 300)
             second = words[size : size + 3]
-            check_all(first, second)
-            check_all(second, first)
+            check_set_functions(first, second)
+            check_set_functions(second, first)
 
 
 def test_input_unmodified(few_threads):
@@ -67,19 +66,23 @@ def test_input_unmodified(few_threads):
 
 # Keys made to collide.
 
-RULE = (2**64 - 1, 2**64 - 1, 0, False)
-
 
 def as_keys(array):
-    return _keys.Keys(array, array.size, array.itemsize, RULE, None, None)
+    return _keys.Keys(array, array.size, array.itemsize, INTEGER_RULE, None, None)
+
+
+def lookup_in_table(tables, items, *, of_tests):
+    """Which items are among the keys of the tables and, if asked for, the other way round."""
+    return by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 
 def test_strings_whose_hashes_are_equal_are_told_apart():
-    """With a factor of 0 all are: in a table of few keys, each is compared with all the others."""
+    """With a factor of 0 all hashes are equal: in a table of few keys, each key is compared with
+    all the others."""
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for one, other in ((first, second), (first, second[:25])):
-        found = of_small(one, other, RULE, (2, 0), True, True, False)
+        found = of_small(one, other, INTEGER_RULE, (2, 0), True, True, False)
         assert_same(found, (np.isin(one, other), np.isin(other, one)))
 
 
@@ -88,10 +91,10 @@ def test_lookups_give_up_on_collisions():
     chain = colliding(500)
     cheap = np.random.default_rng(8).integers(0, 2**64, 20_000, dtype=np.uint64)
     tests, ends = np.concatenate((cheap, chain)), np.tile(chain[-50:], 400)
-    tables = Tables(tests, tests.size, RULE, None, SEEDS, 1 << 16, 0, False, False, 1)
+    tables = make_tables(tests, max_groups=1 << 16)
     assert tables.find()
-    assert by_table(tables, as_keys(cheap), SEEDS, True, True, False, 1) is not None
-    assert by_table(tables, as_keys(ends), SEEDS, True, False, False, 1) is None
+    assert lookup_in_table(tables, cheap, of_tests=True) is not None
+    assert lookup_in_table(tables, ends, of_tests=False) is None
 
 
 def test_partitions_give_up_on_collisions():

@@ -91,7 +91,7 @@ class Plain(np.ndarray):
     """A subclass without methods of its own."""
 
 
-# Older NumPy raises an error for other arrays than those of one dimension.
+# Older NumPy raises an error unless both arrays have one dimension.
 FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
 
 SET = {1, 2}  # one for both, since it is an item by identity

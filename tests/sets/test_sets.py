@@ -5,14 +5,20 @@ import itertools
 import numpy as np
 import pytest
 from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, some_for
-from comparison import assert_same, assert_same_outcome, outcome
+from comparison import (
+    SORTED_SET_FUNCTIONS,
+    assert_same,
+    assert_same_outcome,
+    check_set_functions,
+    outcome,
+    two_arrays,
+)
 from forcing import ALGORITHMS, force
 from grids import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
-from set_checks import SORTED, check_all, two_arrays
 
 import fastsel
 
@@ -33,7 +39,7 @@ def test_every_dtype_and_layout(name, layout, sizes, few_threads):
     if not has_layout(dtype, layout):
         return
     arrays = two_arrays(dtype, sizes)
-    check_all(*(LAYOUTS[layout](array) for array in arrays))
+    check_set_functions(*(LAYOUTS[layout](array) for array in arrays))
 
 
 @covering(
@@ -44,15 +50,15 @@ def test_every_dtype_and_layout(name, layout, sizes, few_threads):
 )
 def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
     force(monkeypatch, algorithm)
-    check_all(*two_arrays(SERVED[name], *inputs))
+    check_set_functions(*two_arrays(SERVED[name], *inputs))
 
 
 @pytest.mark.parametrize("name", SERVED)
 def test_small_arrays(name):
-    """As users have them."""
+    """Small arrays take the path that they take for users: no kernel is forced."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
     for sizes in [*some_for(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
-        check_all(*two_arrays(SERVED[name], sizes))
+        check_set_functions(*two_arrays(SERVED[name], sizes))
 
 
 @covering(
@@ -63,15 +69,15 @@ def test_small_arrays(name):
 def test_arrays_of_several_chunks(name, nbytes):
     dtype = SERVED[name]
     sizes = [length // max(8, dtype.itemsize) for length in nbytes]
-    check_all(*two_arrays(dtype, sizes))
+    check_set_functions(*two_arrays(dtype, sizes))
 
 
 @given(data=st.data())
 def test_any_integers(data):
-    """Of a range around which a direct-address table ends."""
+    """Integers lie on both sides of the widest range that a direct-address table holds."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
-    check_all(first, second)
+    check_set_functions(first, second)
 
 
 @given(data=st.data())
@@ -79,13 +85,13 @@ def test_any_floats(data):
     width = data.draw(st.sampled_from([16, 32, 64]))
     numbers = st.lists(st.floats(width=width), max_size=40)
     first, second = (np.array(data.draw(numbers), f"f{width // 8}") for _ in range(2))
-    check_all(first, second)
+    check_set_functions(first, second)
 
 
 @pytest.mark.parametrize("name", [name for name in DTYPES if name not in SERVED])
 def test_numpy_serves_the_others(name):
     first, second = two_arrays(DTYPES[name], (30, 20), in_a_row)
-    for function in ("isin", *SORTED):
+    for function in ("isin", *SORTED_SET_FUNCTIONS):
         assert_same_outcome(
             outcome(getattr(fastsel, function), first, second),
             outcome(getattr(np, function), first, second),
@@ -103,7 +109,7 @@ def test_shapes(dtype, few_threads):
         first, second = np.arange(6).astype(dtype), np.arange(3, 9).astype(dtype)
         first = np.resize(first, one) if np.prod(one) else np.empty(one, dtype)
         second = np.resize(second, other) if np.prod(other) else np.empty(other, dtype)
-        for name in ("isin", *SORTED):
+        for name in ("isin", *SORTED_SET_FUNCTIONS):
             expected = getattr(np, name)(first, second)
             assert_same(getattr(fastsel, name)(first, second), expected)
             if name != "isin":
@@ -189,13 +195,13 @@ def edges(dtype):
 
 @pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
 def test_contiguous_items_at_odd_addresses(dtype):
-    """As in a buffer of records; small arrays, and larger ones."""
+    """Items at odd addresses lie in buffers of records; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
         odd = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
         assert odd.flags.c_contiguous
         for first, second in ((odd, array[::2].copy()), (array[::2].copy(), odd), (odd, odd)):
-            check_all(first, second)
+            check_set_functions(first, second)
 
 
 @pytest.mark.parametrize("one", MIXED)
@@ -205,7 +211,7 @@ def test_two_dtypes(one, other):
     another way."""
     first = edges(one)
     for second in (edges(other), np.resize(edges(other), 100)):
-        for name in ("isin", *SORTED):
+        for name in ("isin", *SORTED_SET_FUNCTIONS):
             expected = outcome(getattr(np, name), first, second)
             found = outcome(getattr(fastsel, name), first, second)
             assert found[:2] == expected[:2] if expected[0] == "raises" else True, (name, found)
@@ -220,7 +226,7 @@ def assert_same_values(found, expected):
 
 
 def test_large_integers_are_compared_as_they_are():
-    """Where NumPy's sort, of many tests in a wide range, makes floats of them."""
+    """NumPy's sort makes floats of large integers, if there are many tests in a wide range."""
     tests = np.append(np.arange(50, dtype="u8") * 2**57, np.array([2**53, 2**64 - 1], "u8"))
     items = np.array([2**53, 2**53 + 1, -1, -(2**63)])
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
@@ -239,4 +245,4 @@ def test_mostly_nan(dtype, share):
         array[random.random(array.size) < share] = (
             np.array("nat", dtype) if dtype[0] in "mM" else np.nan
         )
-    check_all(a, b)
+    check_set_functions(a, b)

@@ -1,7 +1,7 @@
 """Makers of arrays for the tests: every dtype, and items of it from its whole range.
 
 All is deterministic: the same arguments give the same array. Items come from two pools per dtype,
-the items that are selected (truthy) and those that are not (falsy). The pools hold the awkward
+the items that are selected (truthy) and the items that are not (falsy). The pools hold the awkward
 values: negative zero, NaN with any payload, subnormals, NaT, a lone bit, bool bytes other than 1.
 """
 
@@ -103,7 +103,8 @@ WORD_DTYPES = {
 
 
 def some_for(name, values, parts=4):
-    """All values for WORD_DTYPES; a part of them, another for each neighbour, for other DTYPES."""
+    """All values for WORD_DTYPES; for other DTYPES one value in `parts`, shifted by one from dtype
+    to dtype."""
     place = [*DTYPES].index(name) if name in DTYPES else 0
     return values if name in WORD_DTYPES else values[place % parts :: parts]
 
@@ -176,7 +177,8 @@ def _complex_pools(dtype):
 
 
 def _struct_pools(dtype):
-    """One falsy item, and one item for each truthy leaf, on top of padding that is not zero."""
+    """One falsy item, and one item for each truthy leaf, both on top of padding that is not
+    zero."""
     fields = [(name, *dtype.fields[name][:2]) for name in dtype.names]
 
     def blank(count):
@@ -283,7 +285,7 @@ def make(dtype, shape, density=0.5, seed=0):
 
 @functools.cache
 def _positions(size, density, seed, falsy, truthy):
-    """Of random items, in a pool of so many falsy ones and then truthy ones."""
+    """Positions of random items in a pool of `falsy` falsy items and then `truthy` truthy ones."""
     rng = np.random.default_rng([size, seed])
     chosen = choose(size, density, rng)
     if falsy == 0:

@@ -71,7 +71,7 @@ def computed(result):
 
 
 def assert_declared(result):
-    """Chunks, dimensions and dtype that the graph declares are those that it gives."""
+    """The computed result has the chunks, dimensions and dtype that the graph declares."""
     for x in result if isinstance(result, tuple) else (result,):
         whole = dask.compute(x)[0]
         assert np.ndim(whole) == x.ndim

@@ -1,7 +1,15 @@
-"""Exact comparison of results and of errors: type, dtype, shape and every bit of a value."""
+"""Exact comparison of results and errors, and of whole functions with the reference.
+
+Equal results have the same type, dtype and shape, and every bit of a value is the same.
+"""
 
 import numpy as np
-from arrays import LONG_DTYPES, padding_bytes
+import reference
+from arrays import LONG_DTYPES, grouped, objects, padding_bytes, scattered
+
+import fastsel
+
+SORTED_SET_FUNCTIONS = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 
 
 def value_bytes(array):
@@ -37,7 +45,7 @@ def assert_same(actual, expected):
 
 
 def outcome(function, *args, **kwargs):
-    """What a call does: ("returns", result) or ("raises", type, text)."""
+    """The outcome of a call: ("returns", result) or ("raises", type, text)."""
     try:
         return ("returns", function(*args, **kwargs))
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError, Warning) as error:
@@ -57,3 +65,63 @@ def lists(outputs):
     """One output or several as lists."""
     outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
     return [output.tolist() for output in outputs]
+
+
+def check_unique(function, ar, oracle=reference.unique_outputs, **options):
+    """`function` returns what `reference.unique_cases` expects, for each combination of outputs."""
+    for keywords, expected in reference.unique_cases(ar, oracle, **options):
+        try:
+            assert_same(function(ar, **keywords), expected)
+        except AssertionError as error:
+            error.add_note(f"for {ar.dtype} of shape {ar.shape} and {keywords}")
+            raise
+
+
+def check_values_and_index(array, threads=(1, 2, 3, 7)):
+    """Values, and values and index, in both orders, for each NaN rule and number of threads."""
+    for equal_nan in (True, False):
+        if array.dtype.kind not in "fmM" and not equal_nan:
+            continue
+        for in_order in (True, False):
+            values, index, *_ = reference.unique_outputs(
+                array, equal_nan=equal_nan, sorted=in_order
+            )
+            rules = {"equal_nan": equal_nan, "sorted": in_order}
+            for count in threads:
+                with fastsel.threads(count):
+                    assert_same(fastsel.unique(array, **rules), values)
+                    found = fastsel.unique(array, return_index=True, **rules)
+                    assert_same(found, (values, index))
+
+
+def check_objects(items, **keywords):
+    """`fastsel.unique` gives the outputs of `reference.object_outputs`; returns its values."""
+    found = fastsel.unique(objects(*items), True, True, True, sorted=False, **keywords)
+    values, index, inverse, counts = reference.object_outputs(items)
+    assert len(found[0]) == len(values)
+    assert all(ours is theirs for ours, theirs in zip(found[0], values, strict=True))
+    assert [output.tolist() for output in found[1:]] == [index, inverse, counts]
+    return found[0]
+
+
+def two_arrays(dtype, sizes, make_items=scattered):
+    """Arrays of which about half the items are in the other one."""
+    pool = grouped(dtype, 3 * max(*sizes, 1), max(*sizes, 1), make_items=make_items)
+    return pool[: sizes[0]], pool[len(pool) - sizes[1] :]
+
+
+def check_set_functions(first, second):
+    """Each set function of fastsel returns what the reference returns."""
+    for invert in (False, True):
+        expected = reference.isin(first, second, invert)
+        assert_same(fastsel.isin(first, second, invert=invert), expected)
+    assert_same(
+        fastsel.intersect1d(first, second, return_indices=True),
+        reference.intersect1d(first, second, return_indices=True),
+    )
+    for name in SORTED_SET_FUNCTIONS:
+        assert_same(getattr(fastsel, name)(first, second), getattr(reference, name)(first, second))
+    assert_same(
+        fastsel.setdiff1d(first, second, assume_unique=True),
+        reference.setdiff1d(first, second, assume_unique=True),
+    )

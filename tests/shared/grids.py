@@ -1,4 +1,4 @@
-"""Grids of cases: a few that meet every value run always, the others are marked slow."""
+"""Grids of cases: a few cases that meet every value always run, the others are marked slow."""
 
 import itertools
 import random
@@ -20,7 +20,7 @@ def every_third(values, first):
 def covering(at_least=1, **axes):
     """Parametrise by every combination of the axes' values, most of them marked slow.
 
-    The others meet each value of each axis, and are `at_least` so many; always the same ones.
+    The other cases, at least `at_least`, meet each value of each axis; they are always the same.
     """
     values = [list(axis) for axis in axes.values()]
     grid = [*itertools.product(*(range(len(axis)) for axis in values))]
@@ -33,8 +33,8 @@ def covering(at_least=1, **axes):
 
 
 def few_that_cover(grid, at_least):
-    """At first those, in no order, whose every value is new, then those with fewer new values; in
-    the end more, if that is too few."""
+    """Choose cases that have only new values, in no order, then cases with fewer and fewer new
+    values; at last any cases, up to `at_least`."""
     mixed = random.Random(0).sample(grid, len(grid))
     chosen, met = set(), set()
     for wanted in range(len(grid[0]), 0, -1):

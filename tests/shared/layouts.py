@@ -37,7 +37,7 @@ def as_rows_strided(array):
 
 
 def as_negative(array):
-    """All strides negative."""
+    """The same items with negative strides."""
     flip = (slice(None, None, -1),) * array.ndim
     return np.ascontiguousarray(array[flip])[flip] if array.ndim else array
 

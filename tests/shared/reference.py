@@ -1,4 +1,4 @@
-"""The slow twin: every operator again, in plain Python and NumPy, short enough to be seen right.
+"""Every operator again, in plain Python and NumPy: slow, and short enough to be seen right.
 
 No function here calls the NumPy function that it restates. Inputs are arrays; nothing is checked
 beyond what the answer needs.
@@ -10,13 +10,12 @@ import math
 from collections import namedtuple
 
 import numpy as np
-from comparison import assert_same
 
 Coordinates = namedtuple("Coordinates", ["count", "coordinates"])
 
 
 def truth(array):
-    """Which items are selected: a bool array of the same shape."""
+    """A bool array of the same shape: is the item selected?"""
     dtype = array.dtype
     if dtype.names is not None:
         chosen = np.zeros(array.shape, bool)
@@ -247,6 +246,15 @@ def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
     return values, index, np.array(inverse, np.intp).reshape(inverse_shape), counts
 
 
+def object_outputs(items):
+    """The four outputs for a list of hashable objects, in order of first occurrence, by a dict."""
+    group_ids = {}
+    inverse = [group_ids.setdefault(item, len(group_ids)) for item in items]
+    index = [inverse.index(group) for group in range(len(group_ids))]
+    counts = [inverse.count(group) for group in range(len(group_ids))]
+    return list(group_ids), index, inverse, counts
+
+
 def unique(
     ar,
     return_index=False,
@@ -303,7 +311,7 @@ def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
 
 
 def isin(element, test_elements, invert=False):
-    """Which items are among the test elements, or are not; NaN is among nothing."""
+    """A bool array: is the item one of the test elements, or none of them? NaN equals nothing."""
     element, tests = np.asarray(element), np.asarray(test_elements).reshape(-1)
     keys, missing = _keys(np.concatenate((element.reshape(-1), tests)))
     known = {*itertools.compress(keys[element.size :], (not no for no in missing[element.size :]))}
@@ -333,7 +341,7 @@ def index_in(element, test_elements, axis=None):
 
 
 def intersect1d(ar1, ar2, return_indices=False):
-    """As unique of both, of which those in the other one are kept."""
+    """The values of `unique` of both arrays that are in both."""
     one, other = np.reshape(ar1, -1), np.reshape(ar2, -1)
     common = np.concatenate((one, other)).dtype
     (values, index1, *_), (others, index2, *_) = unique_outputs(one), unique_outputs(other)
@@ -358,7 +366,7 @@ def setxor1d(ar1, ar2):
 
 
 def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
-    """The same four from numpy.unique, for arrays too large for the slow twin.
+    """The same four from numpy.unique, for arrays too large for this module.
 
     Not for what NumPy itself gets wrong: StringDType with NaN, NaN of ml_dtypes.
     """
@@ -384,13 +392,3 @@ def unique_cases(
         for wanted in itertools.product((False, True), repeat=3):
             keywords = dict(zip(names, wanted, strict=True), axis=axis, equal_nan=nan, sorted=order)
             yield keywords, _wanted(outputs, *wanted)
-
-
-def check_unique(function, ar, oracle=unique_outputs, **options):
-    """`function` returns what `unique_cases` expects, for each combination of outputs."""
-    for keywords, expected in unique_cases(ar, oracle, **options):
-        try:
-            assert_same(function(ar, **keywords), expected)
-        except AssertionError as error:
-            error.add_note(f"for {ar.dtype} of shape {ar.shape} and {keywords}")
-            raise

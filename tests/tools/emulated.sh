@@ -14,7 +14,7 @@ cpu=$1
 mkdir -p "$2"
 work=$(cd "$2" && pwd)
 shift 2
-[ $# -gt 0 ] || set -- tests/positions tests/selection tests/gather tests/unique/test_{distinct,distinct_values,dense}.py tests/core/test_threads.py
+[ $# -gt 0 ] || set -- tests/positions tests/selection tests/gather tests/unique/test_{unique,keys,complex,tables,partitions,presorted,dense}.py tests/core/test_threads.py
 root=$work/root site=$work/site source=$work/source
 python3=$(command -v "${PYTHON:-python3}")
 

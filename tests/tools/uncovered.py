@@ -7,7 +7,7 @@
 Lines of which uncovered.txt says why are left out. The exit status is 1 if there are others,
 or if that file lists a line that is no more.
 
-gcov counts lines of C. Before those of a statement, Cython writes a comment that quotes it.
+gcov counts lines of C. Before the lines of a statement, Cython writes a comment that quotes it.
 """
 
 import json

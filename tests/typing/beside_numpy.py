@@ -73,7 +73,7 @@ def revealed(checker: str) -> list[str]:
 
 
 def unknowns(kind: str) -> int:
-    """How much of a type is not known: a call that returns `Any` knows least."""
+    """How much of a type is not known: of a call that returns `Any`, least is known."""
     kind = re.sub(r"(?<=ndarray\[)(tuple\[Any, \.\.\.\]|Any)", "shape", kind)
     return 99 if kind in ("Any", "Unknown") else len(re.findall(r"\b(Any|Unknown)\b", kind))
 

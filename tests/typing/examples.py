@@ -35,7 +35,7 @@ count, coordinates = found
 assert_type(count, np.integer[Any])
 assert_type(coordinates, NDArray[np.integer[Any]])
 
-# selection: the scalar type stays, that of a list is not known
+# selection: the scalar type stays, the scalar type of a list is not known
 assert_type(fastsel.compress(flags, floats), NDArray[np.float32])
 assert_type(fastsel.compress([True, False, True], table, axis=0), NDArray[np.int16])
 assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])
@@ -53,7 +53,7 @@ assert_type(fastsel.gather_nd(floats, [[0], [2]]), NDArray[np.float32])
 assert_type(fastsel.gather_nd([[1, 2], [3, 4]], [[0], [1]], batch_dims=1), NDArray[Any])
 assert_type(fastsel.gather_nd(table, [[0], [2]], out=out), NDArray[np.int16])
 
-# unique: one array, or as many as are asked for
+# unique: one array, or a tuple of arrays
 assert_type(fastsel.unique(floats), NDArray[np.float32])
 assert_type(fastsel.unique([3, 1, 3]), NDArray[Any])
 assert_type(fastsel.unique(table, axis=0, sorted=False), NDArray[np.int16])
@@ -133,7 +133,7 @@ assert_type(fastsel.__version__, str)
 
 
 def of_any_array_like(x: ArrayLike) -> NDArray[Any]:
-    """What other libraries' functions take, too."""
+    """Arguments may have the type that other libraries' functions take, too."""
     assert_type(fastsel.flatnonzero(x), FlatIndices)
     assert_type(fastsel.isin(x, x), NDArray[np.bool_])
     return fastsel.unique(x)

@@ -141,8 +141,8 @@ def test_argsort_of_rows(dtype, width):
 @pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
 @pytest.mark.parametrize("span", [2, 50, 2**62], ids="span{}".format)
 def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
-    """Of each number of rows, some alike in the first columns, some in all but the last, some in
-    all: packed into words, word by word, and all words at once."""
+    """Rows share no columns, the first ones, all but the last, or all. Their number decides whether
+    they are packed into words, sorted word by word, or by all words at once."""
     generator = np.random.default_rng(width)
     for size in (2, 300, 3000):
         words = generator.integers(-span // 2, span // 2, (size, width))
@@ -195,7 +195,7 @@ SHAPES_OF_NUMBERS = {
 
 @functools.lru_cache(maxsize=8)
 def values_and_answer(kind, size, equal_nan):
-    """Some numbers, and all outputs of NumPy, which several cases ask for."""
+    """Some numbers, and all of NumPy's outputs for them, which several cases need."""
     values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
     return values, np.unique(values, True, True, True, equal_nan=equal_nan)
 
@@ -253,7 +253,7 @@ def test_places_inverts_a_permutation():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_signalling_nan_is_no_cause_for_a_warning(dtype, monkeypatch):
-    """As it is where NumPy casts one to a wider dtype."""
+    """NumPy warns where it casts a signalling NaN to a wider dtype; unique does not."""
     force(monkeypatch, "sorting")
     array = np.arange(1000).astype(dtype)
     nan = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]

@@ -1,4 +1,4 @@
-"""unique of words of a narrow range: direct-address tables."""
+"""The algorithm `dense`: direct-address tables, for words of a narrow range."""
 
 import numpy as np
 import pytest
@@ -6,24 +6,16 @@ import reference
 from arrays import ML_DTYPES
 from comparison import assert_same, value_bytes
 from grids import covering
+from unique_kernels import INTEGER_RULE, find_ascending, find_dense, integer_order
 
 import fastsel
 from fastsel._unique import _algorithms, _keys
-from fastsel._unique.dense import dense
-from fastsel._unique.presence import ascending_values
 from fastsel._unique.sample import sampled_range
 
-RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 EDGES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
 NARROW = ("bool", "int8", "uint8", "int16", "uint16", "float16", ">i2", "bfloat16", "float8_e4m3fn")
 WIDE = ("int32", "uint32", "int64", "uint64")
 THREADS = (1, 2, 3, 7)
-
-
-def order_of(dtype):
-    """How words of that integer dtype become numbers."""
-    dtype = np.dtype(dtype)
-    return (0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1), 0, 0
 
 
 def dtype_of(name):
@@ -45,17 +37,11 @@ def first_index(array):
 
 def first_found(array, span, threads=1):
     """The positions of first occurrences, or None."""
-    found = dense(
-        array, array.size, RULE, order_of(array.dtype), span, False, False, False, threads
-    )
+    found = find_dense(array, span, threads=threads)
     if found is None:
         return None
     bits = found[0].view(np.uint8)
     return np.flatnonzero(np.unpackbits(bits, bitorder="little", count=array.size))
-
-
-def values_found(array, span, threads=1):
-    return ascending_values(array, array.size, RULE, order_of(array.dtype), span, threads)
 
 
 def check(array, rules):
@@ -124,13 +110,15 @@ def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
 def test_a_block_with_one_new_word(dtype):
-    """At each place of a block, and of each value, after blocks that have none."""
+    """The new word has each place of a block, and each value, after blocks without a new word."""
     for known in (1, 4, 5, 100):
         base = np.arange(64 * 6) % known
         for place in range(64 * 4, 64 * 6):
             array = base.astype(dtype)
             array[place] = 127 - place % 25
-            base_of_range = {"i1": 128}.get(dtype, 0) + order_of(dtype)[0] * (dtype == "i8")
+            base_of_range = {"i1": 128}.get(dtype, 0) + integer_order(np.dtype(dtype))[0] * (
+                dtype == "i8"
+            )
             span = (0, 8) if dtype in ("u1", "i1") else (base_of_range, 16)
             assert np.array_equal(first_found(array, span), first_index(array)), place
 
@@ -159,9 +147,9 @@ def test_chunks_drop_what_others_have_met(threads, groups):
     for items in (rng.integers(0, groups, 50_000), np.arange(50_000) // (50_000 // groups + 1)):
         for dtype in ("u2", "u4", "i8"):
             array = items.astype(dtype)
-            span = (order_of(dtype)[0], 16)
+            span = (integer_order(np.dtype(dtype))[0], 16)
             assert np.array_equal(first_found(array, span, threads), first_index(array))
-            assert_same(values_found(array, span, threads), np.unique(array))
+            assert_same(find_ascending(array, span, threads=threads), np.unique(array))
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -170,22 +158,22 @@ def test_chunks_drop_what_others_have_met(threads, groups):
 def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
     for dtype, beyond in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
         array = (np.arange(10_000) % known).astype(dtype)
-        span = (order_of(dtype)[0], 7)
+        span = (integer_order(np.dtype(dtype))[0], 7)
         assert first_found(array, span, threads) is not None
         array[place] = beyond
         assert first_found(array, span, threads) is None
-        assert values_found(array, span, threads) is None
+        assert find_ascending(array, span, threads=threads) is None
 
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_later_rounds_do_not_revive_an_attempt(threads):
-    """Of several rounds of keys, the first alone has a word beyond the range."""
+    """Keys come in several rounds; the first round alone has a word beyond the range."""
     array = np.arange(4_000_000) % 77
-    span = order_of("i8")[0], 7
-    assert values_found(array, span, threads).tolist() == [*range(77)]
+    span = integer_order(np.dtype("i8"))[0], 7
+    assert find_ascending(array, span, threads=threads).tolist() == [*range(77)]
     array[0] = 999
     assert first_found(array, span, threads) is None
-    assert values_found(array, span, threads) is None
+    assert find_ascending(array, span, threads=threads) is None
 
 
 @pytest.mark.parametrize("sorted_too", [True, False])
@@ -216,7 +204,7 @@ def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
 
 
 def test_a_permutation(few_threads):
-    """As many entries as there are keys."""
+    """The table has as little room as possible: one entry for each key."""
     for dtype in WIDE:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
         assert_same(fastsel.unique(array, sorted=False), array)
@@ -242,7 +230,7 @@ def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
         steps[-2:] = entries - 1, 0
         array = np.array([lowest + step for step in steps.tolist()], dtype)
         span = lowest - limits.min, bits
-        assert_same(values_found(array, span, threads), np.unique(array))
+        assert_same(find_ascending(array, span, threads=threads), np.unique(array))
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
@@ -265,9 +253,9 @@ def test_other_byte_orders(dtype):
 
 def spanned(items):
     """The numbers with an entry, as values: the least and the greatest."""
-    sign, *_ = order_of(items.dtype)
-    base, bits = sampled_range(items, items.size, RULE, order_of(items.dtype))
-    return base - sign, base - sign + (1 << bits) - 1
+    order = integer_order(items.dtype)
+    base, bits = sampled_range(items, items.size, INTEGER_RULE, order)
+    return base - order[0], base - order[0] + (1 << bits) - 1
 
 
 @pytest.mark.parametrize("dtype", WIDE)

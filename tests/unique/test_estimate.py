@@ -21,7 +21,7 @@ def test_groups_of_equal_size(groups, dtype):
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_one_large_group_among_distinct_keys(share):
-    """As of NaN: many small groups are not overlooked."""
+    """One group, such as NaN, does not hide many small groups."""
     rng = np.random.default_rng(1)
     array = np.where(rng.random(SIZE) < share, np.nan, rng.random(SIZE))
     assert (1 - share) * SIZE * 0.3 <= estimate(array) <= SIZE
@@ -76,7 +76,7 @@ def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
 
 @pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.5, 177)])
 def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
-    """What those met twice and oftener do not tell."""
+    """Keys that the sample has twice and more often do not show how many are not repeated."""
     rng = np.random.default_rng(7)
     size, drawn = 2_400_000, 4096
     for _ in range(20):

@@ -19,7 +19,7 @@ pytestmark = SIGNALLING_NANS
 
 
 def by_unique(array, **options):
-    """What unique and a stable sort of its inverse say."""
+    """The groups by unique, and their positions by a stable sort of its inverse."""
     values, inverse, counts = fastsel.unique(
         array, return_inverse=True, return_counts=True, **options
     )

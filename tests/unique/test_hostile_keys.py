@@ -70,7 +70,7 @@ def check_keys(keys, monkeypatch):
     ],
 )
 def test_hostile_keys_give_the_right_result(dtype, count, step, forced_kernels, monkeypatch):
-    """Of every so many kinds, a beginning that depends on the dtype."""
+    """Every `step`-th kind of hostile keys, from a kind that depends on the dtype."""
     for name, keys in itertools.islice(hostile_keys(count), len(dtype) % step, None, step):
         for words in (keys, np.concatenate([keys, keys[::-1]])):
             try:

@@ -34,7 +34,7 @@ CASES = {
         50_000,
         "partitions",
     ),
-    "as many that fit one table": ({"ascending": False}, 50_000, "tables"),
+    "groups that fit one table, first occurrences": ({"ascending": False}, 50_000, "tables"),
     "many groups, first occurrences": ({"ascending": False}, 300_000, "partitions"),
     "many groups, ascending": ({}, 300_000, "sorting"),
     "fewer groups are sorted after they are found": ({}, 60_000, "tables"),

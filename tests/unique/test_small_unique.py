@@ -5,20 +5,20 @@ import itertools
 import numpy as np
 import pytest
 import reference
+from collisions import colliding
 from comparison import assert_same
 from grids import covering
+from unique_kernels import find_small
 
 from fastsel._core import _dtypes
-from fastsel._unique.small_unique import unique_small
 
-SEEDS = (0x243F6A8885A308D3, 0x13198A2E03707345)
 DTYPES = ("?", "i1", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 SIZES = (*range(1, 71), 255, 256, 257, 1000, 1024, 1025, 5000)
 FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
 def alike(size, rng):
-    """They differ in few bits, the lowest of all, beside one that is far away."""
+    """Keys that differ in their lowest bits only, and one that is far away."""
     return np.append(rng.integers(0, 3, size - 1) + 2**40, 2**62)
 
 
@@ -35,7 +35,7 @@ SPREADS = {
 
 
 def items_of(spread, dtype, size):
-    """Of floats, zeros of both signs and NaN of several bits."""
+    """Items of a dtype; among floats are zeros of both signs and NaN of several bits."""
     rng = np.random.default_rng(size)
     numbers = SPREADS[spread](size, rng)
     dtype = np.dtype(dtype)
@@ -50,8 +50,16 @@ def items_of(spread, dtype, size):
 
 
 def found_in(array, equal_nan, in_order, flags, entries=0):
-    rules = _dtypes.word_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
-    return unique_small(array, *rules, SEEDS, *flags, in_order, entries, 16)
+    index, inverse, counts = flags
+    return find_small(
+        array,
+        equal_nan=equal_nan,
+        index=index,
+        inverse=inverse,
+        counts=counts,
+        ascending=in_order,
+        entries=entries,
+    )
 
 
 @covering(at_least=24, dtype=DTYPES, spread=SPREADS)
@@ -84,22 +92,19 @@ def test_bytes_come_in_order_of_first_occurrence(dtype):
             assert_same(found_in(array, True, in_order, (True, True, True)), expected)
 
 
-RULES = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0), SEEDS
-
-
 def test_layouts():
     odd = np.empty(81, np.uint8)[1:].view(np.int64)
     odd[...] = np.arange(10)
     for array in (np.arange(20)[::2], odd, np.arange(6).reshape(2, 3).T):
-        values = unique_small(array, *RULES, False, False, False, False, 0, 16)[0]
+        values = find_small(array)[0]
         assert_same(values, np.ravel(array))
-    assert unique_small(array[:0], *RULES, False, False, False, True, 0, 16) is None
+    assert find_small(array[:0], ascending=True) is None
 
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range(flags):
-    """Of 1025 and more, as of fewer the call is at its end before that is found out; also those of
-    which a sample alone is in order, or in the range."""
+    """From 1025 keys on, the call looks for an order and for a narrow range; some keys have them in
+    a sample alone."""
     ascending = np.arange(1025) // 2 * 2**40
     nearly = np.arange(5000) * 2**40
     nearly[[7, 8]] = nearly[[8, 7]]
@@ -119,10 +124,7 @@ def test_keys_in_order_and_of_a_narrow_range(flags):
 
 
 def test_keys_that_collide_are_given_up():
-    from collisions import SEEDS, colliding
-
     keys = colliding(3000)
-    rules = (2**64 - 1, 2**64 - 1, 0, False), (0, 0, 0), SEEDS
-    assert unique_small(keys, *rules, True, True, True, False, 0, 16) is None
-    values = unique_small(keys[:1000], *rules, False, False, False, True, 0, 16)[0]  # sorted
+    assert find_small(keys, index=True, inverse=True, counts=True) is None
+    values = find_small(keys[:1000], ascending=True)[0]  # sorted, not hashed
     assert np.array_equal(values, np.unique(keys[:1000]))

@@ -1,13 +1,13 @@
-"""Keys scattered by value, each part sorted: distinct words, and where they are."""
+"""The algorithm `sorting`: keys are scattered by value, and each part is sorted."""
 
 import numpy as np
 import pytest
 from grids import covering
+from unique_kernels import sort_keys
 
 import fastsel
 from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
-from fastsel._unique.sorting import sorted_groups
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
 SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
@@ -18,7 +18,7 @@ WANTED = [tuple(k in wanted for k in range(3)) for wanted in WANTED]
 
 
 def random_items(dtype, size, rng):
-    """Of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
+    """Items of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
@@ -34,7 +34,7 @@ def random_items(dtype, size, rng):
 
 
 def alike(items, rng):
-    """Some that differ in their lowest bits only."""
+    """Items that differ in their lowest bits only."""
     words = items.view(f"u{items.itemsize}")
     words &= ~words.dtype.type(0xFF)
     words |= rng.integers(0, 3, len(words), words.dtype)
@@ -58,13 +58,20 @@ SPREADS = {
 
 def groups_of(items, equal_nan, wanted, threads, merged=True):
     """(values, index, inverse, counts); None if the keys are not for this kernel."""
-    keys = _keys.keys_of(items, equal_nan)
-    arguments = keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS
-    return sorted_groups(*arguments, *wanted, merged, threads)
+    index, inverse, counts = wanted
+    return sort_keys(
+        _keys.keys_of(items, equal_nan),
+        seeds=_keys.SEEDS,
+        index=index,
+        inverse=inverse,
+        counts=counts,
+        merged=merged,
+        threads=threads,
+    )
 
 
 def canonical(items):
-    """One zero, and one NaN."""
+    """The items with one kind of zero, and one NaN."""
     if items.dtype.kind == "f":
         items = np.where(np.isnan(items), items.dtype.type(np.nan), items)
         items[items == 0] = 0
@@ -150,7 +157,8 @@ def test_crafted_keys(kind):
 
 
 def test_the_sample_is_another_one_in_another_process():
-    """So that nobody can make keys whose quantiles it misses."""
+    """The sample depends on the process, so that nobody can craft keys whose quantiles it
+    misses."""
     size = 100_003
     places = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
     assert len(set(places)) == 3

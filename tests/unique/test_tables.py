@@ -1,21 +1,26 @@
-"""First occurrences of words by tables that are not numbered."""
+"""The algorithm `tables`: first occurrences by one hash table for each chunk, with its filter of
+recent keys."""
 
 import numpy as np
 import pytest
 from collisions import SEEDS, colliding
+from comparison import check_values_and_index
+from forcing import force
+from special_numbers import whole_numbers
+from unique_kernels import make_tables
 
+import fastsel
 from fastsel._core import _dtypes
-from fastsel._unique.tables import Tables
 
 THREADS = (1, 2, 3, 7)
 RNG = np.random.default_rng(7)
-MANY = 1 << 20
+DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
 
 
-def found_in(array, threads, most=MANY, expected=0, equal_nan=True):
-    """Where the first occurrences are; None if the tables give up."""
+def found_in(array, threads, *, equal_nan=True, **options):
+    """The positions of first occurrences; None if the tables give up."""
     rule = _dtypes.word_rule(array.dtype, equal_nan)
-    tables = Tables(array, array.size, rule, None, SEEDS, most, expected, False, False, threads)
+    tables = make_tables(array, rule=rule, threads=threads, **options)
     return tables.index if tables.find() else None
 
 
@@ -73,8 +78,8 @@ def test_zeros_of_both_signs_are_one_and_nan_one_or_each_its_own(dtype, threads)
 @pytest.mark.parametrize("threads", THREADS)
 def test_given_up_with_more_words_than_promised(threads):
     array = np.arange(1, 20_001)
-    assert found_in(array, threads, most=1000) is None
-    assert found_in(array, threads, most=20_000) is not None
+    assert found_in(array, threads, max_groups=1000) is None
+    assert found_in(array, threads, max_groups=20_000) is not None
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -83,7 +88,101 @@ def test_given_up_with_too_many_probes(threads):
 
 
 def test_chunks_that_collide_with_each_other_are_given_up():
-    """Each by itself is not."""
+    """No chunk collides by itself."""
     chunks = colliding(4096).reshape(64, 64)
     assert all(found_in(chunk, 1) is not None for chunk in chunks)
     assert found_in(chunks.ravel(), 64) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_arrays_of_few_groups(dtype):
+    """The fifth group comes late, or never, at the edges of blocks."""
+    for groups in (1, 3, 4, 5):
+        for size in (64, 100, 640)[groups % 2 :: 2]:
+            for late in (0, 63, 64, 65, 127, 128, size - 1):
+                items = np.arange(size) % groups
+                items[late % size] = groups
+                check_values_and_index(whole_numbers(dtype, items - 1), threads=(1,))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "?", "i2", "i4", "i8", "f8"])
+def test_larger_arrays_of_few_groups(dtype, forced_kernels):
+    for groups in (1, 4, 5):
+        items = np.arange(20_000) % groups
+        items[[5, 64 * 300, -1]] = groups
+        check_values_and_index(whole_numbers(dtype, items), threads=(1, 2))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+def test_a_table_that_has_to_grow(dtype, forced_kernels, monkeypatch):
+    """The table grows after keys of few groups, and after keys that are all new."""
+    force(monkeypatch, "tables")
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", lambda keys, seeds: 1)
+    rng = np.random.default_rng(4)
+    for items in (np.repeat([3, 4], 3000), np.arange(3000)):
+        array = whole_numbers(dtype, np.concatenate((items, rng.permutation(40_000), items)))
+        expected = np.sort(np.unique(array, return_index=True)[1])
+        for threads in (1, 2, 5):
+            with fastsel.threads(threads):
+                index = fastsel.unique(array, return_index=True, sorted=False)[1]
+            assert np.array_equal(index, expected)
+
+
+def test_tables_give_way_where_the_estimate_is_far_too_low(monkeypatch):
+    force(monkeypatch, "tables")
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", lambda keys, seeds: 1)
+    array = np.random.default_rng(5).permutation(300_000)
+    assert np.array_equal(fastsel.unique(array, sorted=False), array)
+
+
+def firsts_of(array, equal_nan=True):
+    """The positions of first occurrences, in turn."""
+    index = np.unique(array, return_index=True)[1]
+    if array.dtype.kind != "f" or equal_nan:
+        return np.sort(index)
+    return np.union1d(index, np.flatnonzero(np.isnan(array)))
+
+
+@pytest.mark.parametrize("way", [None, "tables", "partitions"])
+@pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
+def test_recent_keys(dtype, way, forced_kernels, monkeypatch):
+    """Recent keys alternate with others: few at a time, all at once, in runs, and more keys than
+    the filter holds."""
+    force(monkeypatch, way)
+    rng = np.random.default_rng(6)
+    parts = [rng.integers(-1, groups, 3000) for groups in (5, 30, 300, 3000)]
+    late = np.where(rng.random(9000) < 0.01, rng.integers(0, 9000, 9000), parts[2][:1])
+    runs = np.repeat(rng.integers(0, 3000, 90), 100)
+    patterns = [*parts, np.concatenate(parts), late, runs, np.concatenate((parts[1], runs + 5000))]
+    for items in [*patterns, np.concatenate(patterns * 2), np.arange(40_000) % 9000]:
+        array = whole_numbers(dtype, items)
+        if array.dtype.kind == "f":
+            array[np.isnan(array)] = np.nan
+            array[::7][np.isnan(array[::7])] *= -1
+        for equal_nan in (True, False) if array.dtype.kind == "f" else (True,):
+            expected = firsts_of(array, equal_nan)
+            for threads in (1, 2, 7):
+                with fastsel.threads(threads):
+                    found = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
+                assert np.array_equal(found[1], expected)
+                assert found[0].tobytes() == array[expected].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+def test_recent_keys_that_share_a_slot(dtype):
+    """Among the keys are 0 and 1, which stand for an empty place of the filter."""
+    words = np.arange(0, 2**31, 2**18).astype(dtype)  # a multiple of the slots apart
+    rng = np.random.default_rng(7)
+    for some in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
+        array = np.concatenate((rng.choice(some, 4000), some, [0, 1])).astype(dtype)
+        found = fastsel.unique(array, return_index=True, sorted=False)
+        assert np.array_equal(found[1], firsts_of(array))
+
+
+@pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])
+def test_tables_give_up_on_twice_the_groups_that_are_allowed(chunks, max_groups):
+    array = np.arange(10_000)
+    assert not make_tables(array, max_groups=max_groups, expected=10, threads=chunks).find()
+    tables = make_tables(array, max_groups=10_000, expected=10, threads=chunks)
+    assert tables.find()
+    assert np.array_equal(tables.index, array)

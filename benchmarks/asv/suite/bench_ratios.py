@@ -37,7 +37,7 @@ class SpeedUp:
 
 
 class Limit:
-    """The share of the speed of a parallel loop that reads the inputs and writes as many bytes."""
+    """The speed, divided by a parallel loop's that reads the inputs and writes an equal size."""
 
     params = (
         ("nonzero", "compress"),

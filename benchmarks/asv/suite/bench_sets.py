@@ -26,7 +26,7 @@ class Membership:
 
 
 class Sets:
-    """A million int64 items beside as many and fewer."""
+    """A million int64 items beside a million items, and beside fewer."""
 
     params = (TESTS, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("tests", "distribution", "implementation", "num_threads")

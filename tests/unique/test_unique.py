@@ -1,10 +1,10 @@
-"""unique of whole arrays: each size, number of groups, dtype, layout and combination of outputs.
+"""unique of whole arrays, by every algorithm: sizes, groups, dtypes, layouts, choices of outputs.
 
-The other files: test_distinct_values.py and test_distinct_strings.py (which item stands for its
-group), test_distinct_rows.py (axis), test_distinct_numpy.py (signatures, errors),
-test_distinct_rules.py (each rule, literally), test_distinct_classes.py (array-likes, subclasses),
-test_distinct_promises.py (threads, seeds), test_hostile_keys.py, test_distinct_objects.py,
-test_distinct_texts.py and test_distinct_missing.py (objects).
+The other files: test_keys.py and test_string_dtypes.py (which item stands for its
+group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
+test_unique_rules.py (each rule, literally), test_unique_classes.py (array-likes, subclasses),
+test_unique_promises.py (threads, seeds), test_hostile_keys.py, test_objects.py,
+test_str_objects.py and test_missing_values.py (objects).
 """
 
 import math
@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 import reference
 from arrays import grouped, some_for
-from comparison import assert_same
+from comparison import assert_same, check_unique, check_values_and_index, value_bytes
 from forcing import ALGORITHMS, force
 from grids import covering, slow
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
+from special_numbers import whole_numbers
 
 import fastsel
 
@@ -33,7 +34,9 @@ KEY_DTYPES = [
 ]
 """What can be a key of a fixed number of bytes."""
 ML_FLOATS = [name for name in arrays.ML_DTYPES if "float" in name]
+NUMBERS = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
 EDGES = (*range(10), 15, 16, 17, 31, 32, 33, *range(61, 68))
+BLOCK_EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
 MAKERS = (arrays.scattered, arrays.in_a_row)
 
 
@@ -73,7 +76,7 @@ def check_algorithms(array, monkeypatch, outputs=reference.unique_outputs):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_reference_equals_numpy(name):
-    """Both say the same wherever NumPy is right."""
+    """The reference and NumPy agree wherever NumPy is right."""
     for size, maker in ((0, MAKERS[0]), (1, MAKERS[0]), (300, MAKERS[0]), (300, MAKERS[1])):
         array = grouped(name, size, max(size // 4, 1), make_items=maker)
         if name in ML_FLOATS:  # NumPy does not sort their NaN
@@ -138,7 +141,7 @@ def test_large_arrays_of_every_dtype(name, size_and_groups, forced_kernels):
 
 @pytest.mark.parametrize("dtype", arrays.INTEGER_DTYPES)
 def test_ranges_of_integers(dtype, forced_kernels, monkeypatch):
-    """Narrow and wide ranges anywhere in the dtype, also those whose width overflows it."""
+    """Ranges are narrow and wide, anywhere in the dtype; the width of some overflows it."""
     lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
     rng = np.random.default_rng(3)
     widths = (1, 2, 255, 256, 257, 65535, 65536, 65537, 2**20, highest - lowest)
@@ -160,9 +163,7 @@ def test_range_seen_late(forced_kernels, monkeypatch):
         for place in (0, 1, 4999, 9998, 9999):
             array = np.arange(10_000) % 10
             array[place] = 2**62
-            reference.check_unique(
-                fastsel.unique, array, reference.numpy_unique_outputs, equal_nan=(True,)
-            )
+            check_unique(fastsel.unique, array, reference.numpy_unique_outputs, equal_nan=(True,))
 
 
 # Outputs.
@@ -171,7 +172,7 @@ def test_range_seen_late(forced_kernels, monkeypatch):
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_combination_of_outputs(name, few_threads):
     for size, groups in some_for(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
-        reference.check_unique(fastsel.unique, grouped(name, size, groups))
+        check_unique(fastsel.unique, grouped(name, size, groups))
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -245,3 +246,26 @@ def test_array_api_functions_keep_nans_apart(function, few_threads):
             array = grouped(name, math.prod(shape), 25).reshape(shape)
             found, expected = getattr(fastsel, function)(array), getattr(reference, function)(array)
             assert_same(tuple(found) if isinstance(found, tuple) else found, expected)
+
+
+@covering(dtype=NUMBERS, algorithm=ALGORITHMS)
+def test_values_and_index_from_every_algorithm(dtype, algorithm, forced_kernels, monkeypatch):
+    force(monkeypatch, algorithm)
+    rng = np.random.default_rng(3)
+    for k, size in enumerate(BLOCK_EDGES):
+        for groups in [(1, size, 100, 5)[(k + len(dtype)) % 4]]:
+            check_values_and_index(
+                whole_numbers(dtype, rng.integers(-1, groups, size)), threads=(1, 3)
+            )
+    check_values_and_index(
+        whole_numbers(dtype, np.append(rng.permutation(9000), [0, -1, 5, -1, 0]))
+    )
+
+
+def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
+    for algorithm in ALGORITHMS:
+        force(monkeypatch, algorithm)
+        for name in ("float32", "float64"):
+            array = grouped(name, 2000, 30)
+            expected = reference.unique_outputs(array, sorted=False)[0]
+            assert value_bytes(fastsel.unique(array, sorted=False)) == value_bytes(expected)

@@ -1,5 +1,5 @@
-"""Keys made to collide, for the hash of fastsel itself with a known seed: algorithms give up on
-tables that take too many probes, and the answer stays right."""
+"""The hash table: it gives up on keys that take too many probes, and no key is taken for an empty
+slot. The seeds are known, so that keys can be made to collide."""
 
 import itertools
 
@@ -8,10 +8,10 @@ import pytest
 import reference
 from collisions import SEEDS, colliding
 from forcing import ALGORITHMS, force
+from unique_kernels import make_tables
 
 import fastsel
-from fastsel._unique import _keys, tables
-from fastsel._unique.partitions import Partitions
+from fastsel._unique import _keys
 
 
 def floods():
@@ -39,18 +39,16 @@ def known_seeds(monkeypatch):
 
 @pytest.mark.parametrize("seed", ["0", "1", "108", "234", "560", "1209"])
 def test_keys_in_equal_steps_do_not_flood(seed, monkeypatch):
-    """As they would with one factor of some hundred, such as the first that these seeds draw."""
+    """One factor of a few hundred, such as the first that these seeds draw, would flood the
+    table."""
     monkeypatch.setenv("FASTSEL_HASH_SEED", seed)
-    seeds, rule = _keys._seeds(), (2**64 - 1, 2**64 - 1, 0, False)
+    seeds = _keys._seeds()
     for keys in (np.arange(4096), np.arange(60_000), np.arange(4096) << 40, np.arange(4096.0)):
-        job = tables.Tables(keys, len(keys), rule, None, seeds, 1 << 20, 0, False, False, 1)
-        assert job.find()
+        assert make_tables(keys, seeds=seeds).find()
 
 
-def by_tables(keys, chunks=1, most=1 << 16):
-    rule = (2**64 - 1, 2**64 - 1, 0, False)
-    job = tables.Tables(keys, len(keys), rule, None, SEEDS, most, 0, False, True, chunks)
-    return job.find()
+def by_tables(keys, chunks=1, max_groups=1 << 16):
+    return make_tables(keys, max_groups=max_groups, counts=True, threads=chunks).find()
 
 
 def test_tables_give_up_on_collisions(flood):
@@ -63,13 +61,6 @@ def test_tables_serve_as_many_keys_that_do_not_collide(flood):
     assert by_tables(rng.choice(keys, len(flood)))
 
 
-def test_partitions_give_up_on_collisions():
-    rule = (2**64 - 1, 2**64 - 1, 0, False)
-    for keys, found in ((colliding(200, 16), False), (colliding(200), True)):
-        job = Partitions(keys, len(keys), rule, None, SEEDS, len(keys), False, True, 1)
-        assert job.find() is found
-
-
 def test_merged_tables_give_up_on_collisions():
     """Each chunk has few enough of the keys that collide; all chunks together have too many."""
     chunks = colliding(1800).reshape(30, 60)
@@ -78,13 +69,13 @@ def test_merged_tables_give_up_on_collisions():
     assert not by_tables(chunks.ravel(), chunks=30)
 
 
-@pytest.mark.parametrize("most", [256, 257, 511, 512, 513, 1000])
-def test_tables_give_up_before_they_grow_for_more_groups_than_allowed(most):
-    """Whose slots are as many as the next power of two."""
-    for keys in (np.arange(2 * most + 1), np.arange(4 * most + 2).reshape(-1, 2)):
+@pytest.mark.parametrize("max_groups", [256, 257, 511, 512, 513, 1000])
+def test_tables_give_up_before_they_grow_for_more_groups_than_allowed(max_groups):
+    """Slots are a power of two; the limit of groups need not be."""
+    for keys in (np.arange(2 * max_groups + 1), np.arange(4 * max_groups + 2).reshape(-1, 2)):
         for dtype in ("u4", "u8"):
-            assert by_tables(keys.astype(dtype)[:most], most=most)
-            assert not by_tables(keys.astype(dtype), most=most)
+            assert by_tables(keys.astype(dtype)[:max_groups], max_groups=max_groups)
+            assert not by_tables(keys.astype(dtype), max_groups=max_groups)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import reference
-from comparison import assert_same, lists
+from comparison import assert_same, check_unique, lists
 from grids import covering
 from numpy.dtypes import StringDType
 
@@ -22,7 +22,7 @@ def strings(na, *items):
 def test_trailing_nuls_do_not_count_but_blanks_and_inner_nuls_do(kind, few_threads):
     array = np.array(["a", "a ", "a\0b", "a\0", "", " ", "\0", "A", "a"], f"{kind}3")
     assert_same(fastsel.unique(array), array[[4, 5, 7, 0, 2, 1]])
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 def test_bytes_sort_unsigned(few_threads):
@@ -57,8 +57,8 @@ TEXTS = ("b", "abc", "a", "abc\0", "", "é" * 40, "x" * 300, "b", "sixteen bytes
 def test_variable_width_strings_sort_by_code_point_and_keep_nuls(few_threads):
     array = np.array(TEXTS, StringDType())
     assert fastsel.unique(array).tolist() == sorted(set(TEXTS))
-    reference.check_unique(fastsel.unique, array)
-    reference.check_unique(fastsel.unique, np.array(TEXTS * 50, StringDType(coerce=False)))
+    check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, np.array(TEXTS * 50, StringDType(coerce=False)))
 
 
 def test_nan_among_strings_is_not_lost_with_extra_outputs(few_threads):
@@ -70,13 +70,13 @@ def test_nan_among_strings_is_not_lost_with_extra_outputs(few_threads):
     values, *extras = fastsel.unique(array, True, True, True, equal_nan=False)
     assert values.tolist() == ["a", "b", nan, nan]
     assert lists(extras) == [[2, 0, 1, 3], [1, 2, 0, 3], [1, 1, 1, 1]]
-    reference.check_unique(fastsel.unique, array)
-    reference.check_unique(fastsel.unique, strings(nan, *TEXTS * 9, nan, *TEXTS, nan))
+    check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, strings(nan, *TEXTS * 9, nan, *TEXTS, nan))
 
 
 def test_missing_string_that_is_a_string_equals_that_string(few_threads):
     array = strings("N", "b", "N", "a", "b", "", "N")
-    reference.check_unique(fastsel.unique, array, equal_nan=(True,))
+    check_unique(fastsel.unique, array, equal_nan=(True,))
 
 
 @pytest.mark.parametrize("na", [None, ...])
@@ -101,7 +101,7 @@ def test_missing_string_without_order_may_be_kept_as_met(na, few_threads):
     size=[1, 10, 64, 65, 255, 257, 1000, 1001, 3000],
 )
 def test_a_few_texts(dtype, size):
-    """As they come, without what makes small arrays go to the algorithms; also at odd addresses."""
+    """Small arrays take the path that they take for users; they lie at odd addresses, too."""
     width = int(dtype[1:])
     generator = np.random.default_rng(size)
     for groups in (1, 5, size):
@@ -111,4 +111,4 @@ def test_a_few_texts(dtype, size):
         moved = np.empty(array.nbytes + 1, np.uint8)[1:]
         moved[:] = array.view(np.uint8)
         for one in (array, moved.view(dtype)):
-            reference.check_unique(fastsel.unique, one)
+            check_unique(fastsel.unique, one)

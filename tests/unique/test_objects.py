@@ -7,10 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-import reference
 from arrays import objects
-from comparison import assert_same, outcome
-from object_outputs import check_first_outputs
+from comparison import assert_same, check_objects, check_unique, outcome
 
 import fastsel
 
@@ -33,7 +31,7 @@ class Item:
 def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_threads):
     for items in ((1.0, True, 1, 0, False), (True, 1, 1.0, 0), (0, False, 1, 1.0)):
         array = objects(*items * 40)
-        reference.check_unique(fastsel.unique, array)
+        check_unique(fastsel.unique, array)
         assert [type(item) for item in fastsel.unique(array, sorted=False)] == [
             type(item) for item in dict.fromkeys(items)
         ]
@@ -49,7 +47,7 @@ def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_thr
     ],
 )
 def test_other_items_with_an_order(items, few_threads):
-    reference.check_unique(fastsel.unique, objects(*items))
+    check_unique(fastsel.unique, objects(*items))
 
 
 def test_items_without_hash_are_compared(few_threads):
@@ -132,7 +130,7 @@ def test_items_without_order_raise_as_numpy_does(items, few_threads):
 )
 def test_items_without_order_may_be_kept_as_met(items, few_threads):
     array = objects(*items)
-    reference.check_unique(fastsel.unique, array, sorted=(False,))
+    check_unique(fastsel.unique, array, sorted=(False,))
     assert fastsel.unique(array, sorted=False).tolist() == list(dict.fromkeys(items))
 
 
@@ -163,12 +161,12 @@ class Colliding:
 
 
 def test_different_objects_of_the_same_hash():
-    """In order of first occurrence, among others and across batches."""
+    """Objects that collide stay in order of first occurrence, among others and across batches."""
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
-        check_first_outputs([Colliding(k) for k in rng.integers(kinds, size=size)])
+        check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
     numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # of equal hashes
-    check_first_outputs([*numbers, None, -1, -2, *numbers, None])
+    check_objects([*numbers, None, -1, -2, *numbers, None])
 
 
 def test_empty_places_of_an_array_of_objects_are_none():
@@ -204,7 +202,7 @@ def another_thread_runs_during(texts):
     thread = threading.Thread(target=lambda: ran.append(True))
 
     class Starts(str):
-        """Not a plain str: the objects are hashed one by one, and it starts the thread."""
+        """A subclass of str, so that objects are hashed one by one; its hash starts the thread."""
 
         def __hash__(self):
             if thread.ident is None:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from arrays import DTYPES, WORD_DTYPES, choose, grouped, in_a_row, make, scattered
 from comparison import outcome, value_bytes
+from forcing import TUNING
 from layouts import LAYOUTS, has_layout
-from tuning import TUNING
 
 import fastsel
 
@@ -29,7 +29,7 @@ UNIQUE_KEYWORDS = [
 
 
 def add(digest, result):
-    """All there is in a result, or in an exception."""
+    """Add all parts of a result, or of an exception."""
     if isinstance(result, tuple):
         for part in (len(result), *result):
             add(digest, part)

@@ -1,4 +1,4 @@
-"""unique of object arrays of texts, str or bytes: hashed, and sorted by words of their letters."""
+"""unique of object arrays of str or bytes: hashed, and sorted by words of their characters."""
 
 import sys
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import reference
 from arrays import objects
-from comparison import assert_same, outcome
+from comparison import assert_same, check_objects, check_unique, outcome
 from grids import covering
-from object_outputs import check_first_outputs
 
 import fastsel
 from fastsel._unique import _keys, strings
@@ -48,7 +47,7 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
                 np.unique(array, True, True, True, equal_nan=equal_nan),
             )
         assert fastsel.unique(array).tolist() == np.unique(array).tolist()
-        reference.check_unique(fastsel.unique, array)
+        check_unique(fastsel.unique, array)
 
 
 def test_without_the_interpreter_lock_objects_are_those_of_the_beginning(run_python):
@@ -79,15 +78,15 @@ assert not _gate.tiny(np.ones(1))
 def test_equal_texts_may_be_different_objects(items, few_threads):
     """The object shown is the first of its group."""
     copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
-    reference.check_unique(fastsel.unique, objects(*copies))
+    check_unique(fastsel.unique, objects(*copies))
 
 
 @pytest.mark.parametrize("layout", [np.s_[::2], np.s_[::-1], np.s_[3:]])
 def test_texts_in_strided_arrays(layout, few_threads):
     for shape in ((60,), (4, 15), (3, 4, 5)):
         array = objects(*(f"text {k % 7}" for k in range(60))).reshape(shape)[..., layout]
-        reference.check_unique(fastsel.unique, array)
-        reference.check_unique(fastsel.unique, array.T)
+        check_unique(fastsel.unique, array)
+        check_unique(fastsel.unique, array.T)
 
 
 @pytest.mark.parametrize("kind", [Backwards, SameLetter])
@@ -139,7 +138,8 @@ def test_many_texts(kinds):
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 def test_many_texts_are_sorted(make):
-    """By words of letters, and beyond these; in order already; very long."""
+    """Texts differ within the leading words or beyond them, are in order already, or are very
+    long."""
     rng = np.random.default_rng(8)
     plain = [make(number) for number in rng.permutation(3000)]
     nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
@@ -183,7 +183,7 @@ def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_thread
 
 @covering(longest=[1, 32, 33], end=["", "\0", "\0\0"])
 def test_many_strings_are_sorted_as_python_does(longest, end):
-    """Also where fixed-width strings would not tell them apart, and with lone surrogates."""
+    """Texts may end in NUL, which fixed-width strings drop, and have lone surrogates."""
     letters = ["a", "b", "\xe9", "\ud800", "\U0001f600", "\0"]
     rng = np.random.default_rng(longest)
     items = {"".join(rng.choice(letters, rng.integers(0, longest + 1))) for _ in range(9000)}
@@ -197,7 +197,7 @@ def test_many_strings_are_sorted_as_python_does(longest, end):
 
 def test_texts_of_equal_length_and_different_kind():
     items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
-    assert check_first_outputs(items).tolist() == list(dict.fromkeys(items))
+    assert check_objects(items).tolist() == list(dict.fromkeys(items))
 
 
 LETTERS = ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
@@ -249,7 +249,7 @@ def test_each_text_is_compared_with_its_value(letters):
 
 @pytest.mark.parametrize("text", ["{:07}".format, lambda number: b"%07d" % number])
 def test_rounds_of_texts(text, num_threads):
-    """So many that other threads of Python may run in between."""
+    """There are enough texts for several rounds: other threads of Python may run in between."""
     size = 140_000
     numbers = np.random.default_rng(1).integers(size, size=size)
     array = np.array([text(number) for number in numbers], object)
@@ -266,7 +266,8 @@ def test_rounds_of_texts(text, num_threads):
 
 
 def test_texts_that_change_meanwhile(monkeypatch):
-    """Their hashes are those of other strings, or of what is none."""
+    """Items are replaced after they are hashed, by another string or by an object of another
+    type."""
     plain, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         array = objects(*texts)
@@ -290,7 +291,7 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
     array = objects(*texts)
     words = strings.leading_words(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
-    assert len(set(words.tolist())) > 12  # as of three letters, of as many kinds
+    assert len(set(words.tolist())) > 12  # three kinds of letters have more words than 12
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
 )
 @pytest.mark.parametrize("encoded", [False, True])
 def test_texts_in_order(texts, encoded):
-    """Up and down, and all but one of them."""
+    """Texts ascend, descend, or are in order but for one."""
     items = [text.encode() for text in texts] if encoded else texts
     items = sorted(items)
     stray = items[0][:0]

@@ -71,7 +71,7 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
-    """From one chunk to more chunks than items."""
+    """The number of chunks goes from one to more than the items."""
     array, axis = sample(name)
     expected = both_orders(array, axis)
     for num_threads, chunk_bytes in ((2, 1), (5, 100), (2, 3000), (5, 10_000), (2, 2**30)):
@@ -127,7 +127,8 @@ def snapshot(array):
 
 @covering(name=arrays.DTYPES, threads=[1, 3])
 def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
-    """Not a bit of it, padding included, nor its flags; and a read-only input is enough."""
+    """Every bit of the input stays, padding included, and its flags; a read-only input is
+    accepted."""
     dtype = arrays.DTYPES[name]
     layouts = ("C", "F", "strided", "negative", "readonly", "swapped", "unaligned")
     for place, layout in enumerate(layouts):
@@ -272,6 +273,7 @@ def calls(draw):
     return array, (*flags, draw(st.sampled_from(axes))), keywords
 
 
+@pytest.mark.thread_unsafe(reason="forces an algorithm for the process")
 @settings(max_examples=5 * settings().max_examples)
 @given(calls(), st.sampled_from([1, 2, 3, 7]), st.sampled_from(ALGORITHMS))
 def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algorithm):
@@ -282,6 +284,7 @@ def test_any_call_equals_the_reference(forced_kernels, call, num_threads, algori
         assert_same(fastsel.unique(array, *arguments, **keywords), expected)
 
 
+@pytest.mark.thread_unsafe(reason="forces an algorithm for the process")
 @given(
     st.lists(st.integers(-3, 3)),
     st.sampled_from(["i1", "i8", "f2", "f8", "U2", "S9", "O"]),

@@ -17,7 +17,7 @@ nan = np.nan
 
 
 class Arraylike:
-    """Not an array, but becomes one."""
+    """A class that is no array, but converts itself to one."""
 
     def __init__(self, array):
         self.array = array

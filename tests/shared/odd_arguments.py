@@ -149,7 +149,7 @@ LIKES = {
 
 
 def parts(result):
-    """What can be compared of a result: class, dtype, shape, items, mask."""
+    """The parts of a result that can be compared: class, dtype, shape, items, mask."""
     if isinstance(result, tuple):
         return [parts(part) for part in result]
     if not isinstance(result, np.ndarray | np.generic):
@@ -160,7 +160,8 @@ def parts(result):
 
 
 def assert_same_answer(ours, theirs):
-    """Of errors of comparisons, which name the two items that a sort met first, only the class."""
+    """The same result or error; the class alone for a comparison, whose text names the items that a
+    sort met first."""
     if theirs[0] == "returns":
         assert (ours[0], parts(ours[1])) == (theirs[0], parts(theirs[1]))
     else:
@@ -186,7 +187,7 @@ def items_of(values):
 
 
 def check_values(a):
-    """NumPy's values in any order; and where it cannot order them, those of `unique`. Before NumPy
+    """NumPy's values in any order; where it cannot order them, the values of `unique`. Before NumPy
     2.5 each missing string was a value of its own, even if it equals itself."""
     found, expected = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
     if expected[0] == "raises" and "not supported between instances of" in expected[2]:

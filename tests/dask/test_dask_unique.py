@@ -136,7 +136,7 @@ def test_kin_take_no_keyword():
 
 
 def test_first_occurrences_across_blocks_side_by_side():
-    """The first in C order may lie in a later block, and the bits are those of the first."""
+    """The first item in C order may lie in a later block, and lends its bits."""
     a = np.array([[1.0, 2.0, -0.0, 5.0], [0.0, 5.0, 1.0, 2.0]])
     x = da.from_array(a, chunks=(2, 1))
     expected = fastsel.unique(a, sorted=False, **ALL)

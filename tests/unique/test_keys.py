@@ -1,7 +1,7 @@
-"""unique: which items are equal, which item stands for its group, and where missing values go.
+"""The keys of items: which items are equal, which one stands for its group, where NaN and NaT go.
 
-Everywhere the value shown is the first of its group, bit by bit: the zero's sign and the NaN's
-payload are those of `array[index]`, whether or not the index is asked for.
+Every value is the first of its group, bit by bit: `values` has the sign of zero and the payload of
+NaN that `array[index]` has, whether or not the index is wanted.
 """
 
 import itertools
@@ -10,9 +10,10 @@ import arrays
 import numpy as np
 import pytest
 import reference
-from comparison import assert_same, lists
+from comparison import assert_same, check_unique, lists
 from grids import covering
 from marks import SIGNALLING_NANS
+from special_numbers import nan_bits
 
 import fastsel
 from fastsel._core import _dtypes
@@ -23,7 +24,7 @@ pytestmark = SIGNALLING_NANS
 
 FLOATS = ("float16", "float32", "float64", "longdouble")
 COMPLEX = ("complex64", "complex128", "clongdouble")
-SIGNED_ML_FLOATS = [  # those with a negative zero
+SIGNED_ML_FLOATS = [  # with a negative zero
     name for name in arrays.ML_DTYPES if "float" in name and not name.endswith(("fnuz", "e8m0fnu"))
 ]
 NAN_ML_FLOATS = [
@@ -46,30 +47,10 @@ def test_zeros_are_one_group_with_the_sign_of_the_first(name, few_threads):
             assert counts[place] == 60
             assert index[place] == 1
             assert_same(values[place : place + 1], array[1:2])
-        reference.check_unique(fastsel.unique, array)
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-def test_four_complex_zeros_are_one_group(name, few_threads):
-    zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
-    for order in itertools.permutations(zeros):
-        array = np.array([*order, 1, *order], name)
-        assert_same(fastsel.unique(array), array[[0, 4]])
-        reference.check_unique(fastsel.unique, array)
+        check_unique(fastsel.unique, array)
 
 
 # NaNs.
-
-
-def nan_bits(dtype):
-    """NaNs of all kinds: quiet, signalling, negative, with a payload."""
-    bits = {
-        2: (0x7E00, 0x7C01, 0xFE00, 0x7DFF),
-        4: (0x7FC00000, 0x7F800001, 0xFFC00000, 0x7FC12345),
-        8: (0x7FF8 << 48, (0x7FF0 << 48) | 1, 0xFFF8 << 48, (0x7FF8 << 48) | 0x12345),
-    }
-    size = np.dtype(dtype).itemsize
-    return arrays.from_bits(bits[size], f"u{size}", dtype)
 
 
 @pytest.mark.parametrize("name", FLOATS[:3])
@@ -79,7 +60,7 @@ def test_nan_keeps_the_bits_of_the_first(name, few_threads):
         array = np.concatenate([np.array([2, 1], name), nans, np.array([1, np.inf], name), nans])
         assert_same(fastsel.unique(array), array[[1, 0, 7, 2]])
         assert_same(fastsel.unique(array, sorted=False), array[[0, 1, 2, 7]])
-        reference.check_unique(fastsel.unique, array)
+        check_unique(fastsel.unique, array)
 
 
 @pytest.mark.parametrize("name", FLOATS[:3])
@@ -91,7 +72,7 @@ def test_equal_nan_false_keeps_every_nan_and_its_bits(name, few_threads):
     assert index.tolist() == [4, 0, 1, 2, 3, 6, 7, 8, 9]
     assert inverse.tolist() == [1, 2, 3, 4, 0, 0, 5, 6, 7, 8]
     assert counts.tolist() == [2] + [1] * 8
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *NAN_ML_FLOATS])
@@ -103,21 +84,21 @@ def test_nans_are_one_group_that_sorts_last(name, few_threads):
     values, *extras = fastsel.unique(array, True, True, True, sorted=False)
     assert_same(values, array[[0, 1, 3]])
     assert lists(extras) == [[0, 1, 3], [0, 1, 0, 2, 0], [3, 1, 1]]
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
 def test_nothing_but_nans(name, few_threads):
     item = "NaT" if "time" in name else arrays.DTYPES[name].type("nan")
     for size in (1, 2, 65, 1000):
-        reference.check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
+        check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
 
 
 @pytest.mark.parametrize("name", FLOATS)
 def test_infinities_subnormals_and_extremes_sort_as_numbers(name, few_threads):
     falsy, truthy = arrays.pools(arrays.DTYPES[name])
     array = arrays.join([truthy, falsy, truthy[::-1].copy()])
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 def test_subnormal_long_doubles_keep_their_sign(few_threads):
@@ -125,7 +106,7 @@ def test_subnormal_long_doubles_keep_their_sign(few_threads):
     array = np.array([tiny, -tiny, 0, -0.0, 3 * tiny, -3 * tiny, tiny])
     assert array.dtype == np.longdouble
     assert_same(fastsel.unique(array), np.array([-3 * tiny, -tiny, 0, tiny, 3 * tiny]))
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 def test_long_double_ignores_its_padding(few_threads):
@@ -134,7 +115,7 @@ def test_long_double_ignores_its_padding(few_threads):
     raw = array.view(np.uint8).reshape(len(array), -1)
     for row in range(len(array) if unused else 0):
         raw[row, -unused:] = row + 1
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 @covering(name=["int8", "uint8", "float16", "int16", *arrays.ML_DTYPES], threads=[1, 3])
@@ -153,75 +134,10 @@ def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
 
 # Complex NaNs.
 
-COMPLEX_NANS = [
-    complex(nan, 1),
-    complex(1, nan),
-    3,
-    complex(nan, nan),
-    complex(2, nan),
-    5j,
-    complex(-1, nan),
-    complex(nan, -3),
-    complex(1, nan),
-    3,
-]
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-def test_sorted_complex_nans_are_shown_by_the_smallest(name, few_threads):
-    array = np.array(COMPLEX_NANS, name)
-    values, *extras = fastsel.unique(array, True, True, True)
-    assert_same(values, array[[5, 2, 6]])
-    assert lists(extras) == [[5, 2, 6], [2, 2, 1, 2, 2, 0, 2, 2, 2, 1], [1, 2, 7]]
-    assert_same(fastsel.unique(array), array[[5, 2, 6]])
-    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_threads):
-    array = np.array(COMPLEX_NANS, name)
-    values, *extras = fastsel.unique(array, True, True, True, sorted=False)
-    assert_same(values, array[[0, 2, 5]])
-    assert lists(extras) == [[0, 2, 5], [0, 0, 1, 0, 0, 2, 0, 0, 0, 1], [7, 2, 1]]
-    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
-
-
-def without_rule(monkeypatch):
-    """No dtype has a rule of its own, as a pair of doubles has none."""
-    monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
-    monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-@pytest.mark.parametrize("axis", [None, 0])
-def test_complex_nans_of_numpy_are_shown_by_the_first(axis, name, monkeypatch):
-    without_rule(monkeypatch)
-    array = np.array(COMPLEX_NANS[1:], name)
-    wanted = reference.numpy_unique_outputs(array, sorted=False)
-    assert wanted[1].tolist() == [0, 1, 4]
-    if len(np.unique(array, axis=axis)) > 3:
-        pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
-    assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), wanted)
-    assert_same(fastsel.unique(array, axis=axis, sorted=False), wanted[0])
-    apart = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
-    assert_same(fastsel.unique(array, True, True, True, equal_nan=False, sorted=False), apart)
-    if axis is None:
-        pairs = array[: len(array) // 2 * 2].reshape(2, -1)
-        wanted = reference.numpy_unique_outputs(pairs, sorted=False)
-        assert_same(fastsel.unique(pairs, True, True, True, sorted=False), wanted)
-
-
-def test_complex_nans_of_a_subclass_are_shown_by_the_first():
-    class Subclass(np.ndarray):
-        pass
-
-    array = np.array(COMPLEX_NANS).view(Subclass)
-    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
-
 
 def keys_of_quads(quads, parts, collapse):
-    """The keys of numbers of so many IEEE quads, each its (upper, lower) half; and which have a
-    NaN part, as bits."""
+    """The keys of numbers of `parts` IEEE quads, each an (upper, lower) half; and a bit for each
+    number that has a NaN part."""
     halves = np.array(quads, np.uint64).reshape(-1, 2)[:, ::-1].ravel()
     items = halves.view(f"V{16 * parts}")
     keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)
@@ -234,7 +150,7 @@ def keys_of_quads(quads, parts, collapse):
 
 
 def test_keys_of_ieee_quads():
-    """As longdouble is on many processors."""
+    """IEEE quads are the longdouble of many processors."""
     inf, minus = 0x7FFF << 48, 1 << 63
     numbers = [(0, 1), (minus, 1), (0, minus), (1, 0), (inf - 1, 7), (inf, 0), (minus | inf, 0)]
     zeros = [(0, 0), (minus, 0)]
@@ -268,50 +184,6 @@ def test_keys_of_complex_ieee_quads(collapse):
     assert unequal == "1100"
 
 
-@pytest.mark.parametrize("name", COMPLEX)
-def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
-    """R + Rj, R + nanj, nan + Rj, nan + nanj."""
-    array = np.array(COMPLEX_NANS, name)
-    expected = np.unique(array, True, True, True, equal_nan=False)
-    assert expected[1].tolist() == [5, 2, 6, 1, 8, 4, 7, 0, 3]
-    assert_same(fastsel.unique(array, True, True, True, equal_nan=False), expected)
-    assert_same(fastsel.unique(array, equal_nan=False), expected[0])
-    reference.check_unique(fastsel.unique, array)
-
-
-@pytest.mark.parametrize("name", COMPLEX[:2])
-def test_complex_nans_with_payloads(name, few_threads):
-    """Among NaNs that sort alike the first one stands for all."""
-    bits = nan_bits("f4" if name == "complex64" else "f8")
-    parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
-    pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)
-    for seed in range(6):
-        order = np.random.default_rng(seed).permutation(len(pairs))
-        # A copy of the integers, because a copy of signalling NaNs may silence them.
-        words = pairs.view(f"u{bits.itemsize}")[order]
-        reference.check_unique(fastsel.unique, np.ascontiguousarray(words).view(name)[:, 0])
-
-
-def test_complex_without_nans_sorts_by_real_then_imaginary_part(few_threads):
-    array = np.array([1 - 1j, -1 + 2j, 1 + 1j, -1 - 2j, 1 - 1j, complex(np.inf, -np.inf)])
-    assert_same(fastsel.unique(array), array[[3, 1, 0, 2, 5]])
-
-
-@pytest.mark.parametrize("name", COMPLEX)
-def test_swapped_complex_is_right_where_numpy_is_not(name, few_threads):
-    """NumPy 2.4 reads the bytes of '>c16' unswapped: it keeps NaNs and zeros apart."""
-    array = np.array([nan, 1, nan, -0.0, 0.0, complex(0, -0.0), complex(1, nan)], name)
-    swapped = array.astype(array.dtype.newbyteorder())
-    for keywords, expected in reference.unique_cases(array):
-        actual = fastsel.unique(swapped, **keywords)
-        native = [
-            part.astype(part.dtype.newbyteorder("="))
-            for part in (actual if isinstance(actual, tuple) else (actual,))
-        ]
-        assert_same(tuple(native), expected if isinstance(expected, tuple) else (expected,))
-    assert fastsel.unique(swapped).dtype == swapped.dtype
-
-
 # Times, booleans, small integers.
 
 
@@ -324,7 +196,7 @@ def test_nat_is_last_and_one_unless_kept_apart(dtype, few_threads):
     assert_same(fastsel.unique(array, equal_nan=False), array[[1, 3, 0, 2]])
     assert_same(fastsel.unique(array, equal_nan=False, sorted=False), array[[0, 1, 2, 3]])
     assert len(fastsel.unique_values(array)) == 4
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 def test_bool_has_two_values_whatever_its_bytes(few_threads):
@@ -338,7 +210,7 @@ def test_bool_has_two_values_whatever_its_bytes(few_threads):
 
 
 def test_four_bit_integers_are_compared_as_numbers(few_threads):
-    """Bits beyond the number do not make an item another one."""
+    """Bits beyond the number do not tell two items apart."""
     for name in arrays.ML_DTYPES.keys() & {"int4", "uint4"}:
         array = np.array([0x13, 0x03, 0xF8, 0x08, 0xE3], np.uint8).view(arrays.DTYPES[name])
         _, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
@@ -359,7 +231,7 @@ def test_fields_compare_as_numbers_and_nan_keeps_items_apart(few_threads):
     values, *extras = fastsel.unique(array, True, True, True)
     assert_same(values, array[[2, 5, 1, 0]])
     assert lists(extras) == [[2, 5, 1, 0], [3, 2, 0, 2, 3, 1], [1, 1, 2, 2]]
-    reference.check_unique(fastsel.unique, array)
+    check_unique(fastsel.unique, array)
 
 
 def test_padding_between_fields_does_not_count(few_threads):
@@ -375,12 +247,13 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
         [("b", 1)] * 20 + [("a", -0.0)] + [("a", 0.0)] * 400, [("x", "S3"), ("y", "f8")]
     )
     for items in (array, array[::-1]):
-        reference.check_unique(fastsel.unique, items)
+        check_unique(fastsel.unique, items)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
 def test_x87_numbers_of_any_bits(few_threads):
-    """Without their leading bit they are NaN, or tiny; of the tiny ones some are written twice."""
+    """Numbers without their leading bit are NaN or tiny; some tiny numbers are written in two
+    ways."""
     rng = np.random.default_rng(0)
     bits = np.zeros((300, 2), np.uint64)
     bits[:, 0] = rng.choice(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 from arrays import grouped
-from comparison import assert_same, outcome
+from comparison import assert_same, check_unique, outcome
 from forcing import ALGORITHMS, force
 from grids import covering, slow
 from layouts import LAYOUTS, as_axes_rolled, has_layout
@@ -26,7 +26,7 @@ nan = np.nan
 
 
 def rows_of(name, count, width, groups, seed=0):
-    """Rows of which about `groups` differ, and those by one item at least, anywhere in the row."""
+    """Rows of about `groups` groups, which differ by at least one item, anywhere in the row."""
     rng = np.random.default_rng([count, width, groups, seed])
     pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
     if groups > 1:  # many rows begin and end alike
@@ -107,7 +107,7 @@ def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
 def test_every_combination_of_outputs(name, few_threads):
     for shape, axis in (((50, 3), 0), ((3, 50), 1), ((4, 5, 2), 1)):
         array = grouped(name, math.prod(shape), 3).reshape(shape)
-        reference.check_unique(fastsel.unique, array, axis=axis)
+        check_unique(fastsel.unique, array, axis=axis)
 
 
 # Axes and layouts.
@@ -135,10 +135,10 @@ def test_every_layout(name, axis, few_threads):
 
 
 def test_axis_of_one_dimension_is_the_whole_array(few_threads):
-    """So NaNs are one group there."""
+    """NaNs are one group, as in a whole array and not as in rows."""
     array = np.array([nan, 2, 1, nan, -0.0, 0.0])
     for axis in (0, -1):
-        reference.check_unique(fastsel.unique, array, axis=axis)
+        check_unique(fastsel.unique, array, axis=axis)
         assert_same(
             fastsel.unique(array, True, True, True, axis), fastsel.unique(array, True, True, True)
         )

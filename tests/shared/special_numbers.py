@@ -1,0 +1,28 @@
+"""Numbers of any dtype, with NaN of any bits, NaT and zeros of both signs among them."""
+
+import numpy as np
+from arrays import from_bits
+
+
+def whole_numbers(dtype, items):
+    """`items` in the dtype: -1 becomes NaN or NaT, and every second 0 of floats becomes -0.0."""
+    items = np.asarray(items)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "mM":
+        return np.where(items == -1, np.iinfo(np.int64).min, items).astype("i8").view(dtype)
+    if dtype.kind != "f":
+        return items.astype(dtype)
+    array = np.where(items == -1, np.nan, items).astype(dtype)
+    array[np.flatnonzero(array == 0)[1::2]] = -0.0
+    return array
+
+
+def nan_bits(dtype):
+    """NaN of all kinds: quiet, signalling, negative, with a payload."""
+    bits = {
+        2: (0x7E00, 0x7C01, 0xFE00, 0x7DFF),
+        4: (0x7FC00000, 0x7F800001, 0xFFC00000, 0x7FC12345),
+        8: (0x7FF8 << 48, (0x7FF0 << 48) | 1, 0xFFF8 << 48, (0x7FF8 << 48) | 0x12345),
+    }
+    size = np.dtype(dtype).itemsize
+    return from_bits(bits[size], f"u{size}", dtype)

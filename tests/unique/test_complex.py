@@ -1,0 +1,137 @@
+"""unique of complex numbers: zeros of four signs, and NaN in either part."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same, check_unique, lists
+from marks import SIGNALLING_NANS
+from special_numbers import nan_bits
+
+import fastsel
+from fastsel._core import _dtypes
+
+pytestmark = SIGNALLING_NANS
+
+COMPLEX = ("complex64", "complex128", "clongdouble")
+nan = np.nan
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_four_complex_zeros_are_one_group(name, few_threads):
+    zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
+    for order in itertools.permutations(zeros):
+        array = np.array([*order, 1, *order], name)
+        assert_same(fastsel.unique(array), array[[0, 4]])
+        check_unique(fastsel.unique, array)
+
+
+COMPLEX_NANS = [
+    complex(nan, 1),
+    complex(1, nan),
+    3,
+    complex(nan, nan),
+    complex(2, nan),
+    5j,
+    complex(-1, nan),
+    complex(nan, -3),
+    complex(1, nan),
+    3,
+]
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_sorted_complex_nans_are_shown_by_the_smallest(name, few_threads):
+    array = np.array(COMPLEX_NANS, name)
+    values, *extras = fastsel.unique(array, True, True, True)
+    assert_same(values, array[[5, 2, 6]])
+    assert lists(extras) == [[5, 2, 6], [2, 2, 1, 2, 2, 0, 2, 2, 2, 1], [1, 2, 7]]
+    assert_same(fastsel.unique(array), array[[5, 2, 6]])
+    assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_threads):
+    array = np.array(COMPLEX_NANS, name)
+    values, *extras = fastsel.unique(array, True, True, True, sorted=False)
+    assert_same(values, array[[0, 2, 5]])
+    assert lists(extras) == [[0, 2, 5], [0, 0, 1, 0, 0, 2, 0, 0, 0, 1], [7, 2, 1]]
+    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
+
+
+def without_rule(monkeypatch):
+    """NumPy serves all dtypes, as it serves a long double that is a pair of doubles."""
+    monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
+    monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+@pytest.mark.parametrize("axis", [None, 0])
+def test_complex_nans_of_numpy_are_shown_by_the_first(axis, name, monkeypatch):
+    without_rule(monkeypatch)
+    array = np.array(COMPLEX_NANS[1:], name)
+    wanted = reference.numpy_unique_outputs(array, sorted=False)
+    assert wanted[1].tolist() == [0, 1, 4]
+    if len(np.unique(array, axis=axis)) > 3:
+        pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
+    assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), wanted)
+    assert_same(fastsel.unique(array, axis=axis, sorted=False), wanted[0])
+    apart = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
+    assert_same(fastsel.unique(array, True, True, True, equal_nan=False, sorted=False), apart)
+    if axis is None:
+        pairs = array[: len(array) // 2 * 2].reshape(2, -1)
+        wanted = reference.numpy_unique_outputs(pairs, sorted=False)
+        assert_same(fastsel.unique(pairs, True, True, True, sorted=False), wanted)
+
+
+def test_complex_nans_of_a_subclass_are_shown_by_the_first():
+    class Subclass(np.ndarray):
+        pass
+
+    array = np.array(COMPLEX_NANS).view(Subclass)
+    assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
+    """R + Rj, R + nanj, nan + Rj, nan + nanj."""
+    array = np.array(COMPLEX_NANS, name)
+    expected = np.unique(array, True, True, True, equal_nan=False)
+    assert expected[1].tolist() == [5, 2, 6, 1, 8, 4, 7, 0, 3]
+    assert_same(fastsel.unique(array, True, True, True, equal_nan=False), expected)
+    assert_same(fastsel.unique(array, equal_nan=False), expected[0])
+    check_unique(fastsel.unique, array)
+
+
+@pytest.mark.parametrize("name", COMPLEX[:2])
+def test_complex_nans_with_payloads(name, few_threads):
+    """The first of the NaNs that sort alike stands for all of them."""
+    bits = nan_bits("f4" if name == "complex64" else "f8")
+    parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
+    pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(len(pairs))
+        # A copy of the integers, because a copy of signalling NaNs may silence them.
+        words = pairs.view(f"u{bits.itemsize}")[order]
+        check_unique(fastsel.unique, np.ascontiguousarray(words).view(name)[:, 0])
+
+
+def test_complex_without_nans_sorts_by_real_then_imaginary_part(few_threads):
+    array = np.array([1 - 1j, -1 + 2j, 1 + 1j, -1 - 2j, 1 - 1j, complex(np.inf, -np.inf)])
+    assert_same(fastsel.unique(array), array[[3, 1, 0, 2, 5]])
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_swapped_complex_is_right_where_numpy_is_not(name, few_threads):
+    """NumPy 2.4 reads the bytes of '>c16' unswapped: it keeps NaNs and zeros apart."""
+    array = np.array([nan, 1, nan, -0.0, 0.0, complex(0, -0.0), complex(1, nan)], name)
+    swapped = array.astype(array.dtype.newbyteorder())
+    for keywords, expected in reference.unique_cases(array):
+        actual = fastsel.unique(swapped, **keywords)
+        native = [
+            part.astype(part.dtype.newbyteorder("="))
+            for part in (actual if isinstance(actual, tuple) else (actual,))
+        ]
+        assert_same(tuple(native), expected if isinstance(expected, tuple) else (expected,))
+    assert fastsel.unique(swapped).dtype == swapped.dtype

@@ -1,0 +1,57 @@
+"""The algorithm `partitions`: keys scattered by hash, and one table for each part."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from collisions import colliding
+from comparison import assert_same
+from forcing import force
+from special_numbers import whole_numbers
+from unique_kernels import make_partitions
+
+import fastsel
+
+DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "S5", "U3")
+WANTED = tuple(itertools.product((False, True), repeat=3))
+
+
+def items_of(dtype, ids):
+    """An item for each group id; of numbers, id 0 is NaN or NaT, and id 1 zeros of both signs."""
+    if np.dtype(dtype).kind in "SU":
+        return ids.astype("U9").astype(dtype)
+    return whole_numbers(dtype, ids - (np.dtype(dtype).kind != "u"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("groups", [1, 300, 9000])
+def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkeypatch):
+    """Positions, inverse and counts are wanted in every combination."""
+    force(monkeypatch, "partitions")
+    array = items_of(dtype, np.random.default_rng(groups).integers(0, groups, 9001))
+    for equal_nan, in_order in itertools.product((True, False), repeat=2):
+        values, *extras = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
+        for threads, wanted in zip(itertools.cycle((1, 2, 7)), WANTED):
+            with fastsel.threads(threads):
+                found = fastsel.unique(array, *wanted, equal_nan=equal_nan, sorted=in_order)
+            expected = (values, *itertools.compress(extras, wanted))
+            assert_same(found if any(wanted) else (found,), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("width", [4, 8])
+def test_marks_are_the_first_occurrences(width, threads):
+    """The estimate of the number of groups is too low, right and too high."""
+    for groups in (2, 700, 20_000):
+        keys = np.random.default_rng(groups).integers(0, groups, 20_000).astype(f"u{width}")
+        first_positions = np.sort(np.unique(keys, return_index=True)[1])
+        for expected in (1, groups, len(keys)):
+            partitions = make_partitions(keys, expected=expected, threads=threads)
+            assert partitions.find()
+            assert np.array_equal(np.flatnonzero(partitions.marks), first_positions)
+
+
+def test_partitions_give_up_on_collisions():
+    for keys, found in ((colliding(200, 16), False), (colliding(200), True)):
+        assert make_partitions(keys, expected=len(keys), counts=True).find() is found

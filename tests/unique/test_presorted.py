@@ -1,0 +1,118 @@
+"""unique of keys that ascend or descend already: equal keys are runs, and nothing is sorted."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from comparison import assert_same, check_unique, check_values_and_index
+from grids import covering
+from special_numbers import whole_numbers
+
+import fastsel
+from fastsel._unique import _algorithms, _keys
+from fastsel._unique._groups import Wanted
+
+VALUES = Wanted(False, False, False)
+EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
+ORDERS = {
+    "ascending": np.arange(3000),
+    "descending": np.arange(3000)[::-1],
+    "runs": np.arange(3000) // 7,
+    "runs_descending": -(np.arange(3000) // 65),
+    "constant": np.full(3000, 4),
+    "negative_too": np.arange(3000) - 1500,
+    "two": np.arange(3000) // 1500,
+}
+
+
+@covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
+def test_keys_that_are_in_order(dtype, order, forced_kernels):
+    """Every output is compared; NaN stands at the end, where sorting puts it, or at the start; and
+    two keys are swapped, so that the order breaks."""
+    items = ORDERS[order]
+    if dtype == "u4" and items.min() < 0:
+        items = items - items.min()
+    for size in EDGES[len(dtype + order) % 2 :: 2]:
+        array = whole_numbers(dtype, items[:size])
+        check_unique(fastsel.unique, array)
+    array = whole_numbers(dtype, items)
+    for place in (1, 63, 64, 512, 2998):
+        broken = array.copy()
+        broken[[place, place + 1]] = broken[[place + 1, place - 1]]
+        check_values_and_index(broken, threads=(3,))
+    if array.dtype.kind in "fM":
+        for nans in ([0], [-1], [-2, -1], [0, 1, 2]):
+            changed = array.copy()
+            changed[nans] = "NaT" if changed.dtype.kind == "M" else np.nan
+            check_values_and_index(changed, threads=(1, 3))
+
+
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("algorithms", [True, False])
+def test_all_outputs_of_keys_in_order(algorithms, in_order, equal_nan, few_threads, request):
+    if algorithms:
+        request.getfixturevalue("forced_kernels")
+    for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
+        for repeats in (100, 300):
+            array = np.repeat(items, repeats)
+            array[-1:].view(np.uint64)[:] |= np.uint64(1)
+            rules = {"equal_nan": equal_nan, "sorted": in_order}
+            found = fastsel.unique(array, True, True, True, **rules)
+            assert_same(found, reference.unique_outputs(array, **rules))
+
+
+@pytest.mark.parametrize("size", [1000, 1024, 5000, 20_000])
+@pytest.mark.parametrize("dtype", ["i4", "u8", "f4", "M8[s]", "S4", "U3"])
+def test_what_descends_is_turned_around(dtype, size):
+    """Every choice of outputs is compared."""
+    for groups in (2, size // 10, size):
+        array = np.sort(np.random.default_rng(1).integers(0, groups, size).astype(dtype))[::-1]
+        values, *extras = np.unique(array, True, True, True)
+        for wanted in itertools.product((False, True), repeat=3):
+            expected = (values, *itertools.compress(extras, wanted))
+            for one in (array, array.copy()):
+                found = fastsel.unique(one, *wanted)
+                assert_same(found if any(wanted) else (found,), expected)
+
+
+def test_an_order_that_ends_late(forced_kernels):
+    for place in (19_999, 10_000):
+        array = np.arange(20_000)
+        array[place] = 5
+        check_values_and_index(array, threads=(1, 3))
+        check_values_and_index(array[::-1].copy(), threads=(2, 7))
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S3", "S4", "S8", "S9", "U1", "U2", "U5", ">U5"])
+def test_strings_that_are_in_order(dtype, forced_kernels):
+    """Letters beyond the first byte and the first two; and one text out of order."""
+    letters = "\x01a\xff" if dtype[0] == "S" else "\x01a\u0100\U0001f600"
+    size = int(dtype.lstrip(">SU"))
+    texts = ["".join(t) for t in itertools.product(letters, repeat=min(size, 5))]
+    texts = [text.encode("latin-1") if dtype[0] == "S" else text for text in texts]
+    for items in (texts, texts[::-1], [text for text in texts for _ in range(3)], texts[:1] * 70):
+        array = np.array(items, dtype)
+        check_unique(fastsel.unique, array)
+        for place in (0, 63, 64, len(array) - 2):
+            broken = array.copy()
+            broken[[place % len(array), -1]] = broken[[-1, place % len(array)]]
+            check_values_and_index(broken, threads=(1,))
+
+
+def by_presorted(array):
+    search = _algorithms.Search(_keys.keys_of(array, True), array, VALUES, False)
+    return _algorithms.by_presorted(search)
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])
+def test_runs_are_seen_to_be_in_order(dtype):
+    """Runs ascend or descend; a single run counts as ascending."""
+    items = np.repeat(np.arange(10, 60), 7).astype(dtype)
+    for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
+        firsts = by_presorted(array)
+        assert firsts is not None
+        assert firsts.direction == direction
+    unordered = np.append(items, items[0])
+    assert by_presorted(unordered) is None
