@@ -9,11 +9,11 @@
 #include "openmp.h"
 
 #if !defined(FS_MAX_LATE)
-#define FS_MAX_LATE 2 /* late regions in a row; after them no region begins for a while */
+#define FS_MAX_LATE 2 /* after this many late regions in a row, no region begins for a while */
 #endif
 
 enum {
-    FS_LATE_MICROSECONDS = 1000, /* a late region waits for this time, and longer than it works */
+    FS_LATE_MICROSECONDS = 1000, /* a late region waits this long, and longer than it works */
     FS_FIRST_SERIAL_MICROSECONDS = 50000,
     FS_MAX_SERIAL_MICROSECONDS = 1600000 /* the serial time doubles each time, up to this */
 };

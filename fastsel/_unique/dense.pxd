@@ -1,4 +1,4 @@
-"""What small_unique.pyx and range_lookup.pyx call."""
+"""Functions of dense.pyx for small_unique.pyx and range_lookup.pyx."""
 cimport numpy as cnp
 from libc.stdint cimport uint32_t
 

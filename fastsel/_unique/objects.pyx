@@ -23,7 +23,7 @@ cdef enum:
 
 def first_objects(cnp.ndarray items not None, bint with_inverse):
     """(first_positions, inverse) of a 1-d, contiguous array of objects, in order of first
-    occurrence; first_positions is a list, the inverse is None unless numbered."""
+    occurrence; first_positions is a list, the inverse is None unless with_inverse."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
     cdef Py_ssize_t[::1] inverse = None

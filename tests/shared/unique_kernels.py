@@ -51,7 +51,9 @@ def scatter_by_hash(keys, *, seeds=SEEDS, positions=True, threads=1):
 
 
 def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByValue(keys.data, keys.size, keys.rule, keys.order_map, seeds, positions, threads)
+    return ScatterByValue(
+        keys.data, keys.size, keys.rule, keys.order_map, seeds, positions, threads
+    )
 
 
 def sort_keys(
