@@ -105,7 +105,7 @@ def _significant_by_values(dtype):
 # ---- keys: which items are equal -----------------------------------------------------------
 
 _ALL = 2**64 - 1
-RAW, WORD, EXTENDED, QUAD = range(4)  # part_kind of keys.pyx
+RAW, WORD, EXTENDED, QUAD = range(4)  # field_kind of keys.pyx
 
 
 class KeyRule(NamedTuple):
@@ -181,8 +181,9 @@ def small_rules(dtype, equal_nan):
 def number_rule(dtype):
     """The rule that makes ordered keys, for numbers of one word; None for other dtypes.
 
-    The rule (sign, negative, less) turns a key into an unsigned integer in the same order: flip the
-    bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract `less`.
+    The rule (sign, negative, minimum) turns a key into an unsigned integer in the same order: flip
+    the bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract
+    `minimum`.
     NaN and NaT come last.
     """
     if dtype.itemsize > 8 or dtype.kind not in "biufmM" or not dtype.isnative:

@@ -119,4 +119,4 @@ def _from_environment():
 _default = _from_environment()
 set_keep_mb(None)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=scratch.start_afresh)
+    os.register_at_fork(after_in_child=scratch.clear_in_child)

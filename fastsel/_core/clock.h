@@ -1,5 +1,5 @@
-/* Microseconds since some moment in the past, and those for which this thread has had a CPU (where
-   the system measures them finely enough, else as the former). */
+/* fs_microseconds: microseconds since a fixed moment. fs_thread_microseconds: the CPU time of this
+   thread in microseconds; on Windows, which does not measure it finely enough, fs_microseconds. */
 #ifndef FASTSEL_CLOCK_H
 #define FASTSEL_CLOCK_H
 

@@ -1,8 +1,9 @@
-"""A slice is what one hit, or one index row, moves: the trailing axes of an array.
+"""Copy slices. A slice is the trailing axes of an array: what a set bit or an index row selects.
 
-The functions that copy have one contract: each slice at base + offset lies within the source, or
-memory outside of it is read, and out has room for all slices, side by side, or what lies behind is
-overwritten. out and the source do not overlap, or slices are overwritten before they are read.
+All copy functions have one contract. Each slice at base + offset lies within the source: otherwise
+memory outside of the source is read. out has room for all slices, side by side: otherwise memory
+behind out is overwritten. out and the source do not overlap: otherwise slices are overwritten
+before they are read.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,9 +14,9 @@ from fastsel._core.strided cimport cursor_t, describe, is_run, next_row, seek, s
 
 cdef enum:
     LINE = 64              # bytes of a cache line
-    AHEAD = 2              # slices that are prefetched, up to so many cache lines each
-    LINES_AHEAD = 8
-    # Rows whose slices are prefetched: without, few columns of many rows take 2.5 times as long.
+    AHEAD = 2              # slices that are prefetched
+    LINES_AHEAD = 8        # cache lines that are prefetched of a slice, at most
+    # Rows whose slices are prefetched. Without it, few columns of many rows take 2.5 times as long.
     ROWS_AHEAD = 16
 
 ctypedef struct bytes16_t:
@@ -27,7 +28,7 @@ ctypedef struct bytes32_t:
 ctypedef struct bytes64_t:
     uint64_t[8] words
 
-# Widths whose copy is a few instructions instead of a call.
+# Widths that are copied by a few instructions instead of a call.
 ctypedef fused fixed_t:
     uint8_t
     uint16_t
@@ -40,13 +41,13 @@ ctypedef fused fixed_t:
 ctypedef struct slice_t:
     strided_t items
     Py_ssize_t itemsize
-    Py_ssize_t width      # bytes of all its items
-    bint run              # they lie side by side
+    Py_ssize_t width      # bytes of all items of a slice
+    bint run              # the items of a slice lie side by side
 
 
 cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) noexcept:
-    """The axes of a from first_axis on, which is at most the number of axes: beyond, memory behind
-    the shape is read."""
+    """Describe the axes of a from first_axis on. first_axis is at most the number of axes:
+    otherwise memory behind the shape is read."""
     describe(&slice.items, a, first_axis, cnp.PyArray_NDIM(a))
     slice.itemsize = cnp.PyArray_ITEMSIZE(a)
     slice.width = slice.items.size * slice.itemsize
@@ -55,15 +56,14 @@ cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) n
 
 cdef inline void copy_slices(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
                              Py_ssize_t n, char *out) noexcept nogil:
-    """Slice j comes from base + offsets[j]."""
+    """Copy n slices; slice j lies at base + offsets[j]."""
     copy_rows(slice, base, 0, 1, offsets, n, out)
 
 
 cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t stride,
                            Py_ssize_t rows, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
-    """The slices at the same n offsets of each of `rows` rows, which lie stride bytes apart, those
-    of the first row at base + offset."""
+    """Copy n slices of each row; slice j of row i lies at base + i * stride + offsets[j]."""
     cdef Py_ssize_t i
     if slice.run:
         copy_run_slices(base, stride, rows, slice.width, offsets, n, out)
@@ -76,7 +76,7 @@ cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t st
 cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """Slices of width bytes whose items lie side by side; rows as in copy_rows."""
+    """As copy_rows, for slices of width bytes whose items lie side by side."""
     if width == 1:
         copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
     elif width == 2:
@@ -99,7 +99,7 @@ cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t
 
 cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
                                   Py_ssize_t width) noexcept nogil:
-    """How many of n slices follow the one before them."""
+    """The number of slices that begin where the slice before them ends."""
     cdef Py_ssize_t j, found = 0
     for j in range(1, n):
         found += offsets[j] - offsets[j - 1] == width
@@ -109,7 +109,7 @@ cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
 cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """As copy_run_slices: slices that follow each other are one copy."""
+    """As copy_run_slices; adjacent slices are one copy."""
     cdef Py_ssize_t i, j, start, length
     for i in range(rows):
         j = 0
@@ -126,7 +126,7 @@ cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t
 cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                             char *out) noexcept nogil:
-    """As copy_run_slices: one by one, the next ones asked for ahead of time."""
+    """As copy_run_slices; slices are copied one by one, and the next ones are prefetched."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         for j in range(n):
@@ -137,7 +137,7 @@ cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 
 cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept nogil:
-    """Any address will do: nothing is read."""
+    """The slice may lie anywhere: a prefetch reads nothing."""
     cdef Py_ssize_t line
     for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
         fs_prefetch(slice + line * LINE)
@@ -146,7 +146,7 @@ cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept no
 cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             const Py_ssize_t *offsets, Py_ssize_t n,
                             fixed_t *out) noexcept nogil:
-    """As copy_run_slices, of the width of fixed_t; out may be unaligned."""
+    """As copy_run_slices, for slices as wide as fixed_t; out may be unaligned."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         if i + ROWS_AHEAD < rows:
@@ -160,8 +160,8 @@ cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
                               Py_ssize_t n, char *out) noexcept nogil:
-    """Slices whose items, two at least, do not lie side by side; out gets them in C order: an inner
-    row of all of them, then the next one."""
+    """As copy_slices, for slices of at least two items that do not lie side by side. Copies the
+    first inner row of all slices, then the next inner row, and so on."""
     cdef Py_ssize_t length = slice.items.shape[slice.items.ndim - 1]
     cdef Py_ssize_t stride = slice.items.strides[slice.items.ndim - 1]
     cdef Py_ssize_t left = slice.items.size, j
@@ -193,9 +193,9 @@ cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_s
 cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t stride,
                              Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                              fixed_t *out) noexcept nogil:
-    """`length` items that lie `stride` bytes apart, the first at row + offset, of each slice, to
-    the same place of each slice of out. The longer loop is the inner one, so that few columns of a
-    Fortran-ordered array are read one after the other."""
+    """Copy one inner row of each slice. Item k of slice j lies at row + offsets[j] + k * stride.
+    The longer loop is the inner loop, so that few columns of a Fortran-ordered array are read one
+    after the other."""
     cdef Py_ssize_t j, k, width = slice.width
     if length < n:
         for k in range(length):
@@ -212,7 +212,7 @@ cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t s
 cdef inline void copy_long(const slice_t *slice, const char *row, Py_ssize_t stride,
                            Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
-    """As copy_spaced, for items of other sizes."""
+    """As copy_spaced, for items of any size."""
     cdef Py_ssize_t j, k
     for j in range(n):
         for k in range(length):

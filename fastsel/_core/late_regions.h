@@ -1,6 +1,7 @@
-/* Regions that end late, and for how long none begins then. A region ends when all its threads have
-   come. Where other programs keep the CPUs busy, that is when the last of them has been given one:
-   calls of a few tenths of a millisecond are faster on one thread. docs/benchmarks.md has figures. */
+/* Notes regions that end late, and for how long no region begins afterwards. A region ends when its
+   last thread has arrived. If other programs keep the CPUs busy, this thread first waits for a CPU,
+   and calls of a few tenths of a millisecond are faster on one thread. docs/benchmarks.md has
+   figures. */
 #ifndef FASTSEL_LATE_REGIONS_H
 #define FASTSEL_LATE_REGIONS_H
 
@@ -8,20 +9,20 @@
 #include "openmp.h"
 
 #if !defined(FS_MAX_LATE)
-#define FS_MAX_LATE 2 /* regions in a row, before none begins for a while */
+#define FS_MAX_LATE 2 /* after this many late regions in a row, no region begins for a while */
 #endif
 
 enum {
-    FS_LATE_MICROSECONDS = 1000, /* a late one takes so much longer than its work, and twice as long */
+    FS_LATE_MICROSECONDS = 1000, /* a late region waits this long, and longer than it works */
     FS_FIRST_SERIAL_MICROSECONDS = 50000,
-    FS_MAX_SERIAL_MICROSECONDS = 1600000 /* twice as long each time, up to this */
+    FS_MAX_SERIAL_MICROSECONDS = 1600000 /* the serial time doubles each time, up to this */
 };
 
-static fs_atomic_t fs_late_regions; /* in a row */
-static fs_atomic_t fs_serial_until; /* when regions begin again; on 32 bits, its last 32 */
-static fs_atomic_t fs_serial_for;   /* how long they were put off */
+static fs_atomic_t fs_late_regions; /* late regions in a row */
+static fs_atomic_t fs_serial_until; /* when regions begin again (on 32 bits, the low half) */
+static fs_atomic_t fs_serial_for;   /* for how long calls were last serial */
 
-/* A region has ended that began at start; its thread that had a CPU for longest worked for so long. */
+/* Note a region that began at start and ends now. worked is the CPU time of its busiest thread. */
 static void fs_note_region(int64_t start, int64_t worked)
 {
     int64_t now = fs_microseconds(), waited = now - start - worked, serial_for;
@@ -39,9 +40,9 @@ static void fs_note_region(int64_t start, int64_t worked)
     fs_store(&fs_serial_until, (ptrdiff_t)((size_t)now + (size_t)serial_for));
 }
 
-/* When regions begin again, or 0 if they may begin now. A clock that was set back, as where a process
-   continues on another machine, puts them off no longer than a late region does. */
-static int64_t fs_put_off(void)
+/* When regions begin again, or 0 if they may begin now. If the clock was set back, as when a
+   process continues on another machine, they are put off no longer than after a late region. */
+static int64_t fs_serial_until_us(void)
 {
     int64_t now = fs_microseconds();
     ptrdiff_t left = (ptrdiff_t)((size_t)fs_load(&fs_serial_until) - (size_t)now);

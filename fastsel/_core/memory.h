@@ -1,5 +1,5 @@
-/* What scratch.pyx needs of the compiler and the system: atomics, huge pages, and malloc's own
-   reserve. */
+/* Functions for scratch.pyx that depend on the compiler or the system: atomics, huge pages, and the
+   free memory of malloc. */
 #ifndef FASTSEL_MEMORY_H
 #define FASTSEL_MEMORY_H
 
@@ -45,11 +45,11 @@ static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
 #include <sys/mman.h>
 #endif
 
-/* Ask for huge pages, as NumPy does for its arrays: fresh small ones cost a fault each. */
+/* Ask for huge pages, as NumPy does for its arrays: each small page costs a page fault. */
 static inline void fs_want_huge_pages(void *memory, size_t size)
 {
 #if defined(MADV_HUGEPAGE)
-    const uintptr_t page = 1 << 16; /* as large as any */
+    const uintptr_t page = 1 << 16; /* the largest page of any system */
     uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
     uintptr_t stop = ((uintptr_t)memory + size) & ~(page - 1);
     if (start < stop) (void)madvise((void *)start, stop - start, MADV_HUGEPAGE);
@@ -58,8 +58,8 @@ static inline void fs_want_huge_pages(void *memory, size_t size)
 #endif
 }
 
-/* What free has left to malloc goes to the system. glibc keeps it otherwise, but for what lies at the
-   top of its heap; other allocators do so by themselves. */
+/* Return freed memory from malloc to the system. glibc by itself returns only memory at the top of
+   its heap; other allocators return all of it by themselves. */
 static inline void fs_trim(void)
 {
 #if defined(__GLIBC__)
@@ -67,17 +67,17 @@ static inline void fs_trim(void)
 #endif
 }
 
-/* AddressSanitizer sees the end of a block, and its use after it was given back, only if each is
-   malloc's own. */
+/* AddressSanitizer finds accesses beyond a block, or after it was freed, only if malloc allocates
+   and frees each block. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define FS_SANITIZED
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(FS_SANITIZED)
-#define FS_KEEPS 0
+#define FS_CACHES 0
 #else
-#define FS_KEEPS 1
+#define FS_CACHES 1
 #endif
 
 #endif

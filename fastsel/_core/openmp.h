@@ -1,5 +1,5 @@
-/* What the threads of fastsel need of OpenMP, of the system and of the compiler. A build without
-   OpenMP has the same names, and never begins a region. */
+/* Functions for parallel.pyx that depend on OpenMP, the system or the compiler. A build without
+   OpenMP has the same functions, but never begins a region. */
 #ifndef FASTSEL_OPENMP_H
 #define FASTSEL_OPENMP_H
 
@@ -48,8 +48,8 @@ static ptrdiff_t fs_load(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_AC
 static void fs_store(fs_atomic_t *a, ptrdiff_t v) { __atomic_store_n(a, v, __ATOMIC_RELEASE); }
 #endif
 
-/* ThreadSanitizer does not see the barriers of a runtime that is not instrumented. These state what
-   OpenMP guarantees where a region begins and ends. */
+/* ThreadSanitizer does not see the barriers of a runtime that is not instrumented. These calls tell
+   it about OpenMP's barriers where a region begins and ends. */
 #if defined(FASTSEL_TSAN)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
@@ -60,8 +60,8 @@ void __tsan_release(void *address);
 #define fs_release(address) ((void)(address))
 #endif
 
-static fs_atomic_t fs_in_region; /* some thread of the process is in a region of ours */
-static fs_atomic_t fs_forks;     /* that led to this process since the import */
+static fs_atomic_t fs_in_region; /* 1 while a thread of this process is in a region of fastsel */
+static fs_atomic_t fs_forks;     /* the number of forks between the import and this process */
 
 #if defined(_WIN32) || !FS_OPENMP
 
@@ -78,21 +78,22 @@ static const char *fs_runtime(void) { return NULL; }
 #include "clock.h"
 #include "thread_trial.h"
 
-/* A runtime keeps a pool for each thread that has run a region, until that thread ends or forks. So
-   only so many threads at a time may run regions, whoever calls. */
+/* A runtime keeps a thread pool for each thread that has run a region, until that thread ends or
+   forks. So only FS_MAX_POOLS threads at a time may run regions. */
 enum { FS_MAX_POOLS = 2 };
-enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* for so long the answer of a trial holds */
+enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* how long the answer of a trial holds */
 
-static fs_atomic_t fs_pools;         /* that the threads of this process have */
-static pthread_key_t fs_pool_key;    /* set in threads with a pool: they give it back as they end */
-static __thread int fs_pool_threads; /* of this thread's pool, itself included; 0 without one */
-static __thread int fs_tried_threads; /* that this thread's pool could have, until a time */
+static fs_atomic_t fs_pools;         /* pools of the threads of this process */
+static pthread_key_t fs_pool_key; /* has a destructor, which runs when a thread with a pool ends */
+static __thread int fs_pool_threads; /* in this thread's pool, including itself; 0 without a pool */
+static __thread int fs_tried_threads; /* a trial allowed this pool size, until fs_tried_until */
 static __thread int64_t fs_tried_until;
 
-static void fs_give_back(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
+static void fs_return_pool(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
 
-/* Can this thread's pool have so many threads? In one thread at a time. A pool shrinks and grows
-   with the size of the calls, which is not to take a trial each time. */
+/* Can this thread's pool have `threads` threads? One thread at a time may call this: otherwise
+   refused_until is a data race. A pool shrinks and grows with the size of the calls, so the answer
+   is kept for a while instead of a trial for each call. */
 static int fs_can_have(int threads)
 {
     static int64_t refused_until;
@@ -108,7 +109,8 @@ static int fs_can_have(int threads)
     return 1;
 }
 
-/* May this thread run a region of so many threads? In one thread at a time. */
+/* May this thread run a region of `threads` threads? One thread at a time may call this: otherwise
+   there may be too many pools. */
 static int fs_may_run(int threads)
 {
     if (!fs_pool_threads) {
@@ -123,18 +125,19 @@ static int fs_may_run(int threads)
     return 1;
 }
 
-static int fs_is_libgomp; /* the runtime that is loaded, whichever compiler built this file */
+static int fs_is_libgomp; /* 1 if libgomp is loaded, whichever compiler built this file */
 
 #if defined(__GNUC__) && __GNUC__ >= 9 && !defined(__clang__)
-/* The threads of this process, and two; 0 where the system has no /proc. */
+/* The number of threads of this process plus two; 0 if the system has no /proc. */
 static ptrdiff_t fs_count_tasks(void)
 {
     struct stat tasks;
     return stat("/proc/self/task", &tasks) ? 0 : (ptrdiff_t)tasks.st_nlink;
 }
 
-/* The system counts a thread for some microseconds after it has been joined, and Python warns of a
-   fork beside it: wait until they are gone, or for a millisecond. */
+/* End this thread's pool. The system counts a thread for some microseconds after it has been
+   joined, and Python would warn of a fork with several threads. So wait until the threads are gone,
+   but at most a millisecond. */
 static void fs_end_pool(void)
 {
     struct timespec pause = {0, 20000};
@@ -147,41 +150,42 @@ static void fs_end_pool(void)
 static void fs_end_pool(void) {}
 #endif
 
-static void fs_forget_pool(void)
+static void fs_clear_pool(void)
 {
     fs_pool_threads = fs_tried_threads = 0;
     pthread_setspecific(fs_pool_key, NULL);
 }
 
-/* A child has none of its parent's threads, but libgomp would wait for them: they end before the
-   fork. Those of another thread of the parent do not matter, since the child has not got that one
-   either. If this thread has run no region of ours, its pool is not ours to end. The runtimes of
-   LLVM and Intel start afresh in a child, and hang there if their threads have been ended. */
+/* A child has none of its parent's threads, but libgomp would wait for the threads of the pool: the
+   pool ends before the fork. The pool of another thread does not matter: the child does not have
+   this thread. If this thread has run no region of fastsel, its pool belongs to another library,
+   and stays. The runtimes of LLVM and Intel start anew in a child, and hang there if their pool was
+   ended. */
 static void fs_before_fork(void)
 {
     if (!fs_is_libgomp || !fs_pool_threads) return;
     fs_end_pool();
-    fs_forget_pool();
+    fs_clear_pool();
     fs_fetch_add(&fs_pools, -1);
 }
 
 static void fs_in_child(void)
 {
-    fs_forget_pool();
+    fs_clear_pool();
     fs_store(&fs_pools, 0);
     fs_store(&fs_in_region, 0);
     fs_fetch_add(&fs_forks, 1);
 }
 
-/* The file of the OpenMP library that is loaded, or NULL. */
+/* The path of the loaded OpenMP library, or NULL. */
 static const char *fs_runtime(void)
 {
     Dl_info found;
     return dladdr((void *)omp_get_max_threads, &found) ? found.dli_fname : NULL;
 }
 
-/* By what the others alone have: they offer libgomp's functions too, and conda has them under its
-   name. */
+/* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives them
+   its file name. But only they have __kmpc_fork_call. */
 static int fs_find_libgomp(void)
 {
     const char *file = fs_runtime();
@@ -194,13 +198,13 @@ static int fs_find_libgomp(void)
 static int fs_install(void)
 {
     fs_is_libgomp = fs_find_libgomp();
-    return pthread_key_create(&fs_pool_key, fs_give_back) ||
+    return pthread_key_create(&fs_pool_key, fs_return_pool) ||
            pthread_atfork(fs_before_fork, NULL, fs_in_child);
 }
 
 #endif
 
-/* May this thread begin a region now? At most one in the process at a time, none within another. */
+/* May this thread begin a region now? A process has one region at a time, not nested. */
 static int fs_begin_region(int threads)
 {
     if (omp_in_parallel() || fs_exchange(&fs_in_region, 1)) return 0;

@@ -1,14 +1,14 @@
-"""The one place that knows threads and signals: every kernel is a Job, which runs its chunks.
+"""The only module that knows threads and signals: every kernel is a Job, which runs its chunks.
 
-The threads of an OpenMP region take chunks until none is left, so that one that starts late finds
-nothing to do, and delays nobody. Each begins with a range of its own: from call to
-call, and from pass to pass, a CPU works on the memory that it has in its cache. Yet a region ends
-when all its threads have come: where they have to wait for a CPU, the next calls are serial.
+The threads of an OpenMP region take chunks until none is left, so that a thread that starts late
+finds nothing to do and delays nobody. Each thread begins with a range of its own, so that in each
+call and each pass a CPU works on memory that it has in its cache. A region ends only when all its
+threads have arrived. If threads have to wait for a CPU, the next calls are serial.
 
 Python handles signals in its main thread, between bytecodes; a kernel is one bytecode. So the main
-thread reads the clock after each chunk. When it is time, the region ends with the chunks that are
-in hand, the handlers run, and another region takes the rest. A handler never runs within a region:
-it may raise, call fastsel, or fork, and the child has all that was computed.
+thread reads the clock after each chunk. When signals are due, all threads finish their chunks, the
+region ends, the handlers run, and another region runs the remaining chunks. A handler never runs
+within a region: it may raise, call fastsel, or fork, and a forked child has the results so far.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
@@ -32,7 +32,7 @@ cdef extern from *:
     #endif
     """
     const char *FS_COMPILER
-    bint FS_CHECKED       # a chunk may raise an IndexError, which is written where it happens
+    bint FS_CHECKED       # a chunk may raise an IndexError, which is printed where it happens
 
 cdef extern from "openmp.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t
@@ -59,39 +59,39 @@ cdef extern from "clock.h" nogil:
 cdef extern from "late_regions.h" nogil:
     int FS_LATE_MICROSECONDS
     void fs_note_region(int64_t start, int64_t worked)
-    int64_t fs_put_off()
+    int64_t fs_serial_until_us()
 
 cdef extern from "Python.h" nogil:
     unsigned long PyThread_get_thread_ident()
 
 cdef enum:
     CHECK_MICROSECONDS = 50_000
-    MAX_RANGES = 64           # of a job; more threads than that share them
+    MAX_RANGES = 64           # of a job; if there are more threads, threads share ranges
 
-cdef unsigned long main_thread = 0    # that handles signals
-# Used by the main thread alone: when it last read the clock, and when it is to check signals.
+cdef unsigned long main_thread = 0    # the thread that handles signals
+# Only the main thread uses these: when it last read the clock, and when it has to check signals.
 cdef int64_t read_at = 0
 cdef int64_t due = 0
 
 ctypedef struct range_t:
-    fs_atomic_t next          # chunk that nobody has taken
+    fs_atomic_t next          # the next chunk that no thread has taken
     Py_ssize_t stop
-    char padding[48]          # a cache line each
+    char padding[48]          # one cache line for each range
 
 ctypedef struct run_t:
     void *job                 # a Job
     bint checks_signals       # the caller is the main thread
-    fs_atomic_t pause         # nobody takes another chunk: signals are to be checked
-    int64_t alone_until       # the caller pauses then, as regions begin again; or 0
-    int64_t worked            # microseconds of the caller in the region
-    fs_atomic_t ran           # those for which another thread had a CPU (the most)
+    fs_atomic_t pause         # 1: threads take no further chunk, so that signals can be checked
+    int64_t serial_until_us   # the caller pauses then, because regions may begin again; or 0
+    int64_t worked            # microseconds that the caller has worked in the region
+    fs_atomic_t ran           # the longest CPU time of another thread, in microseconds
     int n_ranges
     range_t ranges[MAX_RANGES]
 
 
 cdef class Job:
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        """Handle chunk k; in rounds, chunk k % chunks of round k // chunks."""
+        """Handle chunk k; with rounds, chunk k % chunks of round k // chunks."""
         pass
 
     cdef int run(self, int threads) except -1:
@@ -104,13 +104,13 @@ cdef class Job:
         return 0
 
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1:
-        """Handle `rounds` times as many, each round when the one before has ended."""
+        """Handle the chunks of all rounds; a round begins when the round before has ended."""
         with nogil:
             run_all(self, rounds, threads)
         return 0
 
     cdef int run_with_gil(self, int threads) except -1:
-        """As run, but no code of Python runs meanwhile: for chunks that read Python objects."""
+        """As run, but holds the GIL, so that no Python code changes objects that chunks read."""
         return run_all(self, 1, 1 if FS_CHECKED else threads)
 
 
@@ -126,21 +126,21 @@ cdef int run_all(Job job, Py_ssize_t rounds, int threads) except -1 nogil:
 
 cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
                     bint is_main) except -1 nogil:
-    """The chunks from start to stop, in regions where threads may be used, else on this thread: if
-    another one is in a region, within a region of someone else, and in a child that a signal
-    handler forks meanwhile."""
+    """Run the chunks from start to stop, in regions or on this thread alone. There is no region if
+    another thread is in a region, if the caller itself is within a region, and in a child that a
+    signal handler has forked during this call."""
     cdef run_t state
     cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
     cdef int wanted
     state.job, state.checks_signals = <void *>job, is_main
-    divide(&state, start, stop, threads)
+    set_ranges(&state, start, stop, threads)
     while left > 0:
         fs_store(&state.pause, 0)
         wanted = <int>min(threads, left)
         if fs_load(&fs_forks) != forks:
             wanted = 1
-        state.alone_until = fs_put_off() if wanted > 1 else 0
-        if wanted > 1 and not state.alone_until and fs_begin_region(wanted):
+        state.serial_until_us = fs_serial_until_us() if wanted > 1 else 0
+        if wanted > 1 and not state.serial_until_us and fs_begin_region(wanted):
             run_region(&state, wanted)
             fs_end_region()
         else:
@@ -153,7 +153,7 @@ cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
     return 0
 
 
-cdef void divide(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
+cdef void set_ranges(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
     """Give each thread a range of its own."""
     cdef int k
     state.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
@@ -171,8 +171,8 @@ cdef Py_ssize_t count_left(run_t *state) noexcept nogil:
 
 
 cdef void run_region(run_t *state, int threads) noexcept nogil:
-    """Run chunks on so many threads. A region is late if most of it goes by while the caller waits,
-    not for a thread that works, but for one that waits for a CPU."""
+    """Run chunks on `threads` threads. A region is late if the caller spends most of its time
+    waiting for a thread that itself waits for a CPU."""
     cdef int64_t start = fs_microseconds()
     cdef int t
     fs_store(&state.ran, 0)
@@ -183,17 +183,17 @@ cdef void run_region(run_t *state, int threads) noexcept nogil:
             take_chunks(state, 0)
             state.worked += fs_microseconds()
         else:
-            help_with(state, t)
+            work_as_helper(state, t)
     fs_acquire(state)
     fs_note_region(start, max(state.worked, <int64_t>fs_load(&state.ran)))
 
 
-cdef void help_with(run_t *state, int thread) noexcept nogil:
-    """Take chunks in another thread than the caller's, and note for how long it had a CPU."""
+cdef void work_as_helper(run_t *state, int thread) noexcept nogil:
+    """Run chunks in another thread than the caller, and note its CPU time."""
     cdef int64_t start = fs_microseconds(), ran = fs_thread_microseconds()
     if FS_CHECKED:
-        # Python knows the thread from here on: an error is gone with a state that lasts no longer
-        # than it takes to raise it.
+        # Register the thread with Python for all its chunks: an exception would be lost with a
+        # thread state that is made only to raise it.
         with gil:
             with nogil:
                 take_chunks(state, thread)
@@ -202,12 +202,12 @@ cdef void help_with(run_t *state, int thread) noexcept nogil:
     if fs_microseconds() - start < FS_LATE_MICROSECONDS:
         return
     ran = fs_thread_microseconds() - ran
-    while fs_load(&state.ran) < ran:  # of two at once, the larger one stays
+    while fs_load(&state.ran) < ran:  # if two threads write at once, the larger value stays
         ran = max(ran, <int64_t>fs_exchange(&state.ran, <Py_ssize_t>ran))
 
 
 cdef void take_chunks(run_t *state, int thread) noexcept nogil:
-    """Run chunks until none is left or it is time to pause, which the calling thread, 0, sees."""
+    """Run chunks until none is left or it is time to pause; the caller, thread 0, decides that."""
     cdef Py_ssize_t k
     fs_acquire(state)
     while not fs_load(&state.pause):
@@ -223,11 +223,11 @@ cdef void take_chunks(run_t *state, int thread) noexcept nogil:
 cdef bint is_time_to_pause(run_t *state) noexcept nogil:
     if state.checks_signals:
         return check_is_due()
-    return state.alone_until != 0 and fs_microseconds() >= state.alone_until
+    return state.serial_until_us != 0 and fs_microseconds() >= state.serial_until_us
 
 
 cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
-    """A chunk that nobody has taken, of this thread's range if it has one left; or -1."""
+    """Returns a chunk that no thread has taken, of this thread's range if possible; or -1."""
     cdef range_t *own
     cdef Py_ssize_t chunk
     cdef int k
@@ -241,7 +241,9 @@ cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
 
 
 cdef void start_clock() noexcept nogil:
-    """After a pause the interpreter has just handled signals; what follows a long call has not."""
+    """If the last reading is CHECK_MICROSECONDS old, Python has handled signals in between, and the
+    next check is as far away. Otherwise this call may follow a long call at once, and the time of
+    the next check stays."""
     global read_at, due
     cdef int64_t now = fs_microseconds()
     if now - read_at > CHECK_MICROSECONDS:
@@ -256,7 +258,7 @@ cdef bint check_is_due() noexcept nogil:
 
 
 cdef int check_signals() except -1 nogil:
-    """Let the handlers run. A call of fastsel that they make has its own time."""
+    """Run the signal handlers. A call of fastsel by a handler has its own time for checks."""
     global read_at, due
     due = read_at + CHECK_MICROSECONDS
     with gil:
@@ -267,7 +269,7 @@ cdef int check_signals() except -1 nogil:
 
 
 def set_main_thread(ident):
-    """Say which thread handles signals, by its threading.get_ident()."""
+    """Set the thread that handles signals, by its threading.get_ident()."""
     global main_thread
     main_thread = ident
 
@@ -278,19 +280,20 @@ def is_threaded():
 
 
 def openmp():
-    """The OpenMP that the kernels were built with, as a date (201511 is 4.5), or 0, and the file of
-    its library, or None."""
+    """The OpenMP version of the build, as a date (201511 is 4.5), or 0; and the path of the OpenMP
+    library, or None."""
     cdef const char *file = fs_runtime()
     return FS_OPENMP, None if file == NULL else file.decode("utf-8", "surrogateescape")
 
 
 def max_threads():
-    """What OpenMP would use in the calling thread, 0 in a serial build; and its limit."""
+    """The number of threads that OpenMP would use here, 0 in a serial build; and its limit."""
     return omp_get_max_threads(), fs_thread_limit()
 
 
 def processors():
-    """The CPUs that OpenMP sees, also if it has bound this thread to one; 0 in a serial build."""
+    """The number of CPUs that OpenMP sees, even if it has bound this thread to one CPU; 0 in a
+    serial build."""
     return omp_get_num_procs()
 
 

@@ -1,4 +1,4 @@
-"""New arrays for what may be large; results.pyx says where their memory comes from."""
+"""New arrays for results; results.pyx says where their memory comes from."""
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 
@@ -9,6 +9,6 @@ cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum)
 
 
 cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    """A new array in NumPy's memory, with the dtype's metadata."""
-    Py_INCREF(dtype)          # which PyArray_Empty takes over
+    """A new array in memory of NumPy; its dtype keeps its metadata."""
+    Py_INCREF(dtype)          # PyArray_Empty steals this reference
     return PyArray_Empty(ndim, shape, dtype, 0)

@@ -1,9 +1,9 @@
-"""Memory of results: what one array gives back serves the next one.
+"""Memory of results: the memory of a deleted array serves the next array.
 
-An array of a size that is kept (scratch.pyx) gets its memory from there, and a memory handler of
-our own (NEP 49) with it, which NumPy calls when the array is resized, or gone. To NumPy it is an
-array that owns its data, like any other. Where the user has chosen a handler, and for items that
-hold references, all is NumPy's.
+If a block of the result's size can be cached (scratch.pyx), the array gets its memory from the
+cache, and fastsel's memory handler (NEP 49), which NumPy calls when the array is resized or freed.
+To NumPy it is an array that owns its data, like any other. If the user has set a memory handler, or
+if items hold references, NumPy allocates the array.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset, strcpy
 
 from fastsel._core.scratch cimport (
-    drop, fits, give_large, may_keep, size_of, take_large)
+    alloc_large, evict_all, fits, free_large, may_cache, size_of)
 from fastsel._core.strided cimport MAX_DIMS
 
 cdef extern from "numpy/arrayobject.h":
@@ -65,22 +65,22 @@ def empty(tuple shape not None, cnp.dtype dtype not None):
 
 
 cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum):
-    """A new array; one result of a kernel."""
+    """A new array for a result of a kernel; its items are undefined."""
     return new_array(ndim, shape, cnp.PyArray_DescrFromType(typenum))
 
 
 cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    """What is kept makes room for results that do not fit otherwise."""
+    """If there is no memory, cached memory is evicted, and NumPy tries again."""
     cdef double nbytes = dtype.itemsize
     cdef int axis
     for axis in range(ndim):
         nbytes *= shape[axis]
     try:
-        if may_keep(nbytes) and not PyDataType_REFCHK(dtype) and has_default_handler():
-            return kept_array(ndim, shape, dtype, <size_t>nbytes)
+        if may_cache(nbytes) and not PyDataType_REFCHK(dtype) and has_default_handler():
+            return cached_array(ndim, shape, dtype, <size_t>nbytes)
         return numpy_array(ndim, shape, dtype)
     except MemoryError:
-        drop()
+        evict_all()
         return numpy_array(ndim, shape, dtype)
 
 
@@ -89,18 +89,18 @@ cdef bint has_default_handler() except -1:
     return <PyObject *>chosen == PyDataMem_DefaultHandler
 
 
-cdef cnp.ndarray kept_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes):
-    """An array around a block, and then the owner of it."""
+cdef cnp.ndarray cached_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes):
+    """Make an array around a block, and then let it own the block."""
     cdef cnp.ndarray array
-    cdef void *data = take_large(nbytes)
+    cdef void *data = alloc_large(nbytes)
     if data == NULL:
         raise MemoryError()
     try:
-        Py_INCREF(dtype)      # which PyArray_NewFromDescr takes over
+        Py_INCREF(dtype)      # PyArray_NewFromDescr steals this reference
         array = PyArray_NewFromDescr(
             &PyArray_Type, dtype, ndim, shape, NULL, data, cnp.NPY_ARRAY_CARRAY, NULL)
     except BaseException:
-        give_large(data)
+        free_large(data)
         raise
     (<PyArrayObject_fields *>array).mem_handler = <PyObject *>capsule
     Py_XINCREF(<PyObject *>capsule)
@@ -109,14 +109,14 @@ cdef cnp.ndarray kept_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size
 
 
 cdef void *data_malloc(void *ctx, size_t size) noexcept nogil:
-    return take_large(size)
+    return alloc_large(size)
 
 
 cdef void *data_calloc(void *ctx, size_t items, size_t size) noexcept nogil:
     cdef void *data
     if size and items > <size_t>-1 // size:
         return NULL
-    data = take_large(items * size)
+    data = alloc_large(items * size)
     if data != NULL:
         memset(data, 0, items * size)
     return data
@@ -126,12 +126,12 @@ cdef void *data_realloc(void *ctx, void *data, size_t size) noexcept nogil:
     cdef void *other
     if fits(data, size):
         return data
-    other = take_large(size)
+    other = alloc_large(size)
     if other != NULL:
         memcpy(other, data, min(size, size_of(data)))
-        give_large(data)
+        free_large(data)
     return other
 
 
 cdef void data_free(void *ctx, void *data, size_t size) noexcept nogil:
-    give_large(data)
+    free_large(data)

@@ -1,21 +1,23 @@
-"""Memory that is kept from call to call, and Scratch, which has some for the time of one."""
+"""Memory that is cached between calls; Scratch and Block, which own some of it."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    MIN_LARGE = 1 << 17       # bytes of a block that take_large keeps; malloc keeps smaller ones
-    MAX_BLOCKS = 16
+    MIN_LARGE = 1 << 17       # bytes of a large block that is cached; malloc caches smaller ones
+    MAX_BLOCKS = 16           # of a Scratch
 
-# Working memory, and memory of any size. NULL: there is none.
-cdef void *take(size_t size) noexcept nogil
-cdef void *take_zeros(size_t size) noexcept nogil
-cdef void *take_large(size_t size) noexcept nogil
-# Each takes back what came from its namesakes, in any thread; NULL is nothing.
-cdef void give(void *block) noexcept nogil
-cdef void give_large(void *block) noexcept nogil
-cdef bint fits(void *block, size_t size) noexcept nogil   # as it is
+# Memory that is not defined, or zeros. They return NULL if there is no memory. alloc rounds sizes
+# up; alloc_large does not, and caches only blocks of at least MIN_LARGE bytes.
+cdef void *alloc(size_t size) noexcept nogil
+cdef void *alloc_zeros(size_t size) noexcept nogil
+cdef void *alloc_large(size_t size) noexcept nogil
+# free frees blocks of alloc and alloc_zeros: after another block, alloc may return too few bytes.
+# free_large frees blocks of alloc_large. Any thread may free a block; NULL is ignored.
+cdef void free(void *block) noexcept nogil
+cdef void free_large(void *block) noexcept nogil
+cdef bint fits(void *block, size_t size) noexcept nogil
 cdef size_t size_of(void *block) noexcept nogil
-cdef bint may_keep(double size) noexcept nogil
-cpdef Py_ssize_t drop() noexcept nogil
+cdef bint may_cache(double size) noexcept nogil
+cpdef Py_ssize_t evict_all() noexcept nogil
 
 ctypedef void *block_t
 
@@ -24,11 +26,11 @@ cdef class Scratch:
     """Blocks that live as long as this object."""
     cdef block_t[MAX_BLOCKS] blocks
     cdef int length
-    cdef void *take(self, size_t size) except NULL
+    cdef void *alloc(self, size_t size) except NULL
 
 
 cdef class Block:
-    """Memory of a kernel, seen by views; it goes back when the last of them is gone."""
+    """Memory of a kernel, for typed views. It is freed when the last view is gone."""
     cdef void *data
     cdef bint is_large
     cdef const char *format
@@ -38,7 +40,7 @@ cdef class Block:
 
 cdef Block new_block(Py_ssize_t n, Py_ssize_t itemsize, const char *format)
 
-# New memory for n items, which are not defined.
+# New memory for n items, which are undefined.
 cdef uint8_t[::1] new_u8(Py_ssize_t n)
 cdef uint16_t[::1] new_u16(Py_ssize_t n)
 cdef uint32_t[::1] new_u32(Py_ssize_t n)

@@ -1,14 +1,16 @@
-"""Memory that is kept from call to call: what a call works with, and its results (results.pyx).
+"""Memory that is cached between calls: working memory, and the memory of results (results.pyx).
 
-A block from the system is a page fault, and a page to clear, for every 4096 bytes, and malloc gives
-what is free at the top of the heap back to it: small calls would spend most of their time there,
-and large ones a good part. So blocks are kept when they are given back: a few of each size up to
-4 MB, and the last LARGE_BLOCKS others, which make room for the former. Together they have no more
-bytes than `limit`, which the user sets (_memory.py). All of them go when memory runs out.
+A block from the system costs a page fault, and the clearing of a page, for every 4096 bytes, and
+malloc returns free memory at the top of its heap to the system. Small calls would spend most of
+their time there, and large calls a good part. So freed blocks are cached: a few of each size up to
+4 MB, and the last LARGE_BLOCKS larger blocks. Larger blocks are evicted first. The cached blocks
+together have at most `limit` bytes, which the user sets (_memory.py). If the system has no memory
+left, all of them are evicted.
 
-Slots are exchanged and bytes counted by atomics, so that there is no lock that a thread could hold
-at a fork. Bytes are counted before their block is in a slot, and until it has left it. Whoever has
-put a block into a slot then looks at the limit, which may have become less meanwhile.
+Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
+fork. A block is counted before it is put into a slot, until after it has left the slot. A thread
+that has put a block into a slot then compares the count with the limit, which another thread may
+have reduced.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -16,7 +18,7 @@ from libc.string cimport memset
 
 cdef extern from "memory.h" nogil:
     enum:
-        FS_KEEPS
+        FS_CACHES
     void *fs_exchange(void **slot, void *value)
     Py_ssize_t fs_add(Py_ssize_t *sum, Py_ssize_t value)
     Py_ssize_t fs_get(Py_ssize_t *number)
@@ -25,22 +27,22 @@ cdef extern from "memory.h" nogil:
     void fs_want_huge_pages(void *memory, size_t size)
 
 cdef enum:
-    ALIGNMENT = 64            # of a block: a cache line
-    MIN_BITS = 12             # log2 of the least size of a small block; sizes are rounded up
-    MAX_BITS = 22
-    SMALL_BLOCKS = 4          # of a size
-    MIN_EXACT = 1 << 20       # from here on a Block is no larger than it has to be
-    LARGE_BLOCKS = 32         # with eight, mixed calls find as little as without
-    HUGE = 1 << 22            # from here on huge pages pay
+    ALIGNMENT = 64            # of a block, in bytes: a cache line
+    MIN_BITS = 12             # log2 of the smallest block; sizes of small blocks are powers of two
+    MAX_BITS = 22             # log2 of the largest small block
+    SMALL_BLOCKS = 4          # cached of each size
+    MIN_EXACT = 1 << 20       # bytes from which on a Block has exactly the requested size
+    LARGE_BLOCKS = 32         # with 8, calls of mixed sizes seldom find a block that fits
+    HUGE = 1 << 22            # bytes from which on huge pages pay
 
-ctypedef struct header_t:     # stands before the block
-    void *start               # what the allocator returned
+ctypedef struct header_t:     # lies before the block
+    void *start               # the pointer that the allocator returned
     size_t size               # bytes of the block
 
 cdef block_t[(MAX_BITS + 1) * SMALL_BLOCKS] small
 cdef block_t[LARGE_BLOCKS] large
 cdef Py_ssize_t limit = 0     # bytes
-cdef Py_ssize_t kept = 0      # bytes
+cdef Py_ssize_t cached = 0      # bytes
 
 
 cdef inline header_t *header_of(void *block) noexcept nogil:
@@ -52,20 +54,20 @@ cdef size_t size_of(void *block) noexcept nogil:
 
 
 cdef bint fits(void *block, size_t size) noexcept nogil:
-    """Neither too small nor, by more than an eighth, too large."""
+    """Is the block large enough, and at most an eighth too large?"""
     return size <= size_of(block) <= size + size // 8
 
 
-cdef bint may_keep(double size) noexcept nogil:
-    """Would a large block of that size be kept?"""
-    return FS_KEEPS and MIN_LARGE <= size <= fs_get(&limit)
+cdef bint may_cache(double size) noexcept nogil:
+    """Can a large block of `size` bytes be cached?"""
+    return FS_CACHES and MIN_LARGE <= size <= fs_get(&limit)
 
 
-# ---- take and give ----------------------------------------------------------------------
+# ---- alloc and free ---------------------------------------------------------------------
 
 
 cdef inline int bits_of(size_t size) noexcept nogil:
-    """log2 of the least size of small blocks that is enough; MAX_BITS + 1 if there is none."""
+    """log2 of the smallest sufficient size of a small block; MAX_BITS + 1 for a large block."""
     cdef int bits = MIN_BITS
     while bits <= MAX_BITS and (<size_t>1 << bits) < size:
         bits += 1
@@ -73,65 +75,65 @@ cdef inline int bits_of(size_t size) noexcept nogil:
 
 
 cdef inline int small_blocks(int bits) noexcept nogil:
-    """So many of that size; of the largest, which are half of all, half."""
+    """The number of cached blocks of a size; of the largest size, half as many."""
     return SMALL_BLOCKS if bits < MAX_BITS else SMALL_BLOCKS // 2
 
 
-cdef void *take(size_t size) noexcept nogil:
+cdef void *alloc(size_t size) noexcept nogil:
     cdef int bits = bits_of(size), k
     cdef void *block
     if bits > MAX_BITS:
-        return take_large(size)
+        return alloc_large(size)
     size = <size_t>1 << bits
     for k in range(small_blocks(bits)):
         block = fs_exchange(&small[bits * SMALL_BLOCKS + k], NULL)
         if block != NULL:
-            fs_add(&kept, -<Py_ssize_t>size)
+            fs_add(&cached, -<Py_ssize_t>size)
             return block
-    return fresh(size)
+    return system_alloc(size)
 
 
-cdef void *take_large(size_t size) noexcept nogil:
+cdef void *alloc_large(size_t size) noexcept nogil:
     cdef void *block
     cdef int k
     for k in range(LARGE_BLOCKS):
         block = fs_exchange(&large[k], NULL)
         if block != NULL and fits(block, size):
-            fs_add(&kept, -<Py_ssize_t>size_of(block))
+            fs_add(&cached, -<Py_ssize_t>size_of(block))
             return block
         if block != NULL:
-            forget(fs_exchange(&large[k], block))
-            hold_limit()
-    return fresh(size)
+            evict(fs_exchange(&large[k], block))
+            enforce_limit()
+    return system_alloc(size)
 
 
-cdef void *take_zeros(size_t size) noexcept nogil:
-    cdef void *block = take(size)
+cdef void *alloc_zeros(size_t size) noexcept nogil:
+    cdef void *block = alloc(size)
     if block != NULL:
         memset(block, 0, size)
     return block
 
 
-cdef void give(void *block) noexcept nogil:
+cdef void free(void *block) noexcept nogil:
     cdef int bits, k
     if block == NULL:
         return
     bits = bits_of(size_of(block))
     if bits > MAX_BITS:
-        give_large(block)
+        free_large(block)
         return
     if reserve(size_of(block)):
         for k in range(small_blocks(bits)):
             block = fs_exchange(&small[bits * SMALL_BLOCKS + k], block)
             if block == NULL:
                 break
-        forget(block)
-        hold_limit()
+        evict(block)
+        enforce_limit()
     else:
-        release(block)
+        system_free(block)
 
 
-cdef void give_large(void *block) noexcept nogil:
+cdef void free_large(void *block) noexcept nogil:
     cdef int k
     if block == NULL:
         return
@@ -140,43 +142,43 @@ cdef void give_large(void *block) noexcept nogil:
             block = fs_exchange(&large[k], block)
             if block == NULL:
                 break
-        forget(block)             # the oldest one
-        hold_limit()
+        evict(block)             # the block that was cached first
+        enforce_limit()
     else:
-        release(block)
+        system_free(block)
 
 
 cdef bint reserve(size_t size) noexcept nogil:
-    """Count a block among those that are kept, if there is room: large ones make it."""
+    """Count a block as cached, and evict large blocks to make room for it. False: no room."""
     cdef int k = LARGE_BLOCKS
     cdef Py_ssize_t most = fs_get(&limit)
-    if not FS_KEEPS or <Py_ssize_t>size > most:
+    if not FS_CACHES or <Py_ssize_t>size > most:
         return False
-    while fs_add(&kept, size) > most:
-        fs_add(&kept, -<Py_ssize_t>size)
+    while fs_add(&cached, size) > most:
+        fs_add(&cached, -<Py_ssize_t>size)
         k -= 1
         if k < 0:
             return False
-        forget(fs_exchange(&large[k], NULL))
+        evict(fs_exchange(&large[k], NULL))
     return True
 
 
-cdef void hold_limit() noexcept nogil:
-    if fs_get(&kept) > fs_get(&limit):
-        drop()
+cdef void enforce_limit() noexcept nogil:
+    if fs_get(&cached) > fs_get(&limit):
+        evict_all()
 
 
-# ---- the system's -----------------------------------------------------------------------
+# ---- the system -------------------------------------------------------------------------
 
 
-cdef void *fresh(size_t size) noexcept nogil:
+cdef void *system_alloc(size_t size) noexcept nogil:
     cdef char *start
     cdef char *block
     if size + sizeof(header_t) + ALIGNMENT < size:
         return NULL
     start = <char *>PyMem_RawMalloc(size + sizeof(header_t) + ALIGNMENT)
     if start == NULL:
-        drop()
+        evict_all()
         start = <char *>PyMem_RawMalloc(size + sizeof(header_t) + ALIGNMENT)
     if start == NULL:
         return NULL
@@ -188,29 +190,29 @@ cdef void *fresh(size_t size) noexcept nogil:
     return block
 
 
-cdef void release(void *block) noexcept nogil:
+cdef void system_free(void *block) noexcept nogil:
     PyMem_RawFree(header_of(block).start)
 
 
-cdef Py_ssize_t forget(void *block) noexcept nogil:
-    """Give a block that was kept to the system; returns its bytes. NULL is nothing."""
+cdef Py_ssize_t evict(void *block) noexcept nogil:
+    """Return a cached block to the system. Returns its number of bytes; 0 for NULL."""
     cdef Py_ssize_t size
     if block == NULL:
         return 0
     size = size_of(block)
-    release(block)
-    fs_add(&kept, -size)
+    system_free(block)
+    fs_add(&cached, -size)
     return size
 
 
-cpdef Py_ssize_t drop() noexcept nogil:
-    """Give all that is kept back to the system; returns how many bytes that was."""
+cpdef Py_ssize_t evict_all() noexcept nogil:
+    """Return all cached blocks to the system. Returns their number of bytes."""
     cdef Py_ssize_t size = 0
     cdef int k
     for k in range((MAX_BITS + 1) * SMALL_BLOCKS):
-        size += forget(fs_exchange(&small[k], NULL))
+        size += evict(fs_exchange(&small[k], NULL))
     for k in range(LARGE_BLOCKS):
-        size += forget(fs_exchange(&large[k], NULL))
+        size += evict(fs_exchange(&large[k], NULL))
     return size
 
 
@@ -218,34 +220,34 @@ cpdef Py_ssize_t drop() noexcept nogil:
 
 
 def set_limit(Py_ssize_t size):
-    """Keep no more than so many bytes from now on."""
+    """From now on cache at most `size` bytes."""
     fs_set(&limit, size)
-    if kept_bytes() > size:
+    if cached_bytes() > size:
         release_all()
 
 
 def release_all():
-    """Give all that is kept back to the system, and what malloc has of it; returns how many bytes
-    were kept."""
-    cdef Py_ssize_t size = drop()
+    """Return all cached blocks, and the free memory of malloc, to the system. Returns the number of
+    cached bytes."""
+    cdef Py_ssize_t size = evict_all()
     fs_trim()
     return size
 
 
-def start_afresh():
-    """In a child made by fork: nothing is kept. Other threads of the parent may have been about to
-    put blocks into slots."""
-    drop()
-    fs_set(&kept, 0)
+def clear_in_child():
+    """In a forked child: evict all blocks, and set the count to 0. Other threads of the parent may
+    have counted blocks that they had not yet put into slots."""
+    evict_all()
+    fs_set(&cached, 0)
 
 
-def kept_bytes():
-    return fs_get(&kept)
+def cached_bytes():
+    return fs_get(&cached)
 
 
 cdef class Scratch:
-    cdef void *take(self, size_t size) except NULL:
-        cdef void *block = take(size)
+    cdef void *alloc(self, size_t size) except NULL:
+        cdef void *block = alloc(size)
         if block == NULL:
             raise MemoryError()
         assert self.length < MAX_BLOCKS
@@ -255,7 +257,7 @@ cdef class Scratch:
 
     def __dealloc__(self):
         for k in range(self.length):
-            give(self.blocks[k])
+            free(self.blocks[k])
 
 
 cdef class Block:
@@ -267,16 +269,16 @@ cdef class Block:
 
     def __dealloc__(self):
         if self.is_large:
-            give_large(self.data)
+            free_large(self.data)
         else:
-            give(self.data)
+            free(self.data)
 
 
 cdef Block new_block(Py_ssize_t n, Py_ssize_t itemsize, const char *format):
-    """Small blocks have up to twice the bytes that are asked for."""
+    """A Block of n items. Below MIN_EXACT it may have up to twice the requested bytes."""
     cdef Block block = Block()
     block.is_large = n * itemsize >= MIN_EXACT
-    block.data = take_large(n * itemsize) if block.is_large else take(n * itemsize)
+    block.data = alloc_large(n * itemsize) if block.is_large else alloc(n * itemsize)
     if block.data == NULL:
         raise MemoryError()
     block.format, block.itemsize, block.shape[0], block.strides[0] = format, itemsize, n, itemsize

@@ -1,10 +1,10 @@
-"""Items of a strided array in C order of their index: describe, seek, walk.
+"""Walk the items of a strided array in C order: describe, seek, advance.
 
-Neighbouring axes that a single stride covers are merged, so that a C-contiguous array of any
-number of dimensions is one row, and every other layout has the longest inner rows it can have.
+Adjacent axes that one stride covers are merged. So a C-contiguous array of any number of dimensions
+is one row, and every other layout has inner rows that are as long as possible.
 
-Nothing keeps the array alive or its memory in place: whoever describes an array holds it for as
-long as the description is used.
+A description does not keep its array alive: the caller holds a reference to the array while the
+description is in use, or freed memory is read.
 """
 cimport numpy as cnp
 
@@ -26,8 +26,8 @@ ctypedef struct cursor_t:
 
 cdef inline void describe(
         strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
-    """The axes first_axis ... stop_axis - 1 of a, which has that many: beyond, memory behind its
-    shape is read."""
+    """Describe the axes first_axis ... stop_axis - 1 of a. stop_axis is at most a's number of axes:
+    otherwise memory behind its shape is read."""
     cdef int axis
     s.data = <char *>cnp.PyArray_DATA(a)
     s.ndim = 0
@@ -39,8 +39,8 @@ cdef inline void describe(
 
 
 cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride) noexcept nogil:
-    """A new inner axis, or more of the one before. s has less than MAX_DIMS axes, or memory behind
-    its shape is overwritten."""
+    """Add an inner axis, or merge it with the axis before it. s has fewer than MAX_DIMS axes:
+    otherwise memory behind its shape is overwritten."""
     if length == 1:
         return
     if s.ndim and s.strides[s.ndim - 1] == length * stride:
@@ -53,8 +53,8 @@ cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride)
 
 
 cdef inline void complete(strided_t *s) noexcept nogil:
-    """After the last axis. Without it an array of one item has no axis, and its inner row lies
-    before its shape."""
+    """Call this after the last append_axis: an array of one item gets an axis. Without an axis,
+    memory before the shape would be read as the inner row."""
     if s.ndim == 0:
         s.shape[0] = 1
         s.strides[0] = 0
@@ -62,8 +62,8 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 
 
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
-    """As the items lie in memory, for whoever needs them in no order: positions in s are no longer
-    positions in C order. s is complete."""
+    """Sort the axes of s by stride, for callers that need items in any order: positions in s are no
+    longer positions in C order. s is complete."""
     cdef strided_t axes = s[0]
     cdef int axis, k
     if s.size == 0:
@@ -85,7 +85,7 @@ cdef inline void sort_axes(strided_t *s) noexcept nogil:
 
 
 cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
-    """Items of an inner row."""
+    """The number of items of an inner row."""
     return s.shape[s.ndim - 1]
 
 
@@ -95,13 +95,13 @@ cdef inline Py_ssize_t distance(const strided_t *s, int axis) noexcept nogil:
 
 
 cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
-    """Are the items, each of that many bytes, side by side?"""
+    """Do the items, of width bytes, lie side by side?"""
     return s.size <= 1 or (s.ndim == 1 and s.strides[0] == width)
 
 
 cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
-    """Put the cursor on item `index`, 0 <= index < size: of another one, the address is outside of
-    the array; in an empty array, a division by 0 ends the process."""
+    """Move the cursor to item `index`, 0 <= index < size: otherwise its address is outside of the
+    array. In an empty array, a division by 0 ends the process."""
     cdef int axis
     c.inner = index % s.shape[s.ndim - 1]
     index = index // s.shape[s.ndim - 1]
@@ -113,13 +113,13 @@ cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcep
 
 
 cdef inline char *item(const cursor_t *c, const strided_t *s) noexcept nogil:
-    """Address of the item under the cursor, which is on s: of another array, it is anywhere."""
+    """The address of the cursor's item. The cursor is on s: otherwise the address is undefined."""
     return c.row + c.inner * s.strides[s.ndim - 1]
 
 
 cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
-    """Go to the start of the next inner row (after the last one: to the first). The cursor is on
-    s, or the row is outside of it."""
+    """Move to the start of the next inner row, and from the last row to the first. The cursor is on
+    s: otherwise it leaves the array."""
     cdef int axis
     c.inner = 0
     for axis in range(s.ndim - 2, -1, -1):
@@ -132,14 +132,14 @@ cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
 
 
 cdef inline Py_ssize_t run_length(
-        const cursor_t *c, const strided_t *s, Py_ssize_t most) noexcept nogil:
-    """Items from the cursor, which is on s, to the end of its inner row, at most `most`."""
-    return min(most, s.shape[s.ndim - 1] - c.inner)
+        const cursor_t *c, const strided_t *s, Py_ssize_t limit) noexcept nogil:
+    """The number of items from the cursor, which is on s, to the end of its row; at most limit."""
+    return min(limit, s.shape[s.ndim - 1] - c.inner)
 
 
 cdef inline void advance(cursor_t *c, const strided_t *s, Py_ssize_t run) noexcept nogil:
-    """Move on by a run of at most run_length: beyond it, the cursor leaves its row, and never comes
-    to the next one."""
+    """Move forward by `run` items, at most run_length: otherwise the cursor leaves its row, and
+    never reaches the next row."""
     c.inner += run
     if c.inner == s.shape[s.ndim - 1]:
         next_row(c, s)

@@ -1,7 +1,7 @@
-/* Can the system make so many threads? An OpenMP runtime ends the process if it is refused one. What
-   may refuse it is more than can be read: RLIMIT_NPROC, which counts the threads of the user in all
-   containers, pids.max of each cgroup above, the address space, the kernel's own limits. So the
-   threads are made and end again. */
+/* fs_can_make: can the system create a number of threads? An OpenMP runtime ends the process if the
+   system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads in
+   all containers, any cgroup above may have a pids.max, and the address space and the kernel have
+   limits too. So the threads are created, and then end again. */
 #ifndef FASTSEL_THREAD_TRIAL_H
 #define FASTSEL_THREAD_TRIAL_H
 
@@ -22,10 +22,10 @@ static int fs_can_make(int threads) { return threads >= 0; }
 typedef struct {
     pthread_t thread;
     pthread_mutex_t *gate;
-    long id; /* the system's */
+    long id; /* the thread's id in the system */
 } fs_trial_t;
 
-/* What a new thread's stack takes, or more. */
+/* The size of a new thread's stack, or more. */
 static size_t fs_stack_bytes(void)
 {
     size_t bytes = 0, asked = 0;
@@ -58,8 +58,8 @@ static void *fs_wait_at_gate(void *argument)
     return NULL;
 }
 
-/* Does the system count a thread no longer? It does for some microseconds after the thread has been
-   joined, or longer where the CPUs are busy; after a second the answer is no. */
+/* Has the system stopped counting a joined thread? It counts the thread for some microseconds after
+   the join, or longer if the CPUs are busy. After a second, the answer is no. */
 static int fs_is_gone(const fs_trial_t *trial)
 {
 #if defined(__linux__)
@@ -84,7 +84,7 @@ static int fs_can_make(int threads)
         free(trials);
         return 0;
     }
-    /* The runtime takes some kilobytes for each of its threads, beside the stack. */
+    /* Beside the stack, the runtime needs some kilobytes for each thread. */
     pthread_attr_setstacksize(&attributes, fs_stack_bytes() + (1 << 16));
     pthread_mutex_lock(&gate);
     for (; made < threads; made++) {

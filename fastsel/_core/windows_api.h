@@ -1,4 +1,4 @@
-/* windows.h without its macros min and max, and without what few programs need. */
+/* windows.h without its macros min and max, and without its rarely used parts. */
 #ifndef FASTSEL_WINDOWS_API_H
 #define FASTSEL_WINDOWS_API_H
 

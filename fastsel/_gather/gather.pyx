@@ -1,7 +1,7 @@
 """gather_nd: index rows -> checked byte offsets -> slices.
 
-An index is loaded once, into a buffer of this thread; what is checked is what is used, so that no
-other thread's change of the indices can move a read out of the data.
+Each index is loaded once, into a buffer of this thread, and the loaded value is checked and used.
+So a thread that writes to the indices meanwhile cannot make a kernel read outside of the data.
 """
 cimport cython
 cimport numpy as cnp
@@ -31,28 +31,28 @@ ctypedef fused index_t:
     uint32_t
 
 cdef enum:
-    ROWS = 128   # index rows at a time; their offsets and values fit L1 and any stack
+    ROWS = 128   # index rows at a time; their offsets and values fit the L1 cache and any stack
 
-# Loads n indices, aligned and step bytes apart. Of fewer, memory behind them is taken for indices;
-# values has room for all, or what lies behind is overwritten.
+# Loads n indices, which are aligned and lie step bytes apart, into values. With fewer indices,
+# other memory is read as indices. values has room for n: otherwise memory behind it is overwritten.
 ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                         Py_ssize_t n) noexcept nogil
 
-# Of each chunk, in the faults of GatherRows.
+# The words of a fault, the first index of a chunk that is out of bounds.
 cdef enum:
-    ROW = 0                           # of indices, or -1: none is out of bounds
-    AXIS = 1                          # within the row
-    VALUE = 2                         # its bits
-    FAULT = 3                         # words
+    ROW = 0                           # its index row, or -1: all indices are within bounds
+    AXIS = 1                          # its axis
+    VALUE = 2                         # the bits of its value
+    FAULT = 3                         # the number of words
 
 
 def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
            cnp.ndarray out not None, int threads):
-    """Check and copy in one pass into out, a C-contiguous array that shares no memory with the
-    others.
+    """Check indices and copy slices to out in one pass. out is C-contiguous and shares no memory
+    with the other arrays.
 
     indices is aligned, native and of an integer type. Returns None, or (row, axis, value) of the
-    first index that is out of bounds, in which case out is partly written.
+    first index that is out of bounds; then out is partly written.
     """
     cdef GatherRows job = GatherRows()
     job.describe_arrays(data, indices, batch_dims)
@@ -62,7 +62,8 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
 
 def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
             int threads):
-    """Check only: returns (offsets, fault), the byte offset in data of each row's slice."""
+    """Check indices. Returns the byte offset in data of each index row, and None or the first
+    fault, as gather."""
     cdef GatherRows job = GatherRows()
     cdef cnp.npy_intp length
     job.describe_arrays(data, indices, batch_dims)
@@ -74,7 +75,8 @@ def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_d
 
 def copy(cnp.ndarray data not None, int first_axis, const Py_ssize_t[::1] offsets not None,
          cnp.ndarray out not None, int threads):
-    """Copy the slices (axes first_axis ... of data) at those offsets to out, C-contiguous."""
+    """Copy the slices at `offsets` to out, which is C-contiguous. A slice has the axes of data from
+    first_axis on."""
     cdef CopySlices job
     if offsets.shape[0] == 0:
         return
@@ -101,7 +103,7 @@ cdef class CopySlices(Job):
 
 
 cdef first_fault(GatherRows job, int threads):
-    """Run a job; returns (row, axis, value) of the first index that is out of bounds, or None."""
+    """Run a job. Returns (row, axis, value) of the first index that is out of bounds, or None."""
     cdef Py_ssize_t k
     if job.rows.size == 0:
         return None
@@ -117,21 +119,21 @@ cdef first_fault(GatherRows job, int threads):
 
 @cython.final
 cdef class GatherRows(Job):
-    """The offsets of index rows, checked, and their slices."""
+    """Checks index rows, and writes their offsets or their slices."""
     cdef strided_t batch                  # leading axes of data
-    cdef Py_ssize_t axes                  # indexed axes, K
+    cdef Py_ssize_t axes                  # number of indexed axes
     cdef Py_ssize_t[MAX_DIMS] lengths     # of the indexed axes
     cdef Py_ssize_t[MAX_DIMS] strides
     cdef slice_t slice                    # trailing axes of data
-    cdef strided_t rows                   # of indices
-    cdef Py_ssize_t index_stride          # within a row
-    cdef Py_ssize_t width                 # of an index
+    cdef strided_t rows                   # the index rows
+    cdef Py_ssize_t index_stride          # bytes between the indices of a row
+    cdef Py_ssize_t width                 # bytes of an index
     cdef bint signed
-    cdef bint side_by_side                # rows that a level takes whole
+    cdef bint side_by_side                # level.row_offsets serves these rows
     cdef load_t load
     cdef Py_ssize_t rows_per_batch
-    cdef Py_ssize_t[::1] offsets          # of each row, or None: copy at once
-    cdef char *out                        # NULL: only offsets are wanted
+    cdef Py_ssize_t[::1] offsets          # of each row, or None: copy slices at once
+    cdef char *out                        # NULL: only compute offsets
     cdef Py_ssize_t[::1] faults           # of each chunk, FAULT words
 
     cdef void describe_arrays(self, cnp.ndarray data, cnp.ndarray indices, int batch_dims) noexcept:
@@ -152,7 +154,7 @@ cdef class GatherRows(Job):
         self.rows_per_batch = self.rows.size // max(1, self.batch.size)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        """ROWS rows at a time, up to the first ones with a fault."""
+        """Handle up to ROWS rows at a time, and stop at a fault."""
         cdef Py_ssize_t row = chunk_start(self.rows.size, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(self.rows.size, self.chunks, k + 1)
         cdef Py_ssize_t in_batch = row % self.rows_per_batch, n
@@ -177,12 +179,12 @@ cdef class GatherRows(Job):
 
     cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *found,
                            Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-        """The offsets of n rows from the start of their batch; False, and the first fault of chunk
-        k, if an index is out of bounds: then nothing in found is to be used, or memory outside of
-        the data is read.
+        """Write the offsets of n rows to found, from the start of their batch. If an index is out
+        of bounds, returns False and notes the first fault of chunk k: then the caller must not use
+        found, or memory outside of the data is read.
 
-        n is at most ROWS, or the stack is overwritten; indices has so many rows from `row` on, or
-        memory behind them is read.
+        n is at most ROWS: otherwise the stack is overwritten. indices has n rows from `row` on:
+        otherwise memory behind them is read.
         """
         cdef Py_ssize_t[ROWS] values
         cdef Py_ssize_t axis, wrap
@@ -190,7 +192,7 @@ cdef class GatherRows(Job):
                 indices, self.width, self.axes, n, <const intptr_t *>self.lengths,
                 <const intptr_t *>self.strides, <intptr_t *>found):
             return True
-        # Axis by axis, also to find a fault; all is loaded again, and checked again.
+        # Axis by axis, for other rows and to find a fault. Each index is loaded and checked again.
         memset(found, 0, n * sizeof(Py_ssize_t))
         for axis in range(self.axes):
             self.load(indices + axis * self.index_stride, self.rows.strides[self.rows.ndim - 1],
@@ -203,8 +205,9 @@ cdef class GatherRows(Job):
 
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
-        """Keep the smallest position: rows first, then axes, which come in ascending order. values
-        has the indices of n rows from `row` on; with fewer, a fault is made up."""
+        """Note the first fault of an axis, unless an earlier row has one; axes come in ascending
+        order. values has the indices of n rows from `row` on: with fewer, other memory is read as
+        indices."""
         cdef Py_ssize_t j, value, first = self.faults[k * FAULT + ROW]
         for j in range(n):
             value = values[j] + (wrap if values[j] < 0 else 0)
@@ -217,10 +220,11 @@ cdef class GatherRows(Job):
 
     cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch, Py_ssize_t *found,
                                      Py_ssize_t n) noexcept nogil:
-        """Add where the batch of each of n rows starts; returns the row within the last batch.
+        """Add the start of its batch to the offset of each of n rows. Returns the number of the
+        next row within its batch.
 
-        The cursor is on the batch of the first row, which is row in_batch of it: otherwise slices
-        of another batch are copied, or memory outside of the data.
+        The cursor is on the batch of the first row, which is row in_batch of that batch: otherwise
+        slices of another batch are copied, or memory outside of the data is read.
         """
         cdef Py_ssize_t j = 0, length, i, start
         while j < n:
@@ -236,8 +240,8 @@ cdef class GatherRows(Job):
         return in_batch
 
 
-# Each is called through a pointer, so that no compiler can see, behind the call, that a value came
-# from memory, and load it again after it was checked.
+# These functions are called through a pointer. So the compiler cannot know that a value came from
+# memory, and cannot load it again after the check.
 
 cdef void load_i8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                   Py_ssize_t n) noexcept nogil:
@@ -256,7 +260,7 @@ cdef void load_i32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
 
 cdef void load_i64(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                    Py_ssize_t n) noexcept nogil:
-    """uint64, too: what is negative as int64 is beyond any length, as it should be."""
+    """Serves uint64, too: a value that is negative as int64 is beyond any length."""
     load(<const int64_t *>indices, step, values, n)
 
 
@@ -276,7 +280,7 @@ cdef void load_u32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
 
 
 cdef load_t loader(int width, bint signed) noexcept nogil:
-    """The function that loads and extends indices of that width, 1, 2, 4 or 8 bytes."""
+    """The function that loads indices of width bytes, 1, 2, 4 or 8."""
     if width == 8:
         return load_i64
     if width == 4:
@@ -288,7 +292,7 @@ cdef load_t loader(int width, bint signed) noexcept nogil:
 
 cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
                       Py_ssize_t n) noexcept nogil:
-    """As load_t."""
+    """The contract is load_t's."""
     cdef Py_ssize_t j
     if step == sizeof(index_t):
         for j in range(n):

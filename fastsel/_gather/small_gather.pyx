@@ -1,9 +1,8 @@
-"""gather_nd of few indices, in one call: the steps of the other kernel would cost more than the
-work.
+"""gather_nd of few indices, in one call: the steps of gather.pyx would cost more than the work.
 
-It returns None for what it does not serve: other classes than ndarray, more than `most` indices,
-layouts that are not contiguous, dtypes that are not native numbers, large results. All is done
-under the GIL; each index is loaded once, as everywhere.
+The function returns None for arguments that it does not serve: classes other than ndarray, more
+than max_items indices, layouts that are not C-contiguous, dtypes that are not native numbers, large
+results. It holds the GIL, and loads each index once, as all kernels do.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t
@@ -20,14 +19,12 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    MAX_BYTES = 1 << 18   # of the result: 20 us of copying under the GIL
-    BLOCK_ROWS = 128       # of indices
+    MAX_BYTES = 1 << 18   # of the result: 20 us of copying with the GIL
+    BLOCK_ROWS = 128       # index rows at a time
 
 
-def gather_nd(data, indices, Py_ssize_t most):
-    """fastsel.gather_nd(data, indices) for signed indices, one or two to a row, that are all within
-    bounds.
-    """
+def gather_nd(data, indices, Py_ssize_t max_items):
+    """fastsel.gather_nd(data, indices) for rows of one or two signed indices within bounds."""
     cdef Py_ssize_t[BLOCK_ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
     cdef const char *source
@@ -36,7 +33,7 @@ def gather_nd(data, indices, Py_ssize_t most):
     cdef Py_ssize_t rows = 1, width, index_width, n, j
     cdef int lead, depth, axis
     if not is_contiguous_native(data) or not is_contiguous_native(indices) or (
-            cnp.PyArray_SIZE(indices) > most or not cnp.PyArray_ISINTEGER(indices) or
+            cnp.PyArray_SIZE(indices) > max_items or not cnp.PyArray_ISINTEGER(indices) or
             not cnp.PyArray_ISSIGNED(indices) or cnp.PyArray_NDIM(indices) == 0):
         return None
     lead, index_width = cnp.PyArray_NDIM(indices) - 1, cnp.PyArray_ITEMSIZE(indices)
@@ -47,7 +44,7 @@ def gather_nd(data, indices, Py_ssize_t most):
     for axis in range(lead):
         shape[axis] = cnp.PyArray_DIM(indices, axis)
         rows *= shape[axis]
-    width = cnp.PyArray_ITEMSIZE(data)      # of a slice; a stride would not do: that of an axis
+    width = cnp.PyArray_ITEMSIZE(data)      # of a slice; not a stride: the stride of an axis
     for axis in range(depth, cnp.PyArray_NDIM(data)):        # of length 1 may be any number
         shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
         width *= cnp.PyArray_DIM(data, axis)

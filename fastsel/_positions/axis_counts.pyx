@@ -1,9 +1,9 @@
 """count_nonzero along axes: items -> counts, without a bitmask.
 
-The axes are taken by falling stride, whatever their order in the array, so that memory is read as
-it lies. Columns are summed in lanes as wide as the items, rows are counted from the bits of some of
-them. If the chunks are ranges of a reduced axis, each has counts of its own, which are added in the
-end.
+The axes are sorted by descending stride, whatever their order in the array, so that memory is read
+in its order. Columns are summed in lanes as wide as the items; rows are counted from the bits of
+several rows at a time. If chunks are ranges of a reduced axis, each chunk has its own copy of the
+counts, and the copies are added at the end.
 """
 cimport cython
 cimport numpy as cnp
@@ -22,24 +22,24 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    MIN_ROW = 16          # shorter rows that do not follow each other are taken as columns
-    MAX_ROWS = 255        # whose items a sum of one byte counts
+    MIN_ROW = 16          # shorter rows with gaps between them are counted as columns
+    MAX_ROWS = 255        # maximum rows that a sum of one byte can count
 
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
-          const Py_ssize_t[::1] order not None, const Py_ssize_t[::1] steps not None,
+          const Py_ssize_t[::1] axis_order not None, const Py_ssize_t[::1] steps not None,
           Py_ssize_t size, int threads):
     """Count along axes: item (i, j, ...) adds to count i * steps[0] + j * steps[1] + ...
 
-    order lists the axes of items by falling stride (the last one becomes the inner row), steps
-    has one number per listed axis, 0 where the axis is reduced. size is the number of counts.
+    axis_order lists the axes of items by descending stride; the last one becomes the inner row.
+    steps has a number for each listed axis, 0 for a reduced axis. size is the number of counts.
 
     Returns the counts, intp.
     """
     cdef CountAxes job = CountAxes()
     cdef cnp.npy_intp length
     describe_truth(&job.truth, width, significant)
-    job.describe_axes(items, order, steps)
+    job.describe_axes(items, axis_order, steps)
     job.size = size
     job.choose_chunks(threads)
     length = job.copies * size
@@ -56,32 +56,32 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
 
 @cython.final
 cdef class CountAxes(Job):
-    """The counts of all items. Chunks are ranges of one axis, rounds of another one, or the same,
-    so that signals are handled in time."""
-    cdef strided_t items              # two axes at least, by falling stride
+    """Count all items. Chunks are ranges of one axis. Rounds are ranges of a reduced axis, which
+    may be the same axis, so that signals are handled in time."""
+    cdef strided_t items              # axes by descending stride
     cdef truth_t truth
-    cdef Py_ssize_t[MAX_DIMS] steps   # of the counts along each axis: 0 where it is reduced
-    cdef Py_ssize_t size              # how many counts
-    cdef Py_ssize_t copies            # of the counts: one, or one for each chunk
+    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: counts from index to index; 0 for a reduced axis
+    cdef Py_ssize_t size              # number of counts
+    cdef Py_ssize_t copies            # copies of the counts: one, or one for each chunk
     cdef int chunk_axis
     cdef int round_axis               # a reduced axis
     cdef Py_ssize_t rounds
     cdef Py_ssize_t[::1] counts       # one copy after the other, 0 at first
 
-    cdef void describe_axes(self, cnp.ndarray items, const Py_ssize_t[::1] order,
+    cdef void describe_axes(self, cnp.ndarray items, const Py_ssize_t[::1] axis_order,
                             const Py_ssize_t[::1] steps) noexcept:
-        """Neighbouring axes are merged if one stride covers both, of the items and of the
-        counts."""
+        """Describe the axes. Adjacent axes are merged if one stride covers both axes, of the items
+        and of the counts."""
         cdef strided_t *axes = &self.items
         cdef Py_ssize_t length, stride
         cdef int k, last
         axes.data = <char *>cnp.PyArray_DATA(items)
         axes.size = cnp.PyArray_SIZE(items)
-        axes.ndim = 1                 # a reduced axis, in case that there is no other
+        axes.ndim = 1                 # a reduced axis, in case there is no other one
         axes.shape[0], axes.strides[0], self.steps[0] = 1, 0, 0
-        for k in range(<int>order.shape[0]):
-            length = cnp.PyArray_DIM(items, <int>order[k])
-            stride = cnp.PyArray_STRIDE(items, <int>order[k])
+        for k in range(<int>axis_order.shape[0]):
+            length = cnp.PyArray_DIM(items, <int>axis_order[k])
+            stride = cnp.PyArray_STRIDE(items, <int>axis_order[k])
             last = axes.ndim - 1
             if length == 1:
                 continue
@@ -95,12 +95,12 @@ cdef class CountAxes(Job):
             axes.strides[last], self.steps[last] = stride, steps[k]
 
     cdef void choose_chunks(self, int threads) noexcept:
-        """Which axis chunks and rounds are ranges of, and how many there are."""
+        """Choose the axes of chunks and rounds, and their numbers."""
         cdef Py_ssize_t nbytes = self.items.size * self.truth.width * self.truth.words, length
         self.chunk_axis = self.longest_axis(True, True)
         self.round_axis = self.longest_axis(True, False)
         length = max(1, self.items.shape[self.chunk_axis])
-        # The counts of all chunks are to take no more than a bitmask of the items would.
+        # The copies of the counts may have as many bytes as a bitmask of the items, not more.
         if self.steps[self.chunk_axis] == 0 and (
                 chunk_count(length, threads, 1) * self.size * 64 > self.items.size):
             self.chunk_axis = self.longest_axis(False, True)
@@ -114,12 +114,12 @@ cdef class CountAxes(Job):
             length = length // self.chunks
         self.rounds = chunk_count(length, 1, nbytes // self.chunks // max(1, length))
 
-    cdef int longest_axis(self, bint reduced, bint kept) noexcept:
-        """The longest axis of those that are reduced, kept or both; of equal ones it is one that is
-        kept."""
+    cdef int longest_axis(self, bint reduced, bint remaining) noexcept:
+        """The longest axis of the reduced axes, the remaining axes or both. If several are longest,
+        it is a remaining axis."""
         cdef int axis, found = 0
         for axis in range(1, self.items.ndim):
-            if not (kept if self.steps[axis] else reduced):
+            if not (remaining if self.steps[axis] else reduced):
                 continue
             if self.items.shape[axis] > self.items.shape[found] or (
                     self.items.shape[axis] == self.items.shape[found] and self.steps[axis]):
@@ -127,41 +127,42 @@ cdef class CountAxes(Job):
         return found
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef strided_t part = self.items
+        cdef strided_t view = self.items
         cdef Py_ssize_t chunk = k % self.chunks
-        cdef Py_ssize_t start = narrow(&part, self.chunk_axis, self.chunks, chunk)
-        narrow(&part, self.round_axis, self.rounds, k // self.chunks)
-        if part.size:
+        cdef Py_ssize_t start = select_chunk(&view, self.chunk_axis, self.chunks, chunk)
+        select_chunk(&view, self.round_axis, self.rounds, k // self.chunks)
+        if view.size:
             self.count_planes(
-                &part, 0, part.data, (chunk * self.size if self.copies > 1 else 0)
+                &view, 0, view.data, (chunk * self.size if self.copies > 1 else 0)
                 + start * self.steps[self.chunk_axis])
 
-    cdef void count_planes(self, const strided_t *part, int axis, const char *items,
+    cdef void count_planes(self, const strided_t *view, int axis, const char *items,
                            Py_ssize_t first) noexcept nogil:
-        """Every plane of the last two axes. items is the address of an item, and first the index of
-        its count: if they do not belong together, others are counted, or memory outside of them."""
-        cdef int inner = part.ndim - 1
+        """Count every plane of the last two axes. items is the address of an item, and first the
+        index of its count: otherwise other counts change, or memory outside of the arrays is
+        used."""
+        cdef int inner = view.ndim - 1
         cdef Py_ssize_t k
         if axis == inner:
-            self.count_columns(items, 0, 1, part.strides[inner], part.shape[inner], first,
+            self.count_columns(items, 0, 1, view.strides[inner], view.shape[inner], first,
                                self.steps[inner])
         elif axis == inner - 1 and self.steps[inner] == 0:
-            self.count_rows(items, part.strides[axis], part.shape[axis], part.strides[inner],
-                            part.shape[inner], first, self.steps[axis])
+            self.count_rows(items, view.strides[axis], view.shape[axis], view.strides[inner],
+                            view.shape[inner], first, self.steps[axis])
         elif axis == inner - 1 and self.steps[axis] == 0:
-            self.count_columns(items, part.strides[axis], part.shape[axis], part.strides[inner],
-                               part.shape[inner], first, self.steps[inner])
+            self.count_columns(items, view.strides[axis], view.shape[axis], view.strides[inner],
+                               view.shape[inner], first, self.steps[inner])
         else:
-            for k in range(part.shape[axis]):
-                self.count_planes(part, axis + 1, items + k * part.strides[axis],
+            for k in range(view.shape[axis]):
+                self.count_planes(view, axis + 1, items + k * view.strides[axis],
                                   first + k * self.steps[axis])
 
     cdef void count_rows(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
                          Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                          Py_ssize_t step) noexcept nogil:
-        """Each row's items add to a count, by way of their bits: those of short rows together.
-        items has so many rows of that length, or memory beyond them is read."""
-        cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one more
+        """Count the items of each row from their bits; adjacent short rows are packed together.
+        items has `rows` rows of `length` items: otherwise memory beyond them is read."""
+        cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one word more
         cdef Py_ssize_t together = 1, left, n
         if row_stride == length * stride:
             together = max(1, FLAG_ITEMS // length)
@@ -185,9 +186,9 @@ cdef class CountAxes(Job):
     cdef void count_columns(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
                             Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                             Py_ssize_t step) noexcept nogil:
-        """Each row's items add to the counts of their columns, by way of narrow sums; short rows
-        that follow each other are one long one, whose sums are added in the end. items has so many
-        rows of that length, or memory beyond them is read."""
+        """Count the items of each column in narrow sums, which are added to the counts. Consecutive
+        short rows are summed as one long row. items has `rows` rows of `length` items: otherwise
+        memory beyond them is read."""
         cdef uint64_t[FLAG_ITEMS] sums
         cdef uint8_t[FLAG_ITEMS] flags
         cdef bint side_by_side = self.truth.words == 1 and stride == self.truth.width
@@ -228,8 +229,8 @@ cdef class CountAxes(Job):
 
     cdef void add_sums(self, const word_t *sums, Py_ssize_t rows, Py_ssize_t columns,
                        Py_ssize_t first, Py_ssize_t step) noexcept nogil:
-        """The sums of all rows to the counts of their columns. sums has rows * columns of them, or
-        memory behind them is counted."""
+        """Add the sums of all rows to the counts of their columns. sums has rows * columns items:
+        otherwise memory behind it is read."""
         cdef Py_ssize_t[::1] counts = self.counts
         cdef Py_ssize_t k, j
         for k in range(rows):
@@ -237,18 +238,19 @@ cdef class CountAxes(Job):
                 counts[first + j * step] += <Py_ssize_t>sums[k * columns + j]
 
 
-cdef Py_ssize_t narrow(strided_t *part, int axis, Py_ssize_t chunks, Py_ssize_t k) noexcept nogil:
-    """Leave of an axis only chunk k; returns where it starts. The axis is one of part's, or memory
-    beyond its shape is overwritten."""
-    cdef Py_ssize_t length = part.shape[axis], start = chunk_start(length, chunks, k)
-    part.data += start * part.strides[axis]
-    part.shape[axis] = chunk_start(length, chunks, k + 1) - start
-    part.size = part.size // max(1, length) * part.shape[axis]
+cdef Py_ssize_t select_chunk(strided_t *view, int axis, Py_ssize_t chunks,
+                             Py_ssize_t k) noexcept nogil:
+    """Reduce an axis to its chunk k. Returns where the chunk starts. view has this axis:
+    otherwise memory beyond its shape is overwritten."""
+    cdef Py_ssize_t length = view.shape[axis], start = chunk_start(length, chunks, k)
+    view.data += start * view.strides[axis]
+    view.shape[axis] = chunk_start(length, chunks, k + 1) - start
+    view.size = view.size // max(1, length) * view.shape[axis]
     return start
 
 
 cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except -1:
-    """Add all copies of `size` > 0 counts to the first one."""
+    """Add all copies of `size` > 0 counts to the first copy."""
     cdef AddCopies job = AddCopies()
     job.counts, job.size = counts, size
     job.chunks = chunk_count(size, threads, counts.shape[0] // size * sizeof(Py_ssize_t))
@@ -257,7 +259,7 @@ cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except
 
 
 cdef class AddCopies(Job):
-    """The sums of all copies, in chunks of the counts."""
+    """Add all copies; chunks are ranges of the counts."""
     cdef Py_ssize_t[::1] counts
     cdef Py_ssize_t size
 

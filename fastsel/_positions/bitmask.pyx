@@ -1,12 +1,12 @@
 """Pass 1 of every selection: each item is loaded once and becomes one bit.
 
-A dtype is seen here as `words` words of `width` bytes per item and, for each word, the bits of it
-that matter (`significant`), see truth.pxd.
+Kernels see a dtype as `words` words of `width` bytes per item, and the significant bits of each
+word; see truth.pxd.
 
-This is the pattern for the other kernels. A kernel is a job: a class whose attributes are what it
-reads and writes, as typed views where the type is known, and whose method `chunk` handles one
-chunk. A Python function describes the arrays, allocates, runs the job on all chunks and scans their
-counts. Nothing is validated here.
+This is the pattern for the other kernels. A kernel is a job: a class whose attributes are typed
+views of what it reads and writes, or pointers if the type is not known, and whose method `chunk`
+handles one chunk. A Python function describes the arrays, allocates, runs the job on all chunks and
+scans their counts. Kernels validate nothing.
 """
 cimport numpy as cnp
 cimport cython
@@ -28,16 +28,14 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    SCRATCH_BLOCKS = 64   # blocks counted at a time where the bitmask itself is not wanted
-    MIN_ROW = 16          # shorter inner rows take longer than items that lie apart
+    SCRATCH_BLOCKS = 64   # blocks at a time if only the count is wanted
+    MIN_ROW = 16          # shorter inner rows are slower than rows in C order with gaps
 
 
 def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
          Py_ssize_t moved, int threads):
-    """The Bitmask of all items, in C order.
-
-    moved is how many bytes pass 2 moves for a selected item: the chunks are those of pass 2.
-    """
+    """The Bitmask of all items, in C order. `moved` is the number of bytes that pass 2 moves for a
+    selected item: both passes have the same chunks."""
     cdef PackItems job = PackItems()
     cdef Bitmask mask = Bitmask()
     cdef int along
@@ -46,7 +44,7 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] signi
     job.bits = mask.bits = new_u64(job.blocks)
     along = tile_axis(&job.items)
     if along >= 0:
-        # Tiles have chunks of their own; those of pass 2 are counted afterwards.
+        # Tiles have their own chunks; the bits of the chunks of pass 2 are counted afterwards.
         pack_tiles(&job.items, &job.truth, along, job.bits, threads)
         mask.count_bits(width * job.truth.words + moved, threads)
         return mask
@@ -58,7 +56,7 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] signi
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
           int threads):
-    """How many items are selected; makes no bitmask."""
+    """The number of selected items, without a bitmask."""
     cdef PackItems job = PackItems()
     cdef strided_t in_memory_order
     describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
@@ -75,7 +73,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
 
 
 def from_bits(uint64_t[::1] bits not None, Py_ssize_t moved, int threads):
-    """The Bitmask of bits that were made elsewhere; moved as in pack."""
+    """The Bitmask of given bits; `moved` is as for pack."""
     cdef Bitmask mask = Bitmask()
     mask.bits = bits
     mask.count_bits(moved, threads)
@@ -85,14 +83,14 @@ def from_bits(uint64_t[::1] bits not None, Py_ssize_t moved, int threads):
 cdef class Bitmask:
     @property
     def total(self):
-        """How many items are selected."""
+        """The number of selected items."""
         return self.count()
 
     cdef Py_ssize_t count(self) noexcept nogil:
         return self.offsets[self.offsets.shape[0] - 1]
 
     cdef int count_bits(self, Py_ssize_t moved, int threads) except -1:
-        """The offsets, of bits that are there already."""
+        """Compute the offsets of bits that are already written."""
         cdef CountBits job = CountBits()
         job.bits, job.chunks = self.bits, chunk_count(self.bits.shape[0], threads, 64 * moved)
         job.counts = self.offsets = new_intp(job.chunks + 1)
@@ -102,9 +100,9 @@ cdef class Bitmask:
 
 
 cdef class CountBits(Job):
-    """How many bits are set in each chunk of the blocks."""
+    """Count the set bits of each chunk of blocks."""
     cdef const uint64_t[::1] bits
-    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more
+    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more: the total
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t block = chunk_start(self.bits.shape[0], self.chunks, k)
@@ -114,17 +112,17 @@ cdef class CountBits(Job):
 
 @cython.final
 cdef class PackItems(Job):
-    """The bits of all items, and how many are set in each chunk of their blocks."""
+    """Write the bits of all items, and count the set bits of each chunk of blocks."""
     cdef strided_t items
     cdef truth_t truth
     cdef Py_ssize_t blocks
-    cdef uint64_t[::1] bits           # None: only their number is wanted
-    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more
+    cdef uint64_t[::1] bits           # None: only count
+    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more: the total
 
     cdef void describe_words(self, Py_ssize_t width, const uint64_t[::1] significant,
                              Py_ssize_t moved, int threads) noexcept:
-        """The words of the items, which are described already, and the chunks of their blocks.
-        significant must outlive the job, which reads it."""
+        """Describe the words of the items, and choose the chunks; `items` is set before. The caller
+        keeps `significant` alive until the job ends: otherwise freed memory is read."""
         describe_truth(&self.truth, width, significant)
         self.blocks = blocks_of(self.items.size)
         self.chunks = chunk_count(
@@ -134,7 +132,7 @@ cdef class PackItems(Job):
         cdef Py_ssize_t block = chunk_start(self.blocks, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(self.blocks, self.chunks, k + 1)
         cdef Py_ssize_t whole = min(stop, self.items.size >> 6), total = 0
-        # Whole blocks without a copy; the items of a last, partial one go through flags.
+        # Full blocks are packed directly; the items of a last, partial block become flags first.
         if block < whole and is_run(&self.items, self.truth.width * self.truth.words):
             if self.truth.words == 1:
                 total = self.pack_words(block, whole)
@@ -147,7 +145,7 @@ cdef class PackItems(Job):
         self.counts[k] = total
 
     cdef Py_ssize_t pack_words(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-        """Whole blocks of items of one word, side by side; returns how many bits are set."""
+        """Pack full blocks of contiguous items of one word. Returns the number of set bits."""
         cdef uint64_t[SCRATCH_BLOCKS] scratch
         cdef Py_ssize_t width = self.truth.width, step, total = 0
         while block < stop:
@@ -159,8 +157,9 @@ cdef class PackItems(Job):
         return total
 
     cdef Py_ssize_t pack_pairs(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-        """Whole blocks of items of two words with the same significant bits, as complex numbers
-        are: the bits of the words are packed, and those of each item joined."""
+        """Pack full blocks of contiguous items of two words with the same significant bits, such as
+        complex numbers: the words are packed, and the two bits of each item are joined. Returns the
+        number of set bits."""
         cdef uint64_t[SCRATCH_BLOCKS] scratch
         cdef uint64_t[::1] bits = self.bits
         cdef Py_ssize_t width = self.truth.width, step, total = 0, b
@@ -179,8 +178,8 @@ cdef class PackItems(Job):
         return total
 
     cdef Py_ssize_t pack_flags(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-        """Blocks of items of any layout and size, by way of one byte per item; returns how many
-        bits are set."""
+        """Pack blocks of items of any layout and size; each item first becomes a flag of one byte.
+        Returns the number of set bits."""
         cdef uint64_t[FLAG_BLOCKS] scratch
         cdef uint8_t[FLAG_ITEMS] flags
         cdef cursor_t cursor

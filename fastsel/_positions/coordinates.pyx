@@ -1,6 +1,6 @@
 """Pass 2 of nonzero: bitmask -> one coordinate per axis for each set bit.
 
-Each chunk writes into its own rows of the output, from offsets[k] to offsets[k + 1].
+Chunk k writes into its own rows of the output, from offsets[k] to offsets[k + 1].
 """
 cimport cython
 cimport numpy as cnp
@@ -18,11 +18,11 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    # An inner row of so many items, with so many hits on the average, is written as a whole:
-    # compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
+    # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits on
+    # average: compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
     LONG_ROW = 128
     ROW_HITS = 2
-    PIECE = 16            # blocks whose indices fit L1
+    BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
 
 ctypedef fused coordinate_t:
     uint32_t
@@ -30,11 +30,11 @@ ctypedef fused coordinate_t:
 
 
 def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None, int threads):
-    """Coordinates of the set bits in an array of that shape, into rows 0 ... total - 1 of out.
+    """Write the coordinates of the set bits of an array of this shape to the first rows of out.
 
-    shape may lack leading axes of the array, whose coordinates are then left out. out is 2-D with
-    one column per axis of shape, of any layout, its items aligned and 4 or 8 bytes wide; only the
-    first total rows are written.
+    shape may lack leading axes of the array; their coordinates are left out. out is 2-D, with a
+    column for each axis of shape and at least mask.total rows: otherwise memory outside of out is
+    overwritten. It may have any layout; its items are aligned and 4 or 8 bytes wide.
     """
     cdef WriteCoordinates job
     cdef Py_ssize_t items = 1
@@ -50,15 +50,15 @@ def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None,
     for axis in range(job.ndim):
         job.shape[axis] = shape[axis]
         items *= job.shape[axis]
-    # Are they those of all bits? Twice as many do not fit one block if they are more than 32, nor
-    # several if they are more than (blocks - 1) * 64.
+    # Does shape have all axes? If axes of more than one index are left out, there are at least
+    # twice as many bits as `items`, which would be more than these blocks have.
     job.is_whole = items > max(32, (mask.bits.shape[0] - 1) * 64)
     job.run(threads)
 
 
 def truncate(Bitmask mask not None, Py_ssize_t count):
-    """Cut a bitmask after the first `count` of its set bits, of which there are more: in the chunk
-    where they end the others are cleared, and the offsets say that later chunks have none."""
+    """Reduce a bitmask to the first `count` of its set bits; it has more than count. Later bits of
+    the chunk in which they end are cleared; later chunks are empty according to the offsets."""
     cdef uint64_t[::1] bits = mask.bits
     cdef Py_ssize_t[::1] offsets = mask.offsets
     cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
@@ -79,8 +79,8 @@ def truncate(Bitmask mask not None, Py_ssize_t count):
 
 
 def fill(cnp.ndarray out not None, Py_ssize_t start, uint64_t value, int threads):
-    """Write value into all rows of out from `start` on. out is 2-D and C-contiguous, its items 4 or
-    8 bytes wide."""
+    """Write value to all rows of out from `start` on. out is 2-D and C-contiguous, and its items
+    are 4 or 8 bytes wide."""
     cdef Fill job = Fill()
     cdef Py_ssize_t columns = cnp.PyArray_DIM(out, 1)
     job.width, job.value = cnp.PyArray_ITEMSIZE(out), value
@@ -106,7 +106,7 @@ cdef class Fill(Job):
 
 
 cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value) noexcept nogil:
-    """out has room for n items, or what lies behind is overwritten."""
+    """out has room for n items: otherwise memory behind it is overwritten."""
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = value
@@ -114,34 +114,36 @@ cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value)
 
 @cython.final
 cdef class WriteCoordinates(OverBits):
-    """Pointers to coordinates have room for those of the hits in question, hit_step from hit to hit
-    and axis_step from axis to axis: with less, what lies behind is overwritten."""
+    """Writes the coordinates of hits, the set bits. A pointer `out` has room for the coordinates of
+    the hits that a method writes, hit_step from hit to hit and axis_step from axis to axis:
+    otherwise memory behind it is overwritten."""
     cdef char *out
     cdef Py_ssize_t width             # bytes of a coordinate, 4 or 8
     cdef Py_ssize_t hit_step          # in coordinates
     cdef Py_ssize_t axis_step
     cdef int ndim
     cdef Py_ssize_t[MAX_DIMS] shape
-    cdef bint is_whole                # it has all axes
+    cdef bint is_whole                # shape has all axes of the array
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t inner = self.shape[self.ndim - 1]
         cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
-        if hits == 0:               # of bits that truncate has left out
+        if hits == 0:               # also of a chunk that truncate has emptied
             return
         if self.width == 4:
-            self.divide_indices(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
+            self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
         elif self.hit_step == 1 and self.ndim == 1 and self.is_whole:
             self.write_indices(k, <intptr_t *>self.out + offset)
         elif self.hit_step == 1 and inner >= LONG_ROW and hits // ROW_HITS >= blocks * 64 // inner:
             self.write_rows(k, sparse, <intptr_t *>self.out + offset)
         else:
-            self.divide_indices(k, sparse, <uint64_t *>self.out + offset * self.hit_step)
+            self.write_divided(k, sparse, <uint64_t *>self.out + offset * self.hit_step)
 
     cdef void write_rows(self, Py_ssize_t k, bint sparse, intptr_t *out) noexcept nogil:
-        """Coordinates row by row: flat indices less where the row starts, and those of the row."""
+        """Write coordinates row by row: the last coordinate is the index within the row; the others
+        are equal in the whole row."""
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
         cdef Py_ssize_t start = self.start_block(k) * 64, stop
         cdef Py_ssize_t chunk_stop = self.start_block(k + 1) * 64
@@ -165,10 +167,12 @@ cdef class WriteCoordinates(OverBits):
 
     cdef Py_ssize_t write_row(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t row_start,
                               bint sparse, intptr_t *out, Py_ssize_t capacity) noexcept nogil:
-        """The set bits from start to stop - 1 as indices within their row, and how many they are.
+        """Write the set bits from start to stop - 1 as indices within their row. Returns their
+        number.
 
-        They are those of at least two blocks, or start or stop is a block's: otherwise bits beyond
-        stop are written. capacity is what is left for the chunk, which the rows that follow fill.
+        start and stop lie in different blocks, or one of them is a multiple of 64: otherwise bits
+        beyond stop are written. capacity is the room that is left for the chunk; more of it than
+        the hits of this row may be written, and later rows overwrite it.
         """
         cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
         cdef uint64_t word
@@ -190,15 +194,17 @@ cdef class WriteCoordinates(OverBits):
 
     cdef Py_ssize_t find_row(self, Py_ssize_t hit, Py_ssize_t row_start,
                              Py_ssize_t *coords) noexcept nogil:
-        """Coordinates of the inner row that holds a hit; returns the index at which it starts.
+        """Write the coordinates of the inner row of a hit to coords. Returns the index of the first
+        item of the row.
 
-        row_start and coords are those of the row before, or row_start is negative: otherwise
-        coordinates are wrong. coords has room for MAX_DIMS.
+        row_start and coords belong to the row of the hit before, or row_start is negative:
+        otherwise coordinates are wrong. coords has room for MAX_DIMS items: otherwise memory behind
+        it is overwritten.
         """
         cdef int axis
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
         if row_start >= 0 and hit - row_start < 2 * inner:
-            # The next row, as always where hits are dense: count up instead of dividing.
+            # The next row, as usual if hits are dense: increment instead of dividing.
             for axis in range(self.ndim - 2, -1, -1):
                 coords[axis] += 1
                 if coords[axis] < self.shape[axis]:
@@ -214,35 +220,36 @@ cdef class WriteCoordinates(OverBits):
             coords[0] = row
         return row_start
 
-    cdef void divide_indices(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
-        """Some blocks at a time: the indices of their hits are divided by the length of each
-        axis."""
-        cdef intptr_t[64 * PIECE] indices
-        cdef intptr_t[64 * PIECE] remainders
+    cdef void write_divided(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
+        """Write the coordinates of some blocks at a time: the indices of their hits are divided by
+        the length of each axis."""
+        cdef intptr_t[64 * BATCH_BLOCKS] indices
+        cdef intptr_t[64 * BATCH_BLOCKS] remainders
         cdef Py_ssize_t block = self.start_block(k), stop = self.start_block(k + 1)
         cdef Py_ssize_t blocks, start, n
         cdef int axis
         while block < stop:
-            blocks = min(PIECE - 1, stop - block)       # the last 64 indices are room for write
+            blocks = min(BATCH_BLOCKS - 1, stop - block)     # level.write may use the last 64 slots
             n = level.count(&self.bits[block], blocks)
             if n:
                 level.write(&self.bits[block], blocks, 0, sparse, indices, n + 64)
                 start = block * 64
                 for axis in range(self.ndim - 1, -1, -1):
                     if axis == 0 and self.is_whole:
-                        put(indices, start, n, out, self.hit_step)
+                        write_column(indices, start, n, out, self.hit_step)
                         break
-                    level.divide(indices, n, start % self.shape[axis], self.shape[axis], remainders)
-                    put(remainders, 0, n, out + axis * self.axis_step, self.hit_step)
+                    level.split_index(
+                        indices, n, start % self.shape[axis], self.shape[axis], remainders)
+                    write_column(remainders, 0, n, out + axis * self.axis_step, self.hit_step)
                     start = start // self.shape[axis]
                 out += n * self.hit_step
             block += blocks
 
 
-cdef inline void put(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
-                     coordinate_t *out, Py_ssize_t step) noexcept nogil:
-    """start + each of n coordinates. out has room for n, `step` apart, or what lies behind is
-    overwritten."""
+cdef inline void write_column(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
+                              coordinate_t *out, Py_ssize_t step) noexcept nogil:
+    """Write start + coordinate for each of n coordinates. out has room for n items, `step` apart:
+    otherwise memory behind it is overwritten."""
     cdef Py_ssize_t j
     if step == 1:
         for j in range(n):

@@ -8,7 +8,7 @@ from fastsel._positions.bitmask cimport Bitmask
 cdef class OverBits(Job):
     """A pass over the chunks of a bitmask's blocks."""
     cdef const uint64_t[::1] bits
-    cdef const Py_ssize_t[::1] offsets    # of the set bits of each chunk, the total last
+    cdef const Py_ssize_t[::1] offsets    # set bits before each chunk, then the total
 
     cdef void read(self, Bitmask mask) noexcept
     cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil

@@ -1,6 +1,6 @@
 """Pass 2 of nonzero: bitmask -> flat indices, or the starts of rows.
 
-Each chunk writes into its own part of the output, from offsets[k] to offsets[k + 1].
+Chunk k writes into its own range of the output, from offsets[k] to offsets[k + 1].
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -17,7 +17,7 @@ cdef const fs_level_t *level = fs_level()
 
 
 def flat(Bitmask mask not None, int threads):
-    """Indices of the set bits, ascending, as a new intp array."""
+    """The indices of the set bits, ascending, as a new intp array."""
     cdef WriteIndices job
     cdef cnp.npy_intp total = mask.count()
     cdef cnp.ndarray out = new_result(1, &total, cnp.NPY_INTP)
@@ -30,31 +30,31 @@ def flat(Bitmask mask not None, int threads):
 
 
 def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not None, int threads):
-    """How many bits are set before each row of row_items > 0 bits, into out.
+    """Write the number of set bits before each row of row_items > 0 bits to out.
 
-    out is C-contiguous and has an item of 4 or 8 bytes for each row; all of them start before the
-    end of the last block.
+    out is C-contiguous and has an item of 4 or 8 bytes for each row. All rows start before the end
+    of the last block: otherwise items of out are not written.
     """
     cdef WriteRowStarts job = WriteRowStarts()
     job.read(mask)
-    job.out, job.narrow = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out) == 4
+    job.out, job.has_u32_items = <char *>cnp.PyArray_DATA(out), cnp.PyArray_ITEMSIZE(out) == 4
     job.rows, job.row_items = cnp.PyArray_SIZE(out), row_items
     job.run(threads)
 
 
 cdef class OverBits(Job):
     cdef void read(self, Bitmask mask) noexcept:
-        """Pass over its chunks."""
+        """Set up the pass over a mask."""
         self.bits, self.offsets = mask.bits, mask.offsets
         self.chunks = mask.offsets.shape[0] - 1
 
     cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil:
-        """Where chunk k starts; chunk k - 1 stops there."""
+        """The first block of chunk k, at which chunk k - 1 stops."""
         return chunk_start(self.bits.shape[0], self.chunks, k)
 
     cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil:
-        """The indices of the set bits of chunk k. out has room for all of them, or what lies behind
-        is overwritten."""
+        """Write the indices of the set bits of chunk k. out has room for all of them: otherwise
+        memory behind it is overwritten."""
         cdef Py_ssize_t block = self.start_block(k), blocks = self.start_block(k + 1) - block
         cdef Py_ssize_t hits = self.offsets[k + 1] - self.offsets[k]
         level.write(&self.bits[block], blocks, block * 64, is_sparse(hits, blocks), out, hits)
@@ -69,9 +69,9 @@ cdef class WriteIndices(OverBits):
 
 
 cdef class WriteRowStarts(OverBits):
-    """The rows that start within a chunk."""
+    """Write the starts of the rows that begin within a chunk."""
     cdef char *out
-    cdef bint narrow                  # an item of out has 4 bytes, not 8
+    cdef bint has_u32_items           # items of out have 4 bytes instead of 8
     cdef Py_ssize_t rows
     cdef Py_ssize_t row_items
 
@@ -83,13 +83,14 @@ cdef class WriteRowStarts(OverBits):
         while row < self.rows and start < stop:
             before += level.count(&bits[block], (start >> 6) - block)
             block = start >> 6
-            self.put(row, before + fs_popcount(bits[block] & ((<uint64_t>1 << (start & 63)) - 1)))
+            self.write_start(
+                row, before + fs_popcount(bits[block] & ((<uint64_t>1 << (start & 63)) - 1)))
             row += 1
             start += self.row_items
 
-    cdef inline void put(self, Py_ssize_t row, Py_ssize_t start) noexcept nogil:
-        """Row is below `rows`, or what lies behind out is overwritten."""
-        if self.narrow:
+    cdef inline void write_start(self, Py_ssize_t row, Py_ssize_t start) noexcept nogil:
+        """row is less than `rows`: otherwise memory behind out is overwritten."""
+        if self.has_u32_items:
             (<uint32_t *>self.out)[row] = <uint32_t>start
         else:
             (<uint64_t *>self.out)[row] = start

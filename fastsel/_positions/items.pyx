@@ -1,9 +1,8 @@
 """Pass 2 of compress and masks: bitmask + items -> selected items, selected rows.
 
-The axes of the source fall into three groups: outer axes (each index has its own selected rows),
-selected axes (one bit per index, in C order) and the slice that a bit selects.
-Only the bitmask decides what is read and written, so no other thread's change of the source can
-move a write.
+The axes of the source are outer axes (the bitmask applies to each outer index), selected axes (one
+bit per index, in C order) and the axes of the slice that a bit selects. Only the bitmask decides
+where slices are read and written. So a thread that changes the source meanwhile changes no address.
 """
 cimport cython
 cimport numpy as cnp
@@ -25,11 +24,11 @@ cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
-    # Rows of at most so many items, of which at least half are selected, share a bitmask with their
-    # neighbours: half the time of one call per row (`compare.py --op compress --axis 1`).
-    TILED = 1024
-    TILE_BLOCKS = 16  # at least, so that calls do not count
-    GATHERED_BLOCKS = 8  # of items that lie apart, whose items are brought together
+    # Rows of at most MAX_TILED_ROW items, at least half of which are selected, share a tile of the
+    # bitmask: half the time of one call per row (`compare.py --op compress --axis 1`).
+    MAX_TILED_ROW = 1024
+    TILE_BLOCKS = 16  # minimum blocks of a tile, so that the time of calls does not matter
+    GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
 
 ctypedef struct walk_t:
     cursor_t cursor
@@ -38,10 +37,11 @@ ctypedef struct walk_t:
 
 def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
              Bitmask mask not None, cnp.ndarray out not None, int threads):
-    """Write what mask selects of axes first_axis ... stop_axis - 1 to out, a C-contiguous array.
+    """Compress the axes first_axis ... stop_axis - 1 of source by mask, into out.
 
-    mask has at most one bit per index of the selected axes; missing ones select nothing. out has
-    the shape (outer axes ..., total, slice axes ...), of which only the size matters here.
+    mask has at most one bit per index of the selected axes; missing bits select nothing. out is
+    C-contiguous and has the shape (outer axes ..., total, slice axes ...) or another shape of this
+    size: a smaller out is overrun.
     """
     cdef CompressItems job = CompressItems()
     describe(&job.outer, source, 0, first_axis)
@@ -56,10 +56,11 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
     if job.total <= FEW_SLICES and job.outer.size > job.block_chunks:
         job.block_chunks = 1          # compress_few reads the whole bitmask
     if (cnp.PyArray_IS_C_CONTIGUOUS(source) and is_item(job.slice.width)
-            and job.selected.size <= min(TILED, 2 * job.total)
+            and job.selected.size <= min(MAX_TILED_ROW, 2 * job.total)
             and job.outer.size >= 64 and job.block_chunks == 1):
-        job.lay_tile()
-    # Few outer indices: a unit is a chunk of pass 1. Many: each chunk takes a range of them.
+        job.build_tile()
+    # A unit is one chunk of the bitmask at one outer index; a chunk of this job is a range of
+    # units.
     job.units = job.outer.size * job.block_chunks
     job.chunks = chunk_count(job.units, threads,
                              (job.total * job.slice.width + mask.bits.shape[0]) // job.block_chunks)
@@ -68,21 +69,22 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
 
 @cython.final
 cdef class CompressItems(Job):
-    """Chunks are ranges of units, each of which is an outer index and a chunk of the bitmask."""
+    """Copies the selected slices. Chunks are ranges of units; a unit is a chunk of the bitmask at
+    one outer index."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets
-    cdef Py_ssize_t block_chunks      # of the bitmask
+    cdef Py_ssize_t block_chunks      # chunks of the bitmask
     cdef strided_t outer
     cdef strided_t selected
     cdef slice_t slice
     cdef Py_ssize_t total             # slices selected per outer index
     cdef Py_ssize_t units
     cdef char *out
-    cdef uint64_t[::1] tile           # the bitmask of tile_rows outer indices that lie side by
-    cdef Py_ssize_t tile_rows         # side, in whole blocks; or None, and 0
+    cdef uint64_t[::1] tile           # the bitmask, repeated for tile_rows outer indices; or None
+    cdef Py_ssize_t tile_rows         # or 0
 
-    cdef int lay_tile(self) except -1:
-        """The bitmask of one outer index, as often as it takes to end at a block's end."""
+    cdef int build_tile(self) except -1:
+        """Repeat the bitmask of one outer index until it ends at the end of a block."""
         cdef Py_ssize_t length = self.selected.size, row, b, at
         cdef uint64_t[::1] tile
         self.tile_rows = 64
@@ -125,7 +127,7 @@ cdef class CompressItems(Job):
                 advance(&cursor, &self.outer, 1)
 
     cdef Py_ssize_t compress_tiles(self, Py_ssize_t outer, Py_ssize_t stop) noexcept nogil:
-        """Outer indices by whole tiles; returns the first that is left."""
+        """Compress outer indices by full tiles. Returns the first outer index that is left."""
         cdef Py_ssize_t width = self.slice.width, row = self.selected.size * width
         cdef Py_ssize_t out_row = self.total * width
         while stop - outer >= self.tile_rows:
@@ -136,8 +138,9 @@ cdef class CompressItems(Job):
         return outer
 
     cdef void compress_few(self, Py_ssize_t outer, Py_ssize_t stop) noexcept nogil:
-        """Outer indices of which the same few slices are selected: where these lie is found once.
-        They are at most FEW_SLICES, or the stack is overwritten."""
+        """Compress outer indices from `outer` to stop - 1; the offsets of the selected slices are
+        computed once. An outer index has at most FEW_SLICES selected slices: otherwise the stack is
+        overwritten."""
         cdef Py_ssize_t[FEW_SLICES] offsets
         cdef Py_ssize_t block, length, found = 0
         cdef walk_t walk
@@ -156,8 +159,8 @@ cdef class CompressItems(Job):
 
     cdef void compress_unit(self, const strided_t *selected, Py_ssize_t s,
                             char *out) noexcept nogil:
-        """One chunk of the bitmask at one outer index. out has room for what the chunk selects, or
-        the output of another chunk is overwritten."""
+        """Compress one chunk of the bitmask at one outer index. out has room for the slices that
+        the chunk selects: otherwise the output of another chunk is overwritten."""
         cdef Py_ssize_t block = chunk_start(self.bits.shape[0], self.block_chunks, s)
         cdef Py_ssize_t stop = chunk_start(self.bits.shape[0], self.block_chunks, s + 1)
         cdef Py_ssize_t width = self.slice.width, whole, capacity
@@ -165,7 +168,7 @@ cdef class CompressItems(Job):
             self.compress_scattered(selected, block, stop, out)
             return
         if is_item(width):
-            whole = min(stop, selected.size >> 6)   # blocks whose 64 items may all be read
+            whole = min(stop, selected.size >> 6)   # full blocks: all 64 items may be read
             if block < whole:
                 capacity = self.offsets[s + 1] - self.offsets[s]
                 if whole < stop:
@@ -179,9 +182,9 @@ cdef class CompressItems(Job):
 
     cdef void compress_runs(self, Py_ssize_t block, Py_ssize_t stop, const char *rows,
                             char *out) noexcept nogil:
-        """Rows that lie side by side: neighbouring selected rows are one copy. rows is where the
-        row of bit 0 lies: otherwise others are copied, or memory outside of the source. out has
-        room for all that are selected, or what lies behind is overwritten."""
+        """Compress contiguous rows; adjacent selected rows are one copy. rows is the address of the
+        row of bit 0: otherwise other rows are copied, or memory outside of the source is read. out
+        has room for the selected rows: otherwise memory behind it is overwritten."""
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t width = self.slice.width
         cdef uint64_t word
@@ -200,8 +203,8 @@ cdef class CompressItems(Job):
 
     cdef void compress_scattered(self, const strided_t *selected, Py_ssize_t block,
                                  Py_ssize_t stop, char *out) noexcept nogil:
-        """Slices of any layout, by way of the offsets of a block's hits; out as in
-        compress_runs."""
+        """Compress slices of any layout, by the offsets of the set bits of each block. out is as
+        for compress_runs."""
         cdef Py_ssize_t[64] offsets
         cdef Py_ssize_t n
         cdef bint may_gather = is_item(self.slice.width)
@@ -222,9 +225,10 @@ cdef class CompressItems(Job):
 
     cdef void compress_gathered(self, const strided_t *selected, Py_ssize_t block,
                                 Py_ssize_t n, char *out) noexcept nogil:
-        """GATHERED_BLOCKS blocks of items that lie apart: all are copied side by side, as most are
-        selected. selected has all items of the blocks, or memory outside of it is read; out has
-        room for the n that are selected, or what lies behind is overwritten."""
+        """Compress GATHERED_BLOCKS blocks of strided items. Because most are selected, all items
+        are first copied to contiguous memory. selected has all items of the blocks: otherwise
+        memory outside of it is read. out has room for the n selected items: otherwise memory behind
+        it is overwritten."""
         cdef uint64_t[GATHERED_BLOCKS * 64] items
         cdef Py_ssize_t width = self.slice.width
         if width == 1:
@@ -248,8 +252,9 @@ ctypedef fused item_t:
 
 cdef inline void gather_items(const strided_t *selected, Py_ssize_t first,
                               item_t *out) noexcept nogil:
-    """The items of GATHERED_BLOCKS blocks from the first one on. selected has them and out has room
-    for them, or memory outside of selected is read, or what lies behind out is overwritten."""
+    """Copy the items of GATHERED_BLOCKS blocks, from item `first` on, to out. selected has these
+    items: otherwise memory outside of it is read. out has room for them: otherwise memory behind it
+    is overwritten."""
     cdef Py_ssize_t left = GATHERED_BLOCKS * 64, k, length
     cdef Py_ssize_t stride = selected.strides[selected.ndim - 1]
     cdef const char *source
@@ -268,23 +273,24 @@ cdef inline void gather_items(const strided_t *selected, Py_ssize_t first,
 
 
 cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
-    """Is there a loop of _simd for it?"""
+    """Does _simd have a loop for items of width bytes?"""
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
 cdef inline void start_walk(walk_t *walk, const strided_t *selected) noexcept nogil:
-    """Before the first call of add_offsets, which starts anywhere otherwise."""
+    """Call this before the first add_offsets: without it, offsets are undefined."""
     walk.row_start = -2 * selected.shape[selected.ndim - 1]    # no row yet
     walk.cursor.row = selected.data
 
 
 cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t block,
                             uint64_t word, Py_ssize_t *offsets) noexcept nogil:
-    """Where the hits of a block lie, in bytes from selected.data; returns how many there are.
+    """Write the offsets, in bytes from selected.data, of the set bits of a block. Returns the
+    number of set bits.
 
-    Blocks come in ascending order, or hits of an earlier row are sought in the present one. offsets
-    has room for the hits, or what lies behind is overwritten; no bit is set beyond selected, or
-    offsets lead out of it.
+    Blocks come in ascending order: otherwise offsets of an earlier row are wrong. offsets has room
+    for all set bits: otherwise memory behind it is overwritten. No bit is set beyond selected:
+    otherwise offsets lead out of it.
     """
     cdef uint8_t[64] at
     cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]

@@ -1,4 +1,4 @@
-"""Small arrays of numbers: which of them the kernels of small arrays take, and their bitmask."""
+"""Small arrays of numbers: which arrays the kernels of small arrays serve, and their bitmask."""
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
@@ -7,18 +7,19 @@ from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._simd.blocks cimport fs_level_t, log2_width
 
 cdef enum:
-    MOST = 1 << 14         # items, whatever the caller says
-    MAX_BLOCKS = MOST // 64
+    MAX_ITEMS = 1 << 14    # limit of the kernels, even if the caller allows more
+    MAX_BLOCKS = MAX_ITEMS // 64
 
 
-cdef inline bint is_small(a, Py_ssize_t most, Py_ssize_t times=1) noexcept:
-    """C-contiguous, native, and of few items?"""
-    return is_contiguous_native(a) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= times * min(most, MOST)
+cdef inline bint is_small(a, Py_ssize_t max_items, Py_ssize_t factor=1) noexcept:
+    """Is a C-contiguous and native, with at most factor * max_items items?"""
+    return is_contiguous_native(a) and (
+        cnp.PyArray_SIZE(<cnp.ndarray>a) <= factor * min(max_items, MAX_ITEMS))
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
-    """The bits that decide whether an item is non-zero: all but the sign of floats. 0 for dtypes
-    that are not of one word."""
+    """The significant bits of an item: all bits, except the sign of floats. 0 for dtypes whose
+    items are not one word."""
     cdef int typenum = cnp.PyArray_TYPE(a)
     if typenum == cnp.NPY_DOUBLE:
         return <uint64_t>-1 >> 1
@@ -31,14 +32,15 @@ cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
 
 cdef inline Py_ssize_t pack(const fs_level_t *level, cnp.ndarray a, uint64_t significant,
                             uint64_t *bits) noexcept:
-    """The bitmask of a's items; returns how many are set. bits as in pack_items."""
+    """Pack all items of a. Returns the number of set bits. bits is as for pack_items."""
     return pack_items(level, <const char *>cnp.PyArray_DATA(a), cnp.PyArray_ITEMSIZE(a),
                       significant, cnp.PyArray_SIZE(a), bits)
 
 
 cdef inline Py_ssize_t pack_items(const fs_level_t *level, const char *items, Py_ssize_t width,
                                   uint64_t significant, Py_ssize_t size, uint64_t *bits) noexcept:
-    """bits has a word for each 64 items, or what lies behind is overwritten."""
+    """Pack `size` contiguous items. Returns the number of set bits. bits has a word for each 64
+    items: otherwise memory behind it is overwritten."""
     cdef char[64 * 8] last
     cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
         items, significant, bits, whole)

@@ -1,9 +1,9 @@
 """Positions in small arrays of numbers, in one call: the steps of the other kernels would cost more
 than the work.
 
-A function returns None for what it does not serve: other classes than ndarray, more than `most`
-items, layouts that are not contiguous, dtypes that are not native numbers. All is done under the
-GIL; the bitmask is on the stack, and each item is loaded once, as everywhere.
+The functions return None for arguments that they do not serve: classes other than ndarray, more
+than max_items items, layouts that are not C-contiguous, dtypes that are not native numbers. They
+hold the GIL, have the bitmask on the stack, and load each item once, as all kernels do.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
@@ -26,21 +26,21 @@ cdef enum:
     STEP_BLOCKS = 16      # searched at a time
 
 
-def count_nonzero(a, Py_ssize_t most):
+def count_nonzero(a, Py_ssize_t max_items):
     """numpy.count_nonzero(a)."""
     cdef uint64_t[MAX_BLOCKS] bits
     cdef cnp.npy_intp count
-    if not is_small(a, most) or significant_of(a) == 0:
+    if not is_small(a, max_items) or significant_of(a) == 0:
         return None
     count = pack(level, a, significant_of(a), bits)
     return PyArray_Scalar(&count, INTP, None)
 
 
-def flatnonzero(a, Py_ssize_t most):
+def flatnonzero(a, Py_ssize_t max_items):
     """numpy.flatnonzero(a)."""
     cdef uint64_t[MAX_BLOCKS] bits
     cdef cnp.npy_intp count
-    if not is_small(a, most) or significant_of(a) == 0:
+    if not is_small(a, max_items) or significant_of(a) == 0:
         return None
     count = pack(level, a, significant_of(a), bits)
     out = cnp.PyArray_EMPTY(1, &count, cnp.NPY_INTP, 0)
@@ -49,22 +49,22 @@ def flatnonzero(a, Py_ssize_t most):
     return out
 
 
-def coordinates(a, Py_ssize_t most):
+def coordinates(a, Py_ssize_t max_items):
     """The coordinates of numpy.nonzero(a), one row for each axis; a is not 0-d."""
     cdef uint64_t[MAX_BLOCKS] bits
     cdef cnp.npy_intp[2] shape
     cdef intptr_t *out
     cdef int axis
-    if not is_small(a, most) or significant_of(a) == 0 or cnp.PyArray_NDIM(a) == 0:
+    if not is_small(a, max_items) or significant_of(a) == 0 or cnp.PyArray_NDIM(a) == 0:
         return None
     shape[0], shape[1] = cnp.PyArray_NDIM(a), pack(level, a, significant_of(a), bits)
     found = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INTP, 0)
-    # The first row holds flat indices, until the lengths of all other axes have divided them.
+    # The first row has flat indices. Each of the other axes divides them by its length.
     out = <intptr_t *>cnp.PyArray_DATA(found)
     level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False, out, shape[1])
     for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
         if shape[1]:              # an axis may have no items
-            level.divide(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
+            level.split_index(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
     return found
 
 

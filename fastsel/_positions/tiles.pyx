@@ -1,8 +1,10 @@
-"""Arrays whose neighbours in memory are not neighbours in C order, as those of a transposed array:
-tiles of 64 x 64 items are read along the axis on which they lie closest, and their bits transposed.
+"""Pass 1 of arrays whose neighbours in memory are not neighbours in C order, such as transposed
+arrays: tiles of 64 x 64 items are read along the axis whose items lie closest to each other, and
+the bits of each tile are transposed.
 
-In C order each item would be in another cache line, and each line be read once per item: without
-tiles this takes 2.4 times as long (``compare.py --op nonzero --ndim 2 --layout transposed``).
+In C order, each item would be in another cache line than the item before it, and a line would be
+read once per item: without tiles this takes 2.4 times as long (``compare.py --op nonzero --ndim 2
+--layout transposed``).
 """
 cimport cython
 from libc.stdint cimport uint64_t
@@ -18,28 +20,28 @@ cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     TILE = 64
-    TALL = 8            # tiles read at a time, one below the other: runs of 512 items
-    MIN_ROWS = 48       # of a chunk, which reads 64 then
-    MIN_COLUMNS = 16    # fewer are as many streams, which the processor reads ahead of itself
-    CHUNK_BITS = 24     # a chunk has at most 2^24 items, so that signals are handled in time
+    TALL = 8            # tiles that are read together, one below the other: runs of 512 items
+    MIN_ROWS = 48       # minimum rows of a chunk
+    MIN_COLUMNS = 16    # the CPU prefetches fewer columns by itself
+    CHUNK_BITS = 24     # log2 of the maximum items of a chunk, so that signals are handled in time
 
 
 cdef int tile_axis(const strided_t *items) noexcept nogil:
     cdef int axis, closest = -1, inner = items.ndim - 1
-    cdef Py_ssize_t stride, least = distance(items, inner)
+    cdef Py_ssize_t stride, smallest = distance(items, inner)
     if items.size == 0 or items.shape[inner] < MIN_COLUMNS:
         return -1
     for axis in range(inner):
         stride = distance(items, axis)
-        if 0 < stride < least and items.shape[axis] >= TILE:
-            closest, least = axis, stride
+        if 0 < stride < smallest and items.shape[axis] >= TILE:
+            closest, smallest = axis, stride
     if closest >= 0 and items.size >> CHUNK_BITS > rows_of(items, closest) // MIN_ROWS:
-        return -1           # rows so long that no chunk has enough of them
+        return -1           # rows are so long that a chunk has too few
     return closest
 
 
 cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil:
-    """How many rows along that axis follow each other in C order."""
+    """The number of rows along the axis, in C order."""
     cdef Py_ssize_t rows = items.size
     cdef int axis
     for axis in range(along + 1, items.ndim):
@@ -57,7 +59,7 @@ cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uin
     for axis in range(items.ndim - 1, -1, -1):
         job.steps[axis] = step
         step *= items.shape[axis]
-    # Chunks of TALL tiles, of fewer rows where those are too few for the threads or too long.
+    # Chunks have TALL tiles; fewer rows if there would be too few chunks, or too long ones.
     job.chunks = max(1, rows // (TALL * TILE),
                      min(rows // MIN_ROWS, max(threads, items.size >> CHUNK_BITS)))
     job.run(threads)
@@ -66,12 +68,13 @@ cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uin
 
 @cython.final
 cdef class PackTiles(Job):
-    """The bits of all items. A chunk is a range of blocks, items start ... stop - 1 in C order."""
+    """Write the bits of all items. A chunk is a range of blocks: items start ... stop - 1 in C
+    order."""
     cdef strided_t items
     cdef truth_t truth
-    cdef int along                    # the axis whose items lie closest; the last one is the other
-    cdef bint side_by_side            # items of one word, without a gap between them
-    cdef Py_ssize_t[MAX_DIMS] steps   # along each axis, in C order of items
+    cdef int along                    # the axis to read along; a plane has it and the last axis
+    cdef bint side_by_side            # items of one word, contiguous along this axis
+    cdef Py_ssize_t[MAX_DIMS] steps   # items from index to index of each axis, in C order
     cdef uint64_t[::1] bits
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -82,15 +85,15 @@ cdef class PackTiles(Job):
 
     cdef void fill_planes(self, int axis, const char *items, Py_ssize_t position, Py_ssize_t start,
                           Py_ssize_t stop) noexcept nogil:
-        """Every plane of the two axes that has an item of the chunk. items is the address of the
-        item at that position: of another one, the wrong items are read, or none of the array."""
+        """Fill every plane of the two axes that has an item of the chunk. items is the address of
+        the item at `position`: otherwise other items, or memory outside of the array, are read."""
         cdef Py_ssize_t k, step = self.steps[axis], first = 0, last = self.items.shape[axis]
         if axis == self.items.ndim - 1:
             self.fill_plane(items, position, start, stop)
         elif axis == self.along:
             self.fill_planes(axis + 1, items, position, start, stop)
         else:
-            if axis < self.along:   # what lies below is one run of positions
+            if axis < self.along:   # positions of the inner axes are one run
                 first = max(0, start - position) // step
                 last = min(last, (max(0, stop - position) + step - 1) // step)
             for k in range(first, last):
@@ -99,7 +102,7 @@ cdef class PackTiles(Job):
 
     cdef void fill_plane(self, const char *items, Py_ssize_t position, Py_ssize_t start,
                          Py_ssize_t stop) noexcept nogil:
-        """The rows of a plane that have an item of the chunk; items as in fill_planes."""
+        """Fill the rows of a plane that have an item of the chunk; items is as for fill_planes."""
         cdef int inner = self.items.ndim - 1
         cdef Py_ssize_t rows = self.items.shape[self.along], columns = self.items.shape[inner]
         cdef Py_ssize_t step = self.steps[self.along], row = 0, column, height
@@ -108,9 +111,9 @@ cdef class PackTiles(Job):
         rows = min(rows, (max(0, stop - position) + step - 1) // step)
         while row < rows:
             height = min(rows - row, TALL * TILE)
-            # Whole tiles, which are faster: the last one begins above where it lacks rows. Those
-            # are read again; place leaves out what is another chunk's, and a bit that is seen twice
-            # is set if it was either time.
+            # Full tiles are faster, so a last tile that lacks rows begins earlier, and some rows
+            # are read again. set_bits ignores rows of other chunks. A bit of a row that is read
+            # twice is set if the item was selected either time.
             if self.side_by_side and height & 63 and row + height >= (height | 63) + 1:
                 row, height = row + height - (height | 63) - 1, (height | 63) + 1
             column = 0
@@ -126,8 +129,9 @@ cdef class PackTiles(Job):
     cdef inline void fill_tiles(self, const char *items, Py_ssize_t position, Py_ssize_t rows,
                                 Py_ssize_t columns, Py_ssize_t start,
                                 Py_ssize_t stop) noexcept nogil:
-        """At most TALL tiles, one below the other; items as in fill_planes, and the plane has so
-        many rows and columns from there on: with fewer, memory behind them is read."""
+        """Fill at most TALL tiles, one below the other. items is as for fill_planes, and the plane
+        has `rows` rows and `columns` columns from there on: with fewer, memory outside of the array
+        is read."""
         cdef uint64_t[TALL][TILE] words
         cdef uint64_t[TALL] column
         cdef Py_ssize_t j, k, stride = self.items.strides[self.items.ndim - 1]
@@ -141,13 +145,13 @@ cdef class PackTiles(Job):
             level.transpose(words[j])
         for k in range(rows):
             if words[k >> 6][k & 63]:
-                self.place(words[k >> 6][k & 63], position + k * self.steps[self.along], start,
-                           stop)
+                self.set_bits(words[k >> 6][k & 63], position + k * self.steps[self.along], start,
+                              stop)
 
-    cdef inline void place(self, uint64_t word, Py_ssize_t position, Py_ssize_t start,
-                           Py_ssize_t stop) noexcept nogil:
-        """Set the bits of 64 items from a position on. Those before start and from stop on are left
-        out: another chunk may be writing to their words."""
+    cdef inline void set_bits(self, uint64_t word, Py_ssize_t position, Py_ssize_t start,
+                              Py_ssize_t stop) noexcept nogil:
+        """Set the bits of 64 items from `position` on, except of items before start or from stop
+        on: another chunk may be writing to their words."""
         if stop - position < TILE:
             word = word & ((<uint64_t>1 << (stop - position)) - 1) if stop > position else 0
         if position < start:

@@ -1,4 +1,4 @@
-"""Which items are selected: those of whose words any has a significant bit set."""
+"""Which items are selected: an item is selected if one of its words has a significant bit set."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -11,20 +11,20 @@ ctypedef fused word_t:
     uint64_t
 
 cdef enum:
-    FLAG_ITEMS = 1024   # tested before they are packed; the buffer fits L1 and any stack
+    FLAG_ITEMS = 1024   # items of a buffer of flags, which fits the L1 cache and any stack
     FLAG_BLOCKS = FLAG_ITEMS // 64
-    FEW_WORDS = 8       # tested without a branch
+    FEW_WORDS = 8       # words that are tested without a branch
 
 ctypedef struct truth_t:
     Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
     Py_ssize_t words              # words of an item
-    const uint64_t *significant   # words of them
+    const uint64_t *significant   # by word of an item: its significant bits
 
 
 cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
                                 const uint64_t[::1] significant) noexcept:
-    """significant has a word for each word of an item, one at least, and must outlive truth, which
-    points to them: otherwise other bits decide."""
+    """Describe the words of an item. significant has a word for each word of an item, at least one.
+    truth points to significant: the caller keeps it alive, or freed memory is read."""
     truth.width, truth.words = width, significant.shape[0]
     truth.significant = &significant[0]
 
@@ -36,9 +36,9 @@ cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
 
 cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
                           Py_ssize_t stride, Py_ssize_t length, uint64_t *bits) noexcept nogil:
-    """One bit for each of `length` items that lie `stride` bytes apart; the unused bits of the last
-    word are 0. length is at most FLAG_ITEMS, or the stack is overwritten; bits has a word for each
-    64 items, or what lies behind them is."""
+    """Pack `length` items that lie `stride` bytes apart; unused bits of the last word are 0. length
+    is at most FLAG_ITEMS: otherwise the stack is overwritten. bits has a word for each 64 items:
+    otherwise memory behind bits is overwritten."""
     cdef Py_ssize_t whole = 0, b
     cdef uint8_t[FLAG_ITEMS] flags
     cdef uint64_t[2 * FLAG_BLOCKS] pairs
@@ -60,9 +60,9 @@ cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const c
 
 cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """One flag for each of `length` items that lie `stride` bytes apart. All of them are there, or
-    memory behind them is read; flags has a byte for each, or what lies behind them is overwritten.
-    Items may be unaligned."""
+    """Write a flag, 1 or 0, for each of `length` items that lie `stride` bytes apart and may be
+    unaligned. With fewer items, other memory is read. flags has room for `length` bytes: otherwise
+    memory behind it is overwritten."""
     if truth.words > 1 and truth.width == 1:
         test_words(truth, <const uint8_t *>items, stride, length, flags)
     elif truth.words > 1 and truth.width == 2:
@@ -83,18 +83,18 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
 
 cdef inline void test_word(const char *items, Py_ssize_t stride, word_t significant,
                            Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """Items of one word; as test_run."""
+    """As test_run, for items of one word."""
     cdef Py_ssize_t k
     cdef word_t word
     for k in range(length):
-        memcpy(&word, items + k * stride, sizeof(word_t))   # items may be unaligned
+        memcpy(&word, items + k * stride, sizeof(word_t))   # it may be unaligned
         flags[k] = (word & significant) != 0
 
 
 cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """Items of several words; as test_run. FEW_WORDS are tested before a branch on whether one was
-    non-zero, which cannot be predicted where, say, every other string is empty."""
+    """As test_run, for items of several words. A branch on the result comes only after FEW_WORDS
+    words: it cannot be predicted if, for example, every other string is empty."""
     cdef Py_ssize_t j, k, stop
     cdef word_t word, found
     for k in range(length):

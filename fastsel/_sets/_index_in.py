@@ -18,7 +18,7 @@ from fastsel._sets.table_lookup import (
     index_by_partitions,
     index_by_table,
     index_of_small,
-    mark_firsts,
+    mark_first_positions,
 )
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
@@ -173,7 +173,7 @@ def _by_table(tables, others, turned, threads):
     if not turned:
         return index_by_table(tables, others, _keys.SEEDS, threads)
     firsts = np.full(len(tables.index), -1)
-    if not mark_firsts(tables, others, _keys.SEEDS, firsts, threads):
+    if not mark_first_positions(tables, others, _keys.SEEDS, firsts, threads):
         return None
     return tables.finish(firsts)[0]
 

@@ -12,7 +12,7 @@ from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
 from fastsel._unique._distinct import unique
-from fastsel._unique.sample import sampled_span
+from fastsel._unique.sample import sampled_range
 from fastsel._unique.tables import Tables
 
 # The groups of a hash table that fits the cache.
@@ -224,11 +224,11 @@ def range_of(items, tests, positions=False):
     """What a lookup of words of a narrow range takes: items, tests, order, value_range, has_nan and
     threads; None where a direct-address table does not pay. positions: it has a position for each
     word instead of a bit."""
-    if items.order is None or not items.is_word:
+    if items.order_map is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
     items, tests = (keys._replace(rule=(*rule, False)) for keys in (items, tests))
-    base, bits = sampled_span(tests.data, tests.size, tests.rule, tests.order)
+    base, bits = sampled_range(tests.data, tests.size, tests.rule, tests.order_map)
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
@@ -238,7 +238,7 @@ def range_of(items, tests, positions=False):
     is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
     if is_wide and tests.size * _plan.WIDE_SHARE <= size:
         return None
-    return items, tests, tests.order, (base, bits), has_nan, threads
+    return items, tests, tests.order_map, (base, bits), has_nan, threads
 
 
 def _by_hash(first, second, wanted, forced):

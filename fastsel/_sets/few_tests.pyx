@@ -1,7 +1,7 @@
-"""Which items are among a few tests, and where: each item is compared with each test, as it lies in
-memory.
+"""Which items are among a few tests, and where: each item is compared with each test, without a
+canonical form.
 
-An item that another thread changes meanwhile is found or not; nothing else depends on it.
+If another thread changes an item meanwhile, only the result for this item is undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint64_t
@@ -18,7 +18,7 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    MAX_COMPARED = 16           # tests; to compare an item with more takes longer than a hash
+    MAX_COMPARED = 16           # tests; with more, comparing takes longer than hashing
 
 MAX_TESTS = MAX_COMPARED
 
@@ -36,14 +36,14 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
     job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
     if job.n_tests:
         job.run(threads)
-    else:                         # NaN, which nothing equals
+    else:                         # all tests are NaN, which equals no item
         memset(job.out, invert, size)
     return out
 
 
 def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                  int threads):
-    """The position of the first test that equals each item, or -1; arguments as above."""
+    """The position of the first test that equals each item, or -1; arguments as for among_few."""
     cdef FindItems job = FindItems(items, tests, rule, threads)
     cdef cnp.npy_intp size = job.size
     index = new_result(1, &size, cnp.NPY_INTP)
@@ -53,15 +53,15 @@ def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple r
 
 
 cdef class CompareItems(Job):
-    cdef object owned             # the array of the items
+    cdef object owned             # the array that `items` points to
     cdef const char *items
     cdef Py_ssize_t size
     cdef Py_ssize_t width
     cdef uint64_t[MAX_COMPARED] tests
     cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
     cdef Py_ssize_t n_tests
-    cdef Py_ssize_t[MAX_COMPARED] positions     # of these tests, which are not NaN
-    cdef uint8_t *out             # a flag for each item
+    cdef Py_ssize_t[MAX_COMPARED] positions  # by test: its position; NaN is left out
+    cdef uint8_t *out             # by item: 1 if a test equals it
     cdef bint invert
 
     def __init__(self, cnp.ndarray items, cnp.ndarray tests, tuple rule, int threads):
@@ -96,8 +96,8 @@ cdef class CompareItems(Job):
 
 
 cdef class FindItems(CompareItems):
-    """Compared with one test after the other, the first one last: what an item equals is noted in a
-    byte, without a branch."""
+    """Compares items with one test after the other, from the last test to the first. A byte notes
+    the test that an item equals, without a branch, so that the first equal test remains."""
     cdef Py_ssize_t[::1] index
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -105,8 +105,8 @@ cdef class FindItems(CompareItems):
         cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), i, n, test
         cdef Py_ssize_t[::1] index = self.index
         cdef Py_ssize_t[MAX_COMPARED + 1] position_of
-        cdef uint8_t[BATCH] flags, equal          # the number of a test, plus one, or 0
-        cdef uint8_t number
+        cdef uint8_t[BATCH] flags, equal          # equal: index of the test plus one, or 0
+        cdef uint8_t test_plus_1
         position_of[0] = -1
         for test in range(self.n_tests):
             position_of[test + 1] = self.positions[test]
@@ -117,9 +117,9 @@ cdef class FindItems(CompareItems):
                 level.among_few[log2_width(self.width)](
                     self.items + start * self.width, n, &self.tests[test], &self.masks[test], 1,
                     flags)
-                number = <uint8_t>(test + 1)
+                test_plus_1 = <uint8_t>(test + 1)
                 for i in range(n):
-                    equal[i] ^= (equal[i] ^ number) & <uint8_t>(0 - flags[i])
+                    equal[i] ^= (equal[i] ^ test_plus_1) & <uint8_t>(0 - flags[i])
             for i in range(n):
                 index[start + i] = position_of[equal[i]]
             start += n

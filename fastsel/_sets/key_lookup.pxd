@@ -1,4 +1,4 @@
-"""Keys of one array in a hash table of the other one's; see key_lookup.pyx."""
+"""Lookup of the keys of one array in a hash table of another array; see key_lookup.pyx."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._unique.hash_table cimport table_t
@@ -6,15 +6,16 @@ from fastsel._unique.keys cimport keys_t
 
 ctypedef struct side_t:
     keys_t keys
-    const void *words             # scattered, of 4 or 8 bytes; NULL: keys as they lie
+    const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
     bint narrow                   # scattered words have 4 bytes
-    const uint32_t *positions     # of scattered words; NULL: words are enough
-    # By key, or as scattered: what is known of each key; NULL for what is not wanted.
-    uint8_t *found                # is it among the keys of the other side?
-    Py_ssize_t *index             # the position of the first key that equals it, or -1
-    uint32_t *places              # the same plus one
-    # By group of the table: the first key of this side that belongs to it; NULL if not wanted.
-    Py_ssize_t *firsts
+    const uint32_t *positions     # of the scattered words; NULL: not needed
+    # Outputs by key, in the order of keys or scattered words; NULL if not wanted.
+    uint8_t *found                # 1 if the other side has the key
+    Py_ssize_t *index             # position of the first equal key of the other side, or -1
+    uint32_t *positions_plus_1    # index plus one
+    # By group of the table: position of the first key of this side in the group; NULL if not
+    # wanted.
+    Py_ssize_t *first_positions
 
 
 cdef int describe_side(side_t *side, keys, tuple seeds) except -1
@@ -27,5 +28,6 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
 
 
 cdef inline Py_ssize_t marks_size(const table_t *table) noexcept nogil:
-    """One for each slot, one for the key without a slot, and one for keys that are not found."""
+    """The number of marks: one for each slot, one for the key without a slot, and one for keys that
+    are not found."""
     return (<Py_ssize_t>1 << table.slot_bits) + 2

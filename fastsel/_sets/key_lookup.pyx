@@ -1,13 +1,13 @@
-"""The keys of one array, the tests, in a hash table, in which those of another one, the items, are
-looked up a batch at a time; as they lie, or as they were scattered.
+"""The keys of one array, the tests, are put into a hash table; the keys of another array, the
+items, are looked up there, one batch at a time. Both arrays may have been scattered before.
 
-A key that another thread changes meanwhile is found or not; nothing else depends on it.
+If another thread changes a key meanwhile, only the result for this key is undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.scratch cimport give, take
+from fastsel._core.scratch cimport alloc, free
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words
@@ -17,7 +17,7 @@ cdef extern from *:
     #if defined(_MSC_VER)
     #include <intrin.h>
     #endif
-    /* Sets a mark that other threads may set, too; most calls find it set. */
+    /* Sets a mark. Other threads may set it at the same time; in most calls it is set already. */
     static inline void fs_mark(uint8_t *mark)
     {
     #if defined(_MSC_VER)
@@ -27,8 +27,8 @@ cdef extern from *:
     #endif
     }
 
-    /* Sets a position to the given one if that is less, or the position is -1. Other threads may
-       set it, too; most calls find it set. */
+    /* Sets *first to position if it is -1 or greater. Other threads may set it at the same time; in
+       most calls nothing changes. */
     static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
     {
     #if defined(_MSC_VER)
@@ -62,13 +62,13 @@ cdef int describe_side(side_t *side, keys, tuple seeds) except -1:
 cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
-    """Add these tests to an empty table and look up these items; returns 0 or a status."""
+    """Add the tests to an empty table, and look up the items. Returns 0 or a status."""
     cdef uint8_t *marks = NULL
     cdef Py_ssize_t status
     table.skips_unequal = True
     status = add_tests(tests, test, stop_test, table)
     if status == 0 and tests.found != NULL:
-        marks = <uint8_t *>take(marks_size(table))
+        marks = <uint8_t *>alloc(marks_size(table))
         if marks == NULL:
             return NO_MEMORY
         memset(marks, 0, marks_size(table))
@@ -77,7 +77,7 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
     if status == 0 and marks != NULL:
         marks[0] = 0
         status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
-    give(marks)
+    free(marks)
     return status
 
 
@@ -85,21 +85,21 @@ cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
                           table_t *table) noexcept nogil:
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
-    cdef uint32_t[BATCH] numbers
+    cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t n, status = 0
     while start < stop and status == 0:
         n = min(stop - start, BATCH)
         load_batch(side, start, n, words, positions)
         status = add_keys(table, &side.keys, words, n, positions,
-                          numbers if table.numbers != NULL else NULL)
+                          ids_plus_1 if table.ids_plus_1 != NULL else NULL)
         start += n
     return status
 
 
 cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
                             Py_ssize_t *positions) noexcept nogil:
-    """Words and positions of n keys, as they lie or as scattered; where words are enough, their
-    positions there."""
+    """Load the words of n keys, in the order of keys or scattered words, and their positions: in
+    the array if side.positions is known, otherwise among the scattered words."""
     cdef Py_ssize_t j
     if side.words == NULL:
         load_words(&side.keys, start, n, words)
@@ -118,9 +118,10 @@ cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, 
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const side_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
-    """Look up these keys of a side; returns 0 or FLOODED. Items are found if they are there, and
-    mark what they find; tests, if they were found. Where the first key that equals an item is
-    wanted, or the first item of a group, the table is numbered."""
+    """Look up the keys start to stop - 1 of a side. Returns 0 or FLOODED. An item is found if the
+    table has it, and marks its slot; a test is found if its slot is marked. For index,
+    positions_plus_1 and first_positions the table must have ids: otherwise memory at NULL is
+    read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
@@ -139,14 +140,16 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
                 side.found[start + j] = (slots[j] != 0) ^ invert
         elif side.index != NULL:
             for j in range(n):
-                side.index[start + j] = first_of(table, slots[j])
-        elif side.places != NULL:
+                side.index[start + j] = first_position_of(table, slots[j])
+        elif side.positions_plus_1 != NULL:
             for j in range(n):
-                side.places[start + j] = <uint32_t>(first_of(table, slots[j]) + 1)
-        elif side.firsts != NULL:
+                side.positions_plus_1[start + j] = <uint32_t>(
+                    first_position_of(table, slots[j]) + 1)
+        elif side.first_positions != NULL:
             for j in range(n):
                 if slots[j]:
-                    fs_mark_first(side.firsts + number_in(table, slots[j]) - 1, positions[j])
+                    fs_mark_first(
+                        side.first_positions + id_plus_1_of(table, slots[j]) - 1, positions[j])
         if marks != NULL and not are_tests:
             for j in range(n):
                 fs_mark(marks + slots[j])
@@ -154,16 +157,16 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
     return 0
 
 
-cdef inline uint32_t number_in(const table_t *table, uint32_t slot) noexcept nogil:
-    """The group of what `find_keys` has found, plus one; 0 of slot 0. There is no branch that could
-    be mispredicted: nobody can foresee the key without a slot."""
+cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot) noexcept nogil:
+    """The group id, plus one, of a slot from `find_keys`; 0 for slot 0. The only branch is for the
+    key without a slot, which nobody can foresee, so it is never mispredicted."""
     if slot > <uint64_t>1 << table.slot_bits:
-        return table.seed_number
-    return table.numbers[slot - (slot != 0)] & (0 - <uint32_t>(slot != 0))
+        return table.seed_id_plus_1
+    return table.ids_plus_1[slot - (slot != 0)] & (0 - <uint32_t>(slot != 0))
 
 
-cdef inline Py_ssize_t first_of(const table_t *table, uint32_t slot) noexcept nogil:
-    """The first key of the group of what `find_keys` has found; -1 of slot 0."""
-    cdef uint32_t number = number_in(table, slot)
-    cdef Py_ssize_t first = table.firsts[number - (number != 0)]
-    return ((first + 1) & (0 - <Py_ssize_t>(number != 0))) - 1
+cdef inline Py_ssize_t first_position_of(const table_t *table, uint32_t slot) noexcept nogil:
+    """The first position of the group of a slot from `find_keys`; -1 for slot 0."""
+    cdef uint32_t id_plus_1 = id_plus_1_of(table, slot)
+    cdef Py_ssize_t first = table.first_positions[id_plus_1 - (id_plus_1 != 0)]
+    return ((first + 1) & (0 - <Py_ssize_t>(id_plus_1 != 0))) - 1

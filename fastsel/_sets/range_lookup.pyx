@@ -1,6 +1,6 @@
-"""Which items are words of a narrow range that occur among the tests, and where, by presence.pyx.
+"""Which items are among tests of a narrow range, and where, by the tables of presence.pyx.
 
-An item that another thread changes meanwhile is found or not; nothing else depends on it.
+If another thread changes an item meanwhile, only the result for this item is undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -8,26 +8,26 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.dense cimport first_places
+from fastsel._unique.dense cimport first_positions_plus_1
 from fastsel._unique.keys cimport any_t, canonical, fs_load, keys_t
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.presence cimport Presence
 
 cnp.import_array()
 
 
-def in_range(items not None, tests not None, tuple order not None,
+def in_range(items not None, tests not None, tuple order_map not None,
              tuple value_range not None, bint has_nan, bint invert, int threads):
     """Which items are among the tests, as bool; None if a test has no entry.
 
-    Items and tests are Keys, words of one rule, and at least one each. value_range and order are as
-    for Presence. has_nan: the word nan, which the rule has as one value, is among nothing.
+    Items and tests are Keys: words of one rule, at least one item and one test. value_range and
+    order_map are as for Presence. has_nan: the word nan of the rule never matches.
     """
     cdef Presence presence
     cdef LookUpEntries job
     cdef uint64_t entry
     cdef cnp.npy_intp size = items[1]
-    presence = Presence(tests[0], tests[1], items[3], order, value_range, False, False, threads)
+    presence = Presence(tests[0], tests[1], items[3], order_map, value_range, False, False, threads)
     if not presence.find():
         return None
     presence.merge()
@@ -41,48 +41,51 @@ def in_range(items not None, tests not None, tuple order not None,
     return out
 
 
-def index_in_range(items not None, tests not None, tuple order not None,
+def index_in_range(items not None, tests not None, tuple order_map not None,
                    tuple value_range not None, bint has_nan, int threads):
     """The position of the first test that equals each item, or -1; None if a test has no entry.
-    Arguments as for `in_range`; there are fewer than 2^32 - 1 tests."""
+    Arguments are as for `in_range`. There are fewer than 2^32 - 1 tests: otherwise positions wrap
+    around."""
     cdef Presence presence
     cdef LookUpEntries job
     cdef uint64_t entry
     cdef cnp.npy_intp size = items[1]
-    presence = Presence(tests[0], tests[1], items[3], order, value_range, True, False, threads)
+    presence = Presence(tests[0], tests[1], items[3], order_map, value_range, True, False, threads)
     if not presence.find():
         return None
     index = new_result(1, &size, cnp.NPY_INTP)
     job = LookUpEntries(items[0], size, presence, threads)
-    job.places, job.index = first_places(presence, threads), index
+    job.positions_plus_1, job.index = first_positions_plus_1(presence, threads), index
     entry = nan_entry(presence)
     if has_nan and entry <= presence.value_range.mask:
-        job.places[entry] = 0
+        job.positions_plus_1[entry] = 0
     job.run(threads)
     return index
 
 
 cdef uint64_t nan_entry(Presence presence) noexcept nogil:
-    """The entry of NaN, which may be beyond the table."""
-    return number_of(
-        presence.value_range.order, presence.keys.rule.nan) - presence.value_range.base
+    """The entry of nan; it may lie beyond the table."""
+    return ordered_key_of(
+        presence.value_range.order_map, presence.keys.rule.nan) - presence.value_range.base
 
 
 cdef class LookUpEntries(Job):
-    """What the entry of each item says, its bit or its place; items beyond the range have none."""
+    """Looks up the entry of each item: its bit, or the position of its first test. Items beyond the
+    range have no entry."""
     cdef keys_t items
-    cdef object owned             # the array that the items point to
+    cdef object owned             # the array that `items` points to
     cdef Presence presence
-    cdef uint32_t[::1] places     # by entry: of its first test, plus one; None: bits are looked up
-    cdef uint8_t[::1] out         # of bits
-    cdef Py_ssize_t[::1] index    # of places
+    # By entry: the position of its first test plus one. None: look up bits.
+    cdef uint32_t[::1] positions_plus_1
+    cdef uint8_t[::1] out         # output of bits
+    cdef Py_ssize_t[::1] index    # output of positions
     cdef bint invert
 
     def __init__(self, cnp.ndarray data, Py_ssize_t size, Presence presence, int threads):
         self.items = presence.keys
         self.items.data, self.items.size = <const char *>cnp.PyArray_DATA(data), size
         self.owned, self.presence = data, presence
-        self.places = self.out = self.index = None
+        self.positions_plus_1 = self.out = self.index = None
         self.chunks = chunk_count(
             blocks_of(self.items.size), threads, 64 * (self.items.width + 1))
 
@@ -102,10 +105,10 @@ cdef class LookUpEntries(Job):
     cdef void look_up(self, const any_t *items, Py_ssize_t start,
                       Py_ssize_t stop) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
-        cdef const uint32_t[::1] places = self.places
+        cdef const uint32_t[::1] positions_plus_1 = self.positions_plus_1
         cdef uint8_t[::1] out = self.out
         cdef Py_ssize_t[::1] index = self.index
-        cdef const uint64_t *order = self.presence.value_range.order
+        cdef const uint64_t *order_map = self.presence.value_range.order_map
         cdef uint64_t mask = self.presence.value_range.mask
         cdef bint is_integer = self.presence.value_range.is_integer
         cdef any_t base = <any_t>self.presence.value_range.base_word, entry
@@ -115,15 +118,16 @@ cdef class LookUpEntries(Job):
         while start < stop:
             n = min(stop - start, 64)
             fs_load(words, items + start, n * sizeof(any_t))
-            if not is_integer:          # of 1 or 2 bytes: each of them has an entry
+            if not is_integer:          # words of 1 or 2 bytes: each word has an entry
                 base = 0
                 for j in range(n):
-                    words[j] = <any_t>number_of(order, canonical(&self.items.rule, words[j]))
-            if places is not None:
+                    words[j] = <any_t>ordered_key_of(
+                        order_map, canonical(&self.items.rule, words[j]))
+            if positions_plus_1 is not None:
                 for j in range(n):
                     entry = words[j] - base
                     index[start + j] = <Py_ssize_t>(
-                        places[entry & mask] if entry <= mask else 0) - 1
+                        positions_plus_1[entry & mask] if entry <= mask else 0) - 1
                 start += n
                 continue
             for j in range(n):

@@ -1,10 +1,10 @@
-"""Which keys of two arrays, items and tests, are among those of the other one, and where.
+"""Which keys of two arrays, items and tests, the other array has, and where.
 
-The tests are in hash tables: in a single one, that of tables.pyx, while it fits the cache; else
-both arrays are scattered by their hash as in partitions.pyx, and each part has a table. Items are
-looked up, a batch at a time. A test is among the items if one of them has marked its slot.
+The tests are in hash tables: in the single table of tables.pyx if it fits the cache; otherwise both
+arrays are scattered by their hash, as in partitions.pyx, and each part has a table. Items are
+looked up in batches. A test is among the items if an item has marked its slot.
 
-A key that another thread changes meanwhile is found or not; nothing else depends on it.
+If another thread changes a key meanwhile, only the result for this key is undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
@@ -30,10 +30,10 @@ cnp.import_array()
 def by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
              bint of_tests, bint invert, int threads):
     """(which items are among the tests, which tests are among the items) as bool arrays, None for
-    what is not wanted; None instead if items take too many probes.
+    an output that is not wanted. None instead of both if items need too many probes.
 
-    The tests are the keys of `tables`, whose groups have been found, the items are Keys of the same
-    rule. Keys that equal no other are among nothing.
+    The tests are the keys of `tables`, whose groups have been found; the items are Keys of the same
+    rule. Keys that equal no other never match.
     """
     cdef LookUp look_up_items, look_up_tests
     cdef side_t side
@@ -62,8 +62,8 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
 
 
 def index_by_table(Tables tables not None, items not None, tuple seeds not None, int threads):
-    """The position of the first test that equals each item, or -1; None if items take too many
-    probes. The tests are the keys of `tables`, which are numbered."""
+    """The position of the first test that equals each item, or -1; None if items need too many
+    probes. The tests are the keys of `tables`, which have ids."""
     cdef LookUp job
     cdef side_t side
     describe_side(&side, items, seeds)
@@ -74,14 +74,15 @@ def index_by_table(Tables tables not None, items not None, tuple seeds not None,
     return None if job.failed() else index
 
 
-def mark_firsts(Tables tables not None, tests not None, tuple seeds not None,
-                Py_ssize_t[::1] firsts not None, int threads):
-    """The first of the tests that belongs to each group of items, which are the keys of `tables`;
-    -1, which all are before, if none does. False if tests take too many probes."""
+def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
+                         Py_ssize_t[::1] first_positions not None, int threads):
+    """Write the position of the first test of each group of items to first_positions, which has -1
+    for each group before; the items are the keys of `tables`. Returns False if tests need too many
+    probes."""
     cdef LookUp job = LookUp(tables, None, False, threads)
     cdef side_t side
     describe_side(&side, tests, seeds)
-    side.firsts = &firsts[0]
+    side.first_positions = &first_positions[0]
     job.describe(&side, threads)
     job.run(threads)
     return not job.failed()
@@ -89,8 +90,9 @@ def mark_firsts(Tables tables not None, tests not None, tuple seeds not None,
 
 def by_partitions(tests not None, items not None, tuple seeds not None,
                   Py_ssize_t expected, bint of_items, bint of_tests, bint invert, int threads):
-    """The same of tests that are too many for one table, about `expected` different ones; both
-    arrays have less than 2^32 keys."""
+    """As by_table, for tests that are too many for one table; `expected` is an estimate of the
+    number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise positions wrap
+    around."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
         invert, threads)
@@ -104,44 +106,44 @@ def by_partitions(tests not None, items not None, tuple seeds not None,
 
 def index_by_partitions(tests not None, items not None, tuple seeds not None,
                         Py_ssize_t expected, int threads):
-    """The position of the first test that equals each item, or -1; None if keys take too many
-    probes. Arguments as for `by_partitions`."""
+    """As index_by_table; the arguments are as for by_partitions."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, True, threads), expected,
         False, threads)
     cdef Py_ssize_t[::1] offsets = new_intp(MAX_PARTS)
-    job.places = new_u32(job.items.keys.size)
+    job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
         return None
     index = new_index(job.items.keys.size)
     offsets[:] = -1
-    read_back(job.items, job.places, offsets, index, threads)
+    read_back(job.items, job.positions_plus_1, offsets, index, threads)
     return index
 
 
 def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
              tuple seeds not None, bint of_first, bint of_second, bint invert):
-    """(which items of `first` are in `second`, which of `second` in `first`), None for what is not
-    wanted, of two small arrays of one dtype, in one call; None if they take too many probes.
+    """(which items of `first` are in `second`, which items of `second` are in `first`), None for an
+    output that is not wanted. None instead of both if keys need too many probes.
 
-    Both have items, which are words or longer than 8 bytes, of that rule.
+    Both are small arrays of one dtype, not empty; their items have this rule, and are words or
+    longer than 8 bytes.
     """
-    cdef bint turned = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
+    cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
     cdef side_t items, tests
-    first = describe_small(&tests if turned else &items, first, rule, seeds)
-    second = describe_small(&items if turned else &tests, second, rule, seeds)
-    of_items, of_tests = (of_second, of_first) if turned else (of_first, of_second)
+    first = describe_small(&tests if swapped else &items, first, rule, seeds)
+    second = describe_small(&items if swapped else &tests, second, rule, seeds)
+    of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
     items_out = new_mask(items.keys.size) if of_items else None
     tests_out = new_mask(tests.keys.size) if of_tests else None
     items.found, tests.found = data_of(items_out), data_of(tests_out)
     if compare_small(&items, &tests, False, invert) != 0:
         return None
-    return (tests_out, items_out) if turned else (items_out, tests_out)
+    return (tests_out, items_out) if swapped else (items_out, tests_out)
 
 
 def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                    tuple seeds not None):
-    """The same of two small arrays of one dtype, in one call."""
+    """As index_by_table, for two small arrays of one dtype."""
     cdef side_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
@@ -151,7 +153,7 @@ def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple
 
 
 cdef cnp.ndarray describe_small(side_t *side, cnp.ndarray items, tuple rule, tuple seeds):
-    """The items as they lie or, if that is not side by side, a copy."""
+    """Describe the items, or a contiguous copy of them; returns the array that was described."""
     memset(side, 0, sizeof(side_t))
     if not cnp.PyArray_ISCARRAY_RO(items):
         items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
@@ -159,11 +161,11 @@ cdef cnp.ndarray describe_small(side_t *side, cnp.ndarray items, tuple rule, tup
     return items
 
 
-cdef Py_ssize_t compare_small(side_t *items, side_t *tests, bint numbered, bint invert) except -1:
-    """By a table of all tests; returns 0 or why that gave up."""
+cdef Py_ssize_t compare_small(side_t *items, side_t *tests, bint with_ids, bint invert) except -1:
+    """Look up the items in a table of all tests. Returns 0 or a status."""
     cdef table_t table
     cdef Py_ssize_t status = table_start(
-        &table, &tests.keys, numbered or not tests.keys.is_word, tests.keys.size, 0,
+        &table, &tests.keys, with_ids or not tests.keys.is_word, tests.keys.size, 0,
         tests.keys.size)
     if status == 0:
         status = compare_ranges(
@@ -190,14 +192,14 @@ cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
 
 
 cdef class LookUp(Job):
-    """Keys of one side in the table of all tests."""
+    """Look up the keys of one side in the table of all tests."""
     cdef object owned
     cdef const table_t *table
     cdef const keys_t *table_keys
     cdef side_t side
     cdef bint are_tests
     cdef bint invert
-    cdef uint8_t[::1] marks       # by slot plus one: has an item been found there? or None
+    cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
     cdef Py_ssize_t[::1] status   # of each chunk
 
     def __init__(self, Tables tables, out, bint invert, int threads):
@@ -236,7 +238,7 @@ cdef class LookUp(Job):
 
 
 cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
-    """All keys, each in its part; with their positions if wanted, or where words are not enough."""
+    """Scatter all keys, with their positions if these are wanted or the words are only hashes."""
     data, size, width, rule, unequal = keys[:5]
     positions = positions or width not in (1, 2, 4, 8) or unequal is not None
     scatter = ScatterByHash(data, size, rule, unequal, seeds, None, positions, threads)
@@ -245,7 +247,7 @@ cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
 
 
 cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
-    """What was found of each key, given that of each entry; None of None."""
+    """The result of each key, from the result of each entry; None for None."""
     if found is None:
         return None
     out = new_mask(scatter.keys.size)
@@ -254,12 +256,12 @@ cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
 
 
 cdef class CompareParts(Job):
-    """One table after the other for the parts of a chunk, in the same memory."""
+    """Compare the parts of a chunk, one after the other; their tables use the same memory."""
     cdef ScatterByHash items
     cdef ScatterByHash tests
     cdef uint8_t[::1] items_found     # by entry, or None
     cdef uint8_t[::1] tests_found
-    cdef uint32_t[::1] places         # of the first test that equals an item, plus one, or None
+    cdef uint32_t[::1] positions_plus_1  # by entry: of the first equal test, plus one; or None
     cdef Py_ssize_t expected          # tests of each part
     cdef bint invert
     cdef Py_ssize_t[::1] status       # of each chunk
@@ -267,14 +269,14 @@ cdef class CompareParts(Job):
     def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint invert,
                  int threads):
         self.items, self.tests, self.invert = items, tests, invert
-        self.items_found = self.tests_found = self.places = None
+        self.items_found = self.tests_found = self.positions_plus_1 = None
         self.expected = part_share(min(expected, tests.keys.size))
         self.chunks = chunk_count(
             MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
         self.status = new_intp(self.chunks)
 
     cdef bint compare(self, int threads) except -1:
-        """False if keys take too many probes."""
+        """Compare all parts. Returns False if keys need too many probes."""
         cdef Py_ssize_t k, status = 0
         self.run(self.table_threads(threads))
         for k in range(self.chunks):
@@ -283,16 +285,16 @@ cdef class CompareParts(Job):
             raise MemoryError()
         return status == 0
 
-    cdef bint numbered(self) noexcept nogil:
-        return self.places is not None or not self.tests.keys.is_word
+    cdef bint with_ids(self) noexcept nogil:
+        return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
     cdef int table_threads(self, int threads) noexcept:
-        """As many as have room for their tables in 2.5 times the bytes of both sides' keys, or in a
-        byte per key if that is more."""
+        """The number of threads whose tables fit into 2.5 times the bytes of both sides' keys, or
+        into a byte per key if that is more."""
         cdef const keys_t *keys = &self.tests.keys
-        cdef Py_ssize_t nbytes = table_bytes(keys, self.numbered(), self.expected + BATCH)
+        cdef Py_ssize_t nbytes = table_bytes(keys, self.with_ids(), self.expected + BATCH)
         cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
-        nbytes += nbytes // 4         # or less, for the marks of items
+        nbytes += nbytes // 4         # the marks of slots take at most this
         return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -302,10 +304,11 @@ cdef class CompareParts(Job):
         cdef side_t items = side_of(self.items), tests = side_of(self.tests)
         cdef table_t table
         cdef Py_ssize_t status = table_start(
-            &table, keys, self.numbered(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
+            &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.expected + BATCH)
         items.found = &self.items_found[0] if self.items_found is not None else NULL
-        items.places = &self.places[0] if self.places is not None else NULL
+        if self.positions_plus_1 is not None:
+            items.positions_plus_1 = &self.positions_plus_1[0]
         tests.found = &self.tests_found[0] if self.tests_found is not None else NULL
         while part < stop and status == 0:
             table_clear(&table)
@@ -326,7 +329,7 @@ cdef side_t side_of(Scatter scatter) noexcept nogil:
 
 
 cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
-    """What the scattered keys leave of the bytes of one side."""
+    """The bytes that the scattered keys leave for tables, of one side."""
     cdef Py_ssize_t used = 2 + (4 if scatter.narrow else 8)
     if scatter.positions is not None:
         used += sizeof(uint32_t)

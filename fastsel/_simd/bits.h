@@ -25,7 +25,7 @@ static inline int fs_ctz(uint64_t w)
 #endif
 }
 
-/* Byte k: how many bits are set in the bytes 0 to k. */
+/* Byte k of the result is the number of set bits in the bytes 0 to k of w. */
 static inline uint64_t fs_running_counts(uint64_t w)
 {
     w -= (w >> 1) & UINT64_C(0x5555555555555555);
@@ -34,13 +34,13 @@ static inline uint64_t fs_running_counts(uint64_t w)
     return w * UINT64_C(0x0101010101010101);
 }
 
-/* Number of set bits, without the popcnt instruction that plain x86-64 lacks. */
+/* Number of set bits, without the popcnt instruction, which the base x86-64 lacks. */
 static inline int fs_popcount(uint64_t w)
 {
     return (int)(fs_running_counts(w) >> 56);
 }
 
-/* Bit k: whether bit 2 k or bit 2 k + 1 is set; 32 bits. */
+/* Bit k of the result is set if bit 2 k or bit 2 k + 1 of w is set; the result has 32 bits. */
 static inline uint64_t fs_join_pairs(uint64_t w)
 {
     w = (w | w >> 1) & UINT64_C(0x5555555555555555);

@@ -1,8 +1,7 @@
 /* Pass 1: 64 items -> one word of the bitmask; counts and transposes of such words. Included by
    level_body.h; the contracts of pack, count and transpose are in level.h.
 
-   word_u* is the word of the 64 items at p, of any alignment: with fewer items, memory behind them
-   is read as items. */
+   word_u* packs the 64 items at p, of any alignment, into one word. Fewer items are overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -38,7 +37,7 @@ static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
 
 #elif FS_LEVEL_NUMBER == 3
 
-/* All ones in each lane of width bits where the item has no significant bit set. */
+/* All ones in each lane of bits_ bits whose item has no significant bit set. */
 #define FS_ZERO_LANES(bits_, p, c) \
     _mm256_cmpeq_epi##bits_(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)(p)), c), \
                             _mm256_setzero_si256())
@@ -86,7 +85,8 @@ static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
 
 #elif FS_LEVEL_NUMBER == 2
 
-/* 64 bytes, all ones or 0 -> one word: each has the bit of its place in eight, which are added. */
+/* 64 bytes, each all ones or 0 -> one word. Byte k keeps only bit k % 8; then each eight bytes are
+   added to one. */
 static inline uint64_t AT(word_of)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
     uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
@@ -96,7 +96,7 @@ static inline uint64_t AT(word_of)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uin
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(a, a)), 0);
 }
 
-/* All ones where one of 16 items has a significant bit set. */
+/* 16 items -> 16 bytes: all ones if the item has a significant bit set, otherwise 0. */
 static inline uint8x16_t AT(true_u8)(const char *p, uint64_t significant)
 {
     return vtstq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8((uint8_t)significant));
@@ -110,7 +110,7 @@ static inline uint8x16_t AT(true_u16)(const char *p, uint64_t significant)
     return vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
 }
 
-/* Of 8 items of 4 or 8 bytes: as of 2 bytes. */
+/* 8 items of 4 or 8 bytes -> 8 lanes of 2 bytes: all ones or 0, as above. */
 static inline uint16x8_t AT(eight_u32)(const char *p, uint64_t significant)
 {
     uint32x4_t c = vdupq_n_u32((uint32_t)significant);
@@ -159,7 +159,8 @@ FS_WORD(64)
 
 #else
 
-/* 64 bytes that are 0 or 1 -> one word: each byte's bit moves to the top byte of a product. */
+/* 64 bytes that are 0 or 1 -> one word: a multiplication moves the bits of eight bytes to the top
+   byte of the product. */
 static inline uint64_t AT(pack_flags)(const uint8_t *flags)
 {
     uint64_t w = 0;
@@ -216,9 +217,9 @@ static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
     return count;
 }
 
-/* In each square of 2 d words and as many bits: the right upper quarter and the left lower one
-   change places. words has 64 words: with fewer, what lies behind takes part. d is a constant where
-   this is called, so that the compiler sees vectors. */
+/* Swaps the upper right and the lower left quarter of each square of 2 d words by 2 d bits. words
+   has 64 words: a smaller array is overrun. Callers pass a constant d, so that the compiler
+   vectorizes the loop. */
 static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left)
 {
     for (int k = 0; k < 64; k += 2 * d) {

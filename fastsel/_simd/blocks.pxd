@@ -21,7 +21,7 @@ cdef extern from "level.h" nogil:
         void (*write)(
             const uint64_t *bits, Py_ssize_t blocks, intptr_t first, bint sparse, intptr_t *out,
             Py_ssize_t capacity) noexcept nogil
-        void (*divide)(
+        void (*split_index)(
             intptr_t *indices, Py_ssize_t n, intptr_t start, intptr_t length,
             intptr_t *remainders) noexcept nogil
         void (*compress[4])(
@@ -46,7 +46,7 @@ cdef extern from "level.h" nogil:
             const uint64_t *words, Py_ssize_t n, uint64_t seed, uint64_t factor, int skip,
             int shift, uint64_t *slots) noexcept nogil
         Py_ssize_t (*probe_first_slots[2])(
-            const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *held,
+            const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *table,
             const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) noexcept nogil
         void (*among_few[4])(
             const char *items, Py_ssize_t n, const uint64_t *tests, const uint64_t *masks,
@@ -58,9 +58,9 @@ cdef extern from "level.h" nogil:
             const char *bytes, Py_ssize_t blocks, const uint8_t *seen) noexcept nogil
         Py_ssize_t (*mark_changes[2])(
             const char *items, Py_ssize_t blocks, uint64_t significant, uint64_t limit,
-            const uint64_t *order, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
-        void (*ordered[4])(
-            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order,
+            const uint64_t *order_map, uint64_t *last, uint64_t *bits, int *seen) noexcept nogil
+        void (*ordered_keys[4])(
+            const char *items, Py_ssize_t n, const uint64_t *rule, const uint64_t *order_map,
             uint64_t *out) noexcept nogil
         void (*cells_of)(
             const uint64_t *keys, Py_ssize_t n, const fs_cells_t *cells,
@@ -74,15 +74,15 @@ cdef extern from "bits.h" nogil:
 
 
 cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
-    """How many blocks hold that many items."""
+    """The number of blocks of `items` items."""
     return (items >> 6) + ((items & 63) != 0)
 
 
 cdef inline bint is_sparse(Py_ssize_t hits, Py_ssize_t blocks) noexcept nogil:
-    """Are so few bits set that a branch on a word that is 0 is predicted?"""
+    """Are most words 0, so that the CPU predicts a branch on it?"""
     return hits < blocks >> 3
 
 
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
-    """Row of a level's table for items of 1, 2, 4 or 8 bytes."""
+    """The index into a level's functions by width, for items of 1, 2, 4 or 8 bytes."""
     return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3

@@ -1,8 +1,7 @@
 /* Pass 2: one word of the bitmask -> the items that it selects. Included by level_body.h.
 
-   compress_u*_block moves those of 64 items at p that w selects to out. It reads all 64 items, and
-   may write 64 slots, whatever w selects: with less room at p it reads beyond the source, with less
-   room at out it overwrites what lies behind. */
+   compress_u*_block copies the items at p that w selects to out. It reads all 64 items and may
+   write 64 slots, whatever w selects: smaller buffers are overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -135,7 +134,7 @@ static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
 
 #endif
 
-/* Eight items at a time: no branch depends on the data. */
+/* Copies eight items for each byte of w, so that no branch depends on the data. */
 #define FS_COMPRESS_BLOCK(width) \
     static inline void AT(compress_u##width##_block)(uint64_t w, const char *p, char *out) \
     { \
@@ -157,12 +156,12 @@ FS_COMPRESS_BLOCK(64)
 #endif
 #undef FS_COMPRESS_BLOCK
 
-/* Level 4 compresses a block of narrow items without a branch on how many are selected, as in
-   write. Where most blocks have none, they need not be read. */
+/* Level 4 compresses each block of narrow items without a branch on its number of set bits, as
+   write does. If most blocks have no set bit, a branch saves reading their items. */
 #define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
-/* The contract is in level.h. While FS_WHOLE slots are left, a block may write them all; the last
-   ones are written one by one, so that nothing behind the capacity is touched. */
+/* The contract is in level.h. compress_u*_block runs only if the capacity has FS_WHOLE slots left;
+   the last items are copied one by one, so that nothing is written beyond the capacity. */
 #define FS_COMPRESS(width) \
     static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \

@@ -1,6 +1,5 @@
 /* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h;
-   the contracts are in level.h. Plain C: what the compiler makes of it at this
-   level is good. */
+   the contracts are in level.h. Plain C, which the compiler vectorizes well at each level. */
 
 #define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
 
@@ -12,7 +11,7 @@
         memcpy(&v, item, sizeof v); /* it may be unaligned */ \
         return (v & significant) != 0; \
     } \
-    /* Four rows at a time, so that the sums are loaded and stored once for them. */ \
+    /* Four rows at a time, so that each sum is loaded and stored once for four rows. */ \
     static void AT(add_columns_u##width)(const char *items, ptrdiff_t stride, ptrdiff_t rows, \
                                          uint64_t significant, ptrdiff_t length, void *sums) \
     { \
@@ -38,7 +37,7 @@ static void AT(add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length,
                          ptrdiff_t step)
 {
     ptrdiff_t at = 0, block = 0;
-    intptr_t before = 0; /* bits of this block that are an earlier row's */
+    intptr_t before = 0; /* set bits of this block that belong to earlier rows */
     for (; rows; rows--, counts += step) {
         intptr_t count = -before;
         at += length;

@@ -1,5 +1,5 @@
-/* Words -> slots of a hash table, words in their first slots, words among recent ones. Compiled
-   once per CPU level (see levels.h). */
+/* Words -> slots of a hash table; words compared with their first slots, or with recent keys.
+   Compiled once per CPU level (see levels.h). */
 
 #if FS_LEVEL_NUMBER >= 3
 
@@ -17,7 +17,7 @@
 #define FS_BLEND_ODD(a, b) _mm256_blend_epi32(a, b, 0xaa)
 #endif
 
-/* fs_fold of each word, from four products of halves; vectors have no wider ones. */
+/* fs_fold of each word, from four products of 32-bit halves: vectors have no wider products. */
 static FS_INLINE FS_WORDS AT(folded)(FS_WORDS a, FS_WORDS b)
 {
     FS_WORDS a_high = FS_OP(srli_epi64)(a, 32), b_high = FS_OP(srli_epi64)(b, 32);
@@ -58,13 +58,14 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
 #undef FS_BLEND_ODD
 #endif
 
-/* What lies at the first slots of n words, whose table holds words mixed with the seed: found gets
-   the slot plus one of each word that is there, 0 for others; unknown gets those of the others that
-   further slots may have, and those that look like an empty slot. Returns how many. */
+/* Compares n words with their first slots. A slot of the table has word ^ seed, or 0 if it is
+   empty. found[j] becomes first_slots[j] + 1 if the slot has word j, otherwise 0. unknown lists the
+   words that the first slot does not decide: the slot has another word, or word ^ seed is 0, which
+   looks like an empty slot. Returns the number of these words. */
 #if FS_LEVEL_NUMBER == 4
-#define FS_PROBE(width, held_at, own) \
+#define FS_PROBE(width, table_at, own) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \
-        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held, \
+        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *table, \
         const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) \
     { \
         ptrdiff_t count = 0; \
@@ -73,7 +74,7 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
         for (ptrdiff_t j = 0; j < n; j += 8) { \
             __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
             __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
-            __m512i there = held_at; \
+            __m512i there = table_at; \
             __m512i word = _mm512_xor_si512(_mm512_maskz_loadu_epi64(some, words + j), seeds); \
             word = own; \
             __mmask8 hit = _mm512_mask_cmpeq_epi64_mask(some, there, word); \
@@ -89,19 +90,19 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
         } \
         return count; \
     }
-FS_PROBE(32, _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slots, held, 4)),
+FS_PROBE(32, _mm512_cvtepu32_epi64(_mm512_i64gather_epi32(slots, table, 4)),
         _mm512_and_si512(word, _mm512_set1_epi64(0xffffffff)))
-FS_PROBE(64, _mm512_i64gather_epi64(slots, held, 8), word)
+FS_PROBE(64, _mm512_i64gather_epi64(slots, table, 8), word)
 #else
 #define FS_PROBE(width) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \
-        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *held, \
+        const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *table, \
         const uint64_t *first_slots, uint32_t *found, uint16_t *unknown) \
     { \
         ptrdiff_t count = 0; \
         for (ptrdiff_t j = 0; j < n; j++) { \
             uint##width##_t word = (uint##width##_t)(words[j] ^ seed); \
-            uint##width##_t there = ((const uint##width##_t *)held)[first_slots[j]]; \
+            uint##width##_t there = ((const uint##width##_t *)table)[first_slots[j]]; \
             found[j] = (uint32_t)(first_slots[j] + 1) & (0 - (uint32_t)(there == word)); \
             unknown[count] = (uint16_t)j; \
             count += ((there != word) & (there != 0)) | (word == 0); \
@@ -113,7 +114,7 @@ FS_PROBE(64)
 #endif
 #undef FS_PROBE
 
-/* Which items are not those that lie at their slots of recent keys, as bits; returns how many. */
+/* The contract is in level.h. */
 #if FS_LEVEL_NUMBER == 4
 static ptrdiff_t AT(mark_not_recent_u32)(const char *items, ptrdiff_t blocks, const void *recent,
                                          uint32_t factor, uint64_t *bits)

@@ -1,4 +1,5 @@
-/* The hash of fastsel.unique: a seeded multiply whose halves are folded together. */
+/* The hash of fastsel.unique: the two halves of a product are combined by xor (fs_fold). The hash
+   of a word is fs_fold(word ^ seed, factor). */
 #ifndef FASTSEL_HASHING_H
 #define FASTSEL_HASHING_H
 
@@ -27,14 +28,15 @@ static inline uint64_t fs_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Slot of a key among recent ones. */
+/* The slot of a key in the filter of recent keys (recent.pxd). */
 enum { FS_RECENT_BITS = 13 };
 static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 {
     return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
 }
 
-/* The last bytes of `size` of them, at most 8, which may be some of those before. */
+/* The last 8 of size bytes, as one word. If size is less than 8, the word has all bytes, some
+   of them twice. */
 static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
 {
     uint64_t word = 0;
@@ -51,12 +53,12 @@ static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
     return word;
 }
 
-/* Hash of size bytes. Of many, four words at a time have a hash each, so that no multiply waits for
-   the one before. */
+/* Hash of size bytes. More than 64 bytes are hashed in four independent lanes, so that no multiply
+   waits for the one before it. */
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {
     uint64_t word, words[4], last = fs_last_bytes(p, size);
-    uint64_t h = seed ^ (uint64_t)size * factor;  /* which no letters outweigh */
+    uint64_t h = seed ^ (uint64_t)size * factor; /* no characters cancel the length */
     if (size > 64) {
         uint64_t lanes[4] = {h, h, h, h};
         for (; size > 32; p += 32, size -= 32) {

@@ -34,7 +34,7 @@ static const fs_level_t AT(fs_level) = {
     FS_TEXT(FS_LEVEL),
     {AT(pack_u8), AT(pack_u16), AT(pack_u32), AT(pack_u64)},
     AT(write),
-    AT(divide),
+    AT(split_index),
     {AT(compress_u8), AT(compress_u16), AT(compress_u32), AT(compress_u64)},
     AT(decode),
     AT(transpose),
@@ -49,7 +49,7 @@ static const fs_level_t AT(fs_level) = {
     {AT(mark_not_recent_u32), AT(mark_not_recent_u64)},
     AT(skip_seen),
     {AT(mark_changes_u32), AT(mark_changes_u64)},
-    {AT(ordered_u8), AT(ordered_u16), AT(ordered_u32), AT(ordered_u64)},
+    {AT(ordered_keys_u8), AT(ordered_keys_u16), AT(ordered_keys_u32), AT(ordered_keys_u64)},
     AT(cells_of),
 };
 

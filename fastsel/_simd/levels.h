@@ -1,9 +1,9 @@
-/* The loops over blocks that profit from vector instructions, once per CPU level.
+/* The loops over blocks that profit from vector instructions, compiled once per CPU level.
 
-   level_body.h and what it includes are the one source; it is included here for each level that the
-   compiler can target, and fs_best_level() picks the best that this CPU runs (or the one that
-   FASTSEL_CPU names). Every level writes the same bytes. The base level is plain C and is all there
-   is elsewhere than on x86-64 and AArch64 with gcc or clang. */
+   All levels have one source, level_body.h, which is included here for each level that the compiler
+   can target. fs_best_level() chooses the best level that this CPU runs, or the level that
+   FASTSEL_CPU names. Every level writes the same bytes. The base level is plain C; only gcc and
+   clang on x86-64 and AArch64 have another one. */
 #ifndef FASTSEL_LEVELS_H
 #define FASTSEL_LEVELS_H
 
@@ -23,7 +23,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #define FS_X86 1
 #include <immintrin.h>
-/* The compiler may not assume anything about the vector v from here on, not even where it is. */
+/* From here on the compiler may assume nothing about the vector v, not even that memory has it. */
 #define FS_OPAQUE(v) __asm__ volatile("" : "+v"(v))
 #else
 #define FS_X86 0
@@ -36,7 +36,7 @@
 #define FS_NEON 0
 #endif
 
-/* fs_positions[m] lists the set bits of the byte m, lowest first; the rest are 0. */
+/* fs_positions[m] has the positions of the set bits of the byte m, ascending, then zeros. */
 static uint8_t fs_positions[256][8];
 
 static inline void fs_fill_positions(void)
@@ -56,7 +56,7 @@ static inline void fs_fill_positions(void)
 #undef FS_LEVEL
 #undef FS_LEVEL_NUMBER
 
-#if FS_NEON /* which every AArch64 has */
+#if FS_NEON /* every AArch64 has it */
 #define FS_LEVEL neon
 #define FS_LEVEL_NUMBER 2
 #include "level_body.h"
@@ -96,7 +96,7 @@ static inline void fs_fill_positions(void)
 #endif
 #endif
 
-/* Called once. */
+/* Called once: it fills fs_positions. */
 static const fs_level_t *fs_best_level(void)
 {
     const char *wish = getenv("FASTSEL_CPU");

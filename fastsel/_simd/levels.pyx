@@ -1,4 +1,4 @@
-"""The loops over blocks as this CPU runs them best (levels.h): compiled once, for all kernels."""
+"""The best CPU level for this CPU (levels.h), which all kernels share."""
 from fastsel._simd.blocks cimport fs_level_t
 
 cdef extern from "levels.h":

@@ -1,7 +1,7 @@
-/* Items among a few known ones, bytes among 256 flags. Compiled once per CPU level (levels.h). */
+/* Which items equal one of a few tests; which bytes have a flag set. Compiled once per CPU level
+   (levels.h). */
 
-/* flags says which of 64 items are one of count tests: where the bits of the test's mask are those of
-   the test. */
+/* equal_few_u*: among_few of level.h for 64 items. */
 #if FS_LEVEL_NUMBER >= 3
 #if FS_LEVEL_NUMBER == 4
 #define FS_WORDS __m512i
@@ -18,7 +18,7 @@
 #define FS_EQUAL(width, a, b) AT(lanes_##width)(_mm256_cmpeq_epi##width(a, b))
 #define FS_EACH_64(x) _mm256_set1_epi64x((long long)(x))
 
-/* A bit for each lane, all ones or 0. */
+/* One bit for each lane, which is all ones or 0. */
 static FS_INLINE uint32_t AT(lanes_8)(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
 static FS_INLINE uint32_t AT(lanes_16)(__m256i v)
 {
@@ -105,7 +105,7 @@ FS_EQUAL_FEW(64)
 #undef FS_EQUAL
 #endif
 
-/* out says which of n items, as they lie in memory, are one of count tests. */
+/* The contract is in level.h. */
 #define FS_AMONG_FEW(width) \
     static void AT(among_few_u##width)(const char *items, ptrdiff_t n, const uint64_t *tests, \
                                        const uint64_t *masks, ptrdiff_t count, uint8_t *out) \
@@ -126,12 +126,13 @@ FS_AMONG_FEW(32)
 FS_AMONG_FEW(64)
 #undef FS_AMONG_FEW
 
-/* In how many blocks of bytes, from the first one on, each byte has a 1 among these 256. */
+/* The contract is in level.h. */
 static ptrdiff_t AT(skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen)
 {
 #if FS_LEVEL_NUMBER >= 3
-    /* The 256 as bits: one of 16 bytes for each low half of a byte, with one bit for each high half
-       below 8, and one for those from 8 on. */
+    /* The 256 flags become bits, in two tables of 16 bytes. The low half of a byte is the index
+       into a table, the high half selects the bit: low_rows has high halves below 8, high_rows the
+       others. */
     __m128i low_rows = _mm_setzero_si128(), high_rows = low_rows;
     for (int k = 0; k < 8; k++) {
         __m128i low = _mm_loadu_si128((const __m128i *)(seen + 16 * k));

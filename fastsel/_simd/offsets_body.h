@@ -1,6 +1,6 @@
 /* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
 
-/* The contract is in level.h. Plain C: what the compiler makes of it at this level is good. */
+/* The contract is in level.h. Plain C, which the compiler vectorizes well at each level. */
 static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                               size_t stride, intptr_t *offsets)
 {
@@ -13,11 +13,11 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
     return bad;
 }
 
-/* Rows of one or two signed indices, 4 or 8 bytes wide, side by side: offsets_of is row_offsets of
-   level.h for constant widths and axes. Each index is loaded once, so that the value that is
-   checked is the value that is used, whatever another thread writes meanwhile: FS_OPAQUE hides from
-   the compiler where a vector came from, volatile does so for scalars. If an index were loaded
-   twice, it could pass the check and then address memory outside of the data. */
+/* offsets_of is row_offsets of level.h for constant widths and axes. Each index is loaded once, so
+   that the value that is checked is the value that is used, whatever another thread writes
+   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory, volatile does so for
+   scalars. If an index were loaded twice, it could pass the check and then address memory outside
+   of the data. */
 
 static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            ptrdiff_t n, const intptr_t *lengths,
@@ -38,7 +38,7 @@ static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, pt
 
 #if FS_LEVEL_NUMBER == 4
 
-/* The offsets of eight rows, of which only the live ones are read. */
+/* The offsets of eight rows; only the rows in live are read. pairs has two bits for each row. */
 static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            __mmask8 live, __mmask16 pairs, const __m512i *lengths,
                                            const __m512i *strides, __mmask8 *bad)
@@ -89,7 +89,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
     for (; j + 8 <= n; j += 8, rows += 8 * axes * width)
         _mm512_storeu_si512(offsets + j, AT(eight_offsets)(rows, width, axes, 0xff, 0xffff, length,
                                                            stride, &bad));
-    if (j < n) { /* not always so: a masked store is not forwarded to the loads that follow */
+    if (j < n) { /* only here: loads that follow a masked store have to wait for it */
         __mmask8 live = (__mmask8)((1u << (n - j)) - 1);
         __mmask16 pairs = (__mmask16)((1u << (2 * (n - j))) - 1);
         _mm512_mask_storeu_epi64(offsets + j, live,
@@ -101,14 +101,14 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
 
 #elif FS_LEVEL_NUMBER == 3
 
-/* Four rows at a time, where lengths and strides fit 32 bits: then so do indices that are within
-   bounds, and one multiplication is exact. Others are counted, and may wrap around. */
+/* Four rows at a time, if lengths and strides fit 32 bits. Then indices within bounds fit them too,
+   and one multiplication is exact. For an index out of bounds, only the check is exact. */
 static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)
 {
-    __m256i good = _mm256_set1_epi64x(-1); /* the sign bits */
-    int64_t last[8] = {0};                 /* rows, when there are less than four */
+    __m256i good = _mm256_set1_epi64x(-1); /* negative while indices are within bounds */
+    int64_t last[8] = {0};                 /* the last rows, if they are fewer than four */
     for (ptrdiff_t axis = 0; axis < axes; axis++)
         if (lengths[axis] > INT32_MAX || strides[axis] > INT32_MAX || strides[axis] < INT32_MIN)
             return AT(scalar_offsets)(rows, width, axes, n, lengths, strides, offsets);
@@ -135,11 +135,13 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
         } else {
             __m256i both = _mm256_loadu_si256((const __m256i *)rows);
             FS_OPAQUE(both);
-            v[0] = _mm256_shuffle_epi32(both, 0xa0); /* each index twice: its sign is that of both */
+            /* Each lane of 64 bits has an index twice: the sign of the index is the sign of the
+               lane. */
+            v[0] = _mm256_shuffle_epi32(both, 0xa0);
             v[1] = _mm256_shuffle_epi32(both, 0xf5);
         }
         for (ptrdiff_t axis = 0; axis < axes; axis++) {
-            __m256i length, at, beyond; /* beyond is negative where at is below the length */
+            __m256i length, at, beyond; /* beyond is negative if at is below the length */
             if (axes == 2 && width == 4) {
                 length = _mm256_set1_epi32((int)lengths[axis]);
                 at = _mm256_add_epi32(v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));

@@ -1,20 +1,23 @@
-/* Words in order: where they change, as integers of the same order, in cells of equal width. Plain
-   C, of which the compiler makes what this CPU level has (see levels.h). */
+/* Words in order: where neighbours differ, ordered keys, cells of equal width. Plain C, which the
+   compiler vectorizes for each CPU level (see levels.h). */
 
-/* Sets a bit for each word that differs from the word before it. Words become numbers of the same
-   order: the bits of sign are flipped, in words that have it set those of negative, too, and less
-   is subtracted. Stops at a block with a word that is not canonical (see keys.pxd), unless all are
-   equal to the word before, and returns how many blocks come before it. last is the number before
-   the first word, then the last one; seen is 1 if a number was greater than the one before it, plus
-   2 if one was less. */
+/* Sets a bit for each word that differs from the word before it. Words first become ordered keys by
+   order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top bit of
+   the word is set, the bits of negative are flipped too; minimum is subtracted.
+
+   Stops at a block that has a word that is not canonical (see keys.pxd), unless all its words equal
+   the word before the block. Returns the number of blocks before this block. last is the ordered
+   key before the first word, and becomes the last ordered key. Bit 0 of seen is set if a key was
+   greater than the key before it, bit 1 if a key was less. */
 #define FS_MARK_CHANGES(width) \
     static ptrdiff_t AT(mark_changes_u##width)(const char *items, ptrdiff_t blocks, uint64_t mask, \
-                                               uint64_t limit, const uint64_t *order, \
+                                               uint64_t limit, const uint64_t *order_map, \
                                                uint64_t *last, uint64_t *bits, int *seen) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
-        uint##width##_t sign = (uint##width##_t)order[0], negative = (uint##width##_t)order[1]; \
-        uint##width##_t less = (uint##width##_t)order[2]; \
+        uint##width##_t sign = (uint##width##_t)order_map[0]; \
+        uint##width##_t negative = (uint##width##_t)order_map[1]; \
+        uint##width##_t minimum = (uint##width##_t)order_map[2]; \
         uint##width##_t significant = (uint##width##_t)mask; \
         uint##width##_t gap = significant - (uint##width##_t)limit, above = significant + 1; \
         uint##width##_t n[65], changes[64]; \
@@ -22,8 +25,8 @@
         for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
             uint##width##_t beyond = 0, rises = 0, falls = 0, other = 0; \
             n[0] = n[64]; \
-            /* In a long run all are the word before, as its number says. */ \
-            uint##width##_t word = (n[64] + less) ^ sign; \
+            /* In a long run all words are equal to the word before the block. */ \
+            uint##width##_t word = (n[64] + minimum) ^ sign; \
             word ^= negative & (uint##width##_t)(0 - (word >> (width - 1))); \
             for (int j = 0; j < 64; j++) other |= (uint##width##_t)(v[j] ^ word); \
             if (other == 0) { \
@@ -35,7 +38,7 @@
                 beyond |= (uint##width##_t)(magnitude - 1) & v[j]; \
                 beyond |= (uint##width##_t)(magnitude + gap); \
                 n[j + 1] = (v[j] ^ sign ^ \
-                            (negative & (uint##width##_t)(0 - (v[j] >> (width - 1))))) - less; \
+                            (negative & (uint##width##_t)(0 - (v[j] >> (width - 1))))) - minimum; \
             } \
             if (beyond & above) { \
                 *last = n[0]; \
@@ -56,18 +59,19 @@ FS_MARK_CHANGES(32)
 FS_MARK_CHANGES(64)
 #undef FS_MARK_CHANGES
 
-/* The ordered keys of n words, which become canonical first (rule is significant, limit and nan),
-   then integers of the same order, as above. Each word is loaded once. */
-#define FS_ORDERED(width) \
-    static void AT(ordered_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
-                                     const uint64_t *order, uint64_t *out) \
+/* Writes the ordered keys of n words. Each word is loaded once, becomes canonical by rule, which is
+   significant, limit and nan, and then an ordered key as above. */
+#define FS_ORDERED_KEYS(width) \
+    static void AT(ordered_keys_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
+                                          const uint64_t *order_map, uint64_t *out) \
     { \
         const uint##width##_t *v = (const uint##width##_t *)items; \
         uint##width##_t significant = (uint##width##_t)rule[0], limit = (uint##width##_t)rule[1]; \
-        uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order[0]; \
-        uint##width##_t negative = (uint##width##_t)order[1], less = (uint##width##_t)order[2]; \
+        uint##width##_t nan = (uint##width##_t)rule[2], sign = (uint##width##_t)order_map[0]; \
+        uint##width##_t negative = (uint##width##_t)order_map[1]; \
+        uint##width##_t minimum = (uint##width##_t)order_map[2]; \
         if ((uint##width##_t)~(significant & limit) == 0 && negative == 0) { /* integers */ \
-            for (ptrdiff_t j = 0; j < n; j++) out[j] = (uint##width##_t)((v[j] ^ sign) - less); \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = (uint##width##_t)((v[j] ^ sign) - minimum); \
             return; \
         } \
         for (ptrdiff_t j = 0; j < n; j++) { \
@@ -75,14 +79,14 @@ FS_MARK_CHANGES(64)
             word = magnitude ? word : 0; \
             word = magnitude > limit ? nan : word; \
             word ^= sign ^ (negative & (uint##width##_t)(0 - (word >> (width - 1)))); \
-            out[j] = (uint##width##_t)(word - less); \
+            out[j] = (uint##width##_t)(word - minimum); \
         } \
     }
-FS_ORDERED(8)
-FS_ORDERED(16)
-FS_ORDERED(32)
-FS_ORDERED(64)
-#undef FS_ORDERED
+FS_ORDERED_KEYS(8)
+FS_ORDERED_KEYS(16)
+FS_ORDERED_KEYS(32)
+FS_ORDERED_KEYS(64)
+#undef FS_ORDERED_KEYS
 
 static void AT(cells_of)(const uint64_t *keys, ptrdiff_t n, const fs_cells_t *cells, uint32_t *out)
 {

@@ -1,7 +1,7 @@
 /* Pass 2: one word of the bitmask -> the positions of its bits. Included by level_body.h. */
 
 #if FS_LEVEL_NUMBER == 4
-/* The positions of the set bits, a byte each. */
+/* The positions of the set bits, one byte for each. */
 static inline __m512i AT(positions)(uint64_t word)
 {
     __m512i iota = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47,
@@ -24,11 +24,11 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* Writers of whole vectors run only while so many slots are left of the capacity. */
+/* write_block runs only if the capacity has at least FS_WHOLE slots left. */
 #define FS_WHOLE 64
 
-/* write_block writes the indices of the set bits of w to out, the first bit's index being first. It
-   may write 64 slots, however many bits are set: with less room it overwrites what lies behind. */
+/* write_block writes the indices of the set bits of w to out; the first bit has index first. It may
+   write 64 slots, even if few bits are set: a smaller out is overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -97,17 +97,17 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
 
 #endif
 
-/* The contract is in level.h. What a block writes behind its set bits is overwritten by the next
-   block of the same chunk; the last indices are written one by one, so that nothing behind the
-   capacity is touched. */
+/* The contract is in level.h. A block may write more slots than it has set bits; the next block of
+   the same chunk overwrites them. The last indices are written one by one, so that nothing is
+   written beyond the capacity. */
 static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse,
                       intptr_t *out, ptrdiff_t capacity)
 {
     const intptr_t *end = out + capacity;
     ptrdiff_t b = 0;
 #if FS_LEVEL_NUMBER == 4
-    /* How many bits a word has is hard to predict, so there is no branch on it. Where most words
-       are 0, a branch is predicted, and saves the store. */
+    /* The CPU cannot predict the number of set bits, so no branch depends on it. If most words are
+       0, a branch is predicted, and saves the store. */
     uint64_t never_skip = !sparse;
     for (; b < blocks && end - out >= FS_WHOLE; b++, first += 64) {
         if ((bits[b] | never_skip) == 0) continue;
@@ -129,10 +129,11 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     }
 }
 
-/* The contract is in level.h. By a multiplication, which is exact for numbers below 2^32 / length;
-   a sum that is less than twice a larger length needs none. */
-static void AT(divide)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
-                       intptr_t *remainders)
+/* The contract is in level.h. The quotient comes from a multiplication, which is exact for numbers
+   below 2^32 / length. For lengths of at least 2^15 the quotient is 0 or 1, and a comparison is
+   enough. */
+static void AT(split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
+                            intptr_t *remainders)
 {
     const uint32_t factor = (uint32_t)((UINT64_C(1) << 32) / (uint64_t)length + 1);
     ptrdiff_t j = 0;

@@ -17,7 +17,7 @@ from fastsel._unique.dense import dense
 from fastsel._unique.keys import canonical_keys
 from fastsel._unique.presence import ascending_values
 from fastsel._unique.presorted import group_runs, presorted
-from fastsel._unique.sample import sampled_span
+from fastsel._unique.sample import sampled_range
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
 # Hashing or sorting a key takes COST times as long as copying it.
@@ -44,7 +44,7 @@ class Search:
 
     def __init__(self, keys, rows, wanted, ascending):
         self.keys, self.rows, self.wanted = keys, rows, wanted
-        self.ascending = bool(ascending and keys.order)
+        self.ascending = bool(ascending and keys.order_map)
         self.nbytes = keys.size * keys.width
 
     @functools.cached_property
@@ -58,8 +58,8 @@ class Search:
         or None, and log2 of the range of the ordered keys."""
         if not self.keys.is_word:
             return None, 64
-        return sampled_span(
-            self.keys.data, self.keys.size, self.keys.rule, self.keys.order or (0, 0, 0)
+        return sampled_range(
+            self.keys.data, self.keys.size, self.keys.rule, self.keys.order_map or (0, 0, 0)
         )
 
     @property
@@ -96,7 +96,7 @@ def find_groups(keys, rows, wanted, ascending):
     """The Groups of at least one key, by the algorithm that the plan chooses."""
     search = Search(keys, rows, wanted, ascending)
     forced = _plan.FORCED.get()
-    if forced is None and (keys.letter or (keys.order and keys.width in (4, 8))):
+    if forced is None and (keys.character_width or (keys.order_map and keys.width in (4, 8))):
         groups = by_presorted(search)
         if groups is not None:
             _plan.note("presorted", "the keys are in order already")
@@ -142,7 +142,9 @@ def by_presorted(search):
     """Keys that ascend or descend already: equal keys lie side by side."""
     keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
-    found = presorted(keys.data, keys.size, keys.rule, keys.order, keys.letter, threads)
+    found = presorted(
+        keys.data, keys.size, keys.rule, keys.order_map, keys.character_width, threads
+    )
     if found is None:
         return None
     bits, direction = found
@@ -172,7 +174,7 @@ def by_dense(search):
     if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
-    arguments = keys.data, keys.size, keys.rule, keys.order or (0, 0, 0), search.value_range
+    arguments = keys.data, keys.size, keys.rule, keys.order_map or (0, 0, 0), search.value_range
     if search.only_values:
         values = ascending_values(*arguments, threads)
         return None if values is None else Groups(values.view(rows.dtype), None, direction=1)
@@ -192,7 +194,7 @@ def by_sorting(search):
     if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, COST)
-    arguments = keys.data, keys.size, keys.rule, keys.order, _keys.SEEDS
+    arguments = keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS
     if search.wanted.grouped:
         found = sorted_positions(*arguments, threads)
         return None if found is None else _Sorted(search.rows, *found)

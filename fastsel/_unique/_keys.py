@@ -57,8 +57,8 @@ class Keys(NamedTuple):
     width: int  # bytes of a key
     rule: tuple
     unequal: np.ndarray | None  # bitmask of keys that equal no other
-    order: tuple | None  # how words become ordered keys; None if the items are not numbers
-    letter: int = 0  # bytes of a character; 0 if the keys are not strings
+    order_map: tuple | None  # how words become ordered keys; None if the items are not numbers
+    character_width: int = 0  # bytes of a character; 0 if the keys are not strings
 
     @property
     def is_word(self):
@@ -77,14 +77,18 @@ def keys_of(rows, equal_nan):
     width = rows.nbytes // size
     rules = _dtypes.small_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
     if rules is not None:
-        rule, order = rules
-        order = None if foreign else order
-        return Keys(_as_words(rows, width), size, width, rule, None, order, _letter(rows))
+        rule, order_map = rules
+        order_map = None if foreign else order_map
+        return Keys(
+            _as_words(rows, width), size, width, rule, None, order_map, _character_width(rows)
+        )
     rule = _dtypes.key_rule(rows.dtype)
     if rule is None:
         return None
     if (width > 8 or width in (1, 2, 4, 8)) and _lie_canonical(rows, rule, equal_nan):
-        return Keys(_as_words(rows, width), size, width, _RAW_RULE, None, None, _letter(rows))
+        return Keys(
+            _as_words(rows, width), size, width, _RAW_RULE, None, None, _character_width(rows)
+        )
     return _canonical(rows, rule, width, equal_nan)
 
 
@@ -125,10 +129,10 @@ def _canonical(rows, rule, width, equal_nan):
     canonical_keys(
         *(rows, len(rows), rule.kind, rule.width, part_rule, equal_nan, out, unequal, threads)
     )
-    return Keys(out, len(rows), padded, _RAW_RULE, unequal, None, _letter(rows))
+    return Keys(out, len(rows), padded, _RAW_RULE, unequal, None, _character_width(rows))
 
 
-def _letter(rows):
+def _character_width(rows):
     """Bytes of a character of strings (1-d) whose order is that of characters; 0 for others."""
     is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
     return (4 if rows.dtype.kind == "U" else 1) if is_string else 0

@@ -5,7 +5,7 @@ import numpy as np
 from fastsel._core import _gate, _threads
 from fastsel._unique import _algorithms, _keys, _plan, packed_strings, strings
 from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique.objects import first_objects, taken
+from fastsel._unique.objects import first_objects, take_objects
 from fastsel._unique.small_unique import unique_small
 
 
@@ -81,7 +81,7 @@ def _strings(items):
     if hashes is None:
         return None
     index, inverse, counts = _of_hashes(hashes)
-    values = taken(items, index)
+    values = take_objects(items, index)
     if not strings.are_values(items, values, inverse, threads):
         return None
     return Groups(values, index, inverse, counts)

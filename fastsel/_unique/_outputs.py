@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fastsel._unique import _ascending
-from fastsel._unique.objects import taken
+from fastsel._unique.objects import take_objects
 
 
 class Found(NamedTuple):
@@ -63,5 +63,5 @@ def _in_order(output, order):
     if isinstance(order, slice):
         return np.ascontiguousarray(output[order])
     if output.dtype.kind == "O":
-        return taken(output, order)
+        return take_objects(output, order)
     return output.take(order, axis=0)

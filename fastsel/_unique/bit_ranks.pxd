@@ -1,4 +1,4 @@
-"""Rank of a set bit in a bitmask: how many set bits come before it."""
+"""The rank of a set bit in a bitmask: the number of set bits before it."""
 from libc.stdint cimport uint64_t
 
 from fastsel._core.parallel cimport Job

@@ -1,11 +1,11 @@
-"""The counts that ranks of bits start from."""
+"""The number of set bits before each block, for ranks of bits."""
 from fastsel._core.parallel cimport Job, chunk_start
 from fastsel._core.scratch cimport new_intp
 from fastsel._simd.blocks cimport fs_popcount
 
 
 cdef class RankBlocks(Job):
-    """How many set bits come before each block, given how many come before each chunk."""
+    """Count the set bits before each block; offsets has the set bits before each chunk."""
     def __init__(self, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets):
         self.bits, self.offsets, self.before = bits, offsets, new_intp(bits.shape[0])
         self.chunks = offsets.shape[0] - 1

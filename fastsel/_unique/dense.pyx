@@ -1,7 +1,7 @@
 """Groups of words of a narrow range, by the tables of presence.pyx.
 
-Keys of which an earlier chunk has the same lose their bit. Each word gets its group, in ascending
-order or in that of first occurrence, and pass 2 writes the group of every key.
+The bit of a key is cleared if an earlier chunk has an equal key. Then each word gets a group id, in
+ascending order or in order of first occurrence, and pass 2 writes the group id of every key.
 
 A key that another thread changes between the passes may get another group, or group 0.
 """
@@ -15,7 +15,7 @@ from fastsel._core.scratch cimport new_intp, new_u32
 from fastsel._simd.blocks cimport fs_ctz, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.keys cimport any_t, key_at, keys_t
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range_t
 
 cnp.import_array()
@@ -23,16 +23,18 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 
-cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple value_range,
+cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range,
                   bint ascending, bint inverse, bint counts, int threads):
-    """(first_occurrences, inverse, counts), None for what is not wanted, of `size` > 0 words, of
-    which none is NaN that equals nothing; None if one has no entry.
+    """(first_occurrences, inverse, counts) of `size` > 0 words, None for an output that is not
+    wanted. None instead of all if a word has no entry. No word is a NaN that equals no item:
+    otherwise all NaN are one group.
 
-    ascending: groups are in the order of their words, and first_occurrences is their index;
-    otherwise they are in order of first occurrence, and first_occurrences is the bitmask of these.
-    value_range and order are as for Presence.
+    ascending: groups are in the order of their words, and first_occurrences has their positions.
+    Otherwise groups are in order of first occurrence, and first_occurrences is the bitmask of the
+    first occurrences. value_range and order_map are as for Presence.
     """
-    cdef Presence presence = Presence(data, size, rule, order, value_range, True, counts, threads)
+    cdef Presence presence = Presence(
+        data, size, rule, order_map, value_range, True, counts, threads)
     cdef Py_ssize_t[::1] offsets = None
     cdef uint32_t[::1] group_ids
     cdef cnp.npy_intp length = size
@@ -48,13 +50,13 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
     if inverse:
         inverse_out = new_result(1, &length, cnp.NPY_INTP)
     if ascending:
-        NumberWords(presence, offsets, group_ids, None).run(threads)
+        AssignByWord(presence, offsets, group_ids, None).run(threads)
     else:
         ClearEntries(presence, None, group_ids, None).run(threads)
         offsets = new_intp(presence.key_chunks + 1)
         CountFirsts(presence, offsets, None).run(threads)
         scan(&offsets[0], presence.key_chunks)
-        NumberFirsts(presence, offsets, group_ids).run(threads)
+        AssignByFirst(presence, offsets, group_ids).run(threads)
     length = offsets[offsets.shape[0] - 1]
     if ascending:
         index_out = new_zeros(length, threads)
@@ -67,19 +69,20 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tu
     return index_out if ascending else presence.bitmask, inverse_out, counts_out
 
 
-cdef uint32_t[::1] first_places(Presence presence, int threads):
-    """By entry of a table that is filled, with first occurrences: the position of its first key,
-    plus one; 0 of an entry without keys. There are fewer than 2^32 - 1 keys."""
-    cdef uint32_t[::1] places = new_u32(presence.entries)
+cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
+    """By entry: the position of its first key plus one, or 0 if no key has the entry. The tables
+    are filled, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise positions wrap
+    around."""
+    cdef uint32_t[::1] positions_plus_1 = new_u32(presence.entries)
     presence.merge()
     ClearRepeated(presence, None, None).run(threads)
-    ClearEntries(presence, None, places, None).run(threads)
-    NumberFirsts(presence, None, places).run(threads)
-    return places
+    ClearEntries(presence, None, positions_plus_1, None).run(threads)
+    AssignByFirst(presence, None, positions_plus_1).run(threads)
+    return positions_plus_1
 
 
 cdef cnp.ndarray new_zeros(cnp.npy_intp length, int threads):
-    """Of a group whose keys another thread changes, nothing else may be written."""
+    """Zeros: nothing may be written for a group whose keys another thread has changed."""
     out = new_result(1, &length, cnp.NPY_INTP)
     Clear(out, threads).run(threads)
     return out
@@ -99,14 +102,15 @@ cdef class Clear(Job):
 
 
 cdef class ClearEntries(OverEntries):
-    """A key that another thread changes may be one that has no group: it gets group 0."""
+    """Set the group ids of all entries to 0: a key that another thread changes may have an entry
+    without a group, and gets group 0."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.first_block(k) * 64, stop = self.first_block(k + 1) * 64
         memset(&self.group_ids[start], 0, (stop - start) * sizeof(uint32_t))
 
 
-cdef class NumberWords(ClearEntries):
-    """The groups of words, in ascending order."""
+cdef class AssignByWord(ClearEntries):
+    """Assign group ids in ascending order of the words."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t block, group = self.offsets[k]
@@ -121,7 +125,7 @@ cdef class NumberWords(ClearEntries):
 
 
 cdef class SumCounts(OverEntries):
-    """How often each group occurs in all chunks."""
+    """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] counts = self.presence.counts
         cdef Py_ssize_t entry, chunk, count
@@ -134,10 +138,11 @@ cdef class SumCounts(OverEntries):
 
 
 cdef class OverFirsts(Job):
-    """A pass over chunks of the keys, in blocks of 64, and mostly over first occurrences."""
+    """A pass over chunks of the keys, mostly over their first occurrences; chunks are whole
+    blocks."""
     cdef Presence presence
-    cdef Py_ssize_t[::1] out          # what a pass writes, or the groups before each chunk
-    cdef uint32_t[::1] group_ids      # by entry
+    cdef Py_ssize_t[::1] out          # output of a pass, or groups before each chunk
+    cdef uint32_t[::1] group_ids      # by entry: the group of its word
 
     def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
         self.presence, self.out, self.group_ids = presence, out, group_ids
@@ -147,14 +152,16 @@ cdef class OverFirsts(Job):
         return chunk_start(self.presence.key_blocks, self.chunks, k)
 
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i; some entry, if the key has changed to one that has none."""
+        """The entry of key i; any entry if another thread has changed the key to one without an
+        entry."""
         cdef const range_t *values = &self.presence.value_range
-        cdef uint64_t ordered = number_of(values.order, key_at(&self.presence.keys, i))
+        cdef uint64_t ordered = ordered_key_of(values.order_map, key_at(&self.presence.keys, i))
         return <Py_ssize_t>((ordered - values.base) & values.mask)
 
 
 cdef class ClearRepeated(OverFirsts):
-    """Clear the bits of keys that chunks before their own have seen, as the merged tables say."""
+    """Clear the bits of keys that also occur in an earlier chunk, according to the merged
+    tables."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint8_t[::1] present = self.presence.present
         cdef uint64_t[::1] first_bits = self.presence.first_bits
@@ -177,25 +184,25 @@ cdef class CountFirsts(OverFirsts):
         self.out[k] = level.count(&self.presence.first_bits[start], self.first_block(k + 1) - start)
 
 
-cdef class NumberFirsts(OverFirsts):
-    """The groups of words, in order of first occurrence; without the groups before each chunk,
-    their first positions, plus one."""
+cdef class AssignByFirst(OverFirsts):
+    """Assign group ids in order of first occurrence. If `out` is None, note first positions plus
+    one instead."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
-        cdef bint numbered = self.out is not None
-        cdef Py_ssize_t block, i, group = self.out[k] if numbered else 0
+        cdef bint has_ids = self.out is not None
+        cdef Py_ssize_t block, i, group = self.out[k] if has_ids else 0
         cdef uint64_t word
         for block in range(self.first_block(k), self.first_block(k + 1)):
             word = first_bits[block]
             while word:
                 i = block * 64 + fs_ctz(word)
-                self.group_ids[self.entry_of(i)] = <uint32_t>(group if numbered else i + 1)
+                self.group_ids[self.entry_of(i)] = <uint32_t>(group if has_ids else i + 1)
                 group += 1
                 word &= word - 1
 
 
 cdef class WriteIndex(OverFirsts):
-    """The position of each group's first occurrence."""
+    """Write the first position of each group."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
         cdef Py_ssize_t block, i
@@ -209,7 +216,7 @@ cdef class WriteIndex(OverFirsts):
 
 
 cdef class WriteInverse(OverFirsts):
-    """Pass 2: the group of every key."""
+    """Pass 2: write the group id of every key."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.presence.keys
         cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1)

@@ -1,8 +1,8 @@
-"""The positions of the keys of each group, from the group of each key: for few groups.
+"""The positions of the keys of each group, from the inverse: for few groups.
 
-These are the two passes of the scatter (scatter.pyx), with a group for a part: each chunk counts
-its keys of each group, an exclusive scan of the counts says where each chunk writes to each group,
-and each chunk writes the positions of its keys. Of many groups, sorting.pyx finds the positions.
+This is the scatter of scatter.pyx, with groups instead of parts: each chunk counts its keys of each
+group, an exclusive scan of the counts says where each chunk writes to each group, and each chunk
+writes the positions of its keys. For many groups, sorting.pyx finds the positions.
 """
 cimport numpy as cnp
 from libc.string cimport memset
@@ -16,7 +16,8 @@ cnp.import_array()
 
 def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, int threads):
     """(indices, offsets): the positions of group g are indices[offsets[g]:offsets[g + 1]],
-    ascending. Every item of inverse is below `groups`, and no other thread writes to it."""
+    ascending. Every item of inverse is less than `groups`, and no other thread writes to inverse:
+    otherwise memory behind the results is overwritten."""
     cdef cnp.npy_intp size = inverse.shape[0], ends = groups + 1
     cdef CountGroups count
     cdef WritePositions write
@@ -36,11 +37,11 @@ cdef class OverInverse(Job):
     cdef const Py_ssize_t[::1] inverse
     cdef Py_ssize_t groups
     cdef Py_ssize_t rounds
-    cdef Py_ssize_t[::1] next_entry   # [chunk][group]: its keys, then where it writes the next one
+    cdef Py_ssize_t[::1] next_entry   # [chunk][group]: count, then index of the next entry
 
     def __cinit__(self, const Py_ssize_t[::1] inverse, Py_ssize_t groups, int threads):
         self.inverse, self.groups = inverse, groups
-        # All chunks together count no more groups than there are keys.
+        # All chunks together have at most as many counts as there are keys.
         self.chunks = max(1, min(<Py_ssize_t>threads, inverse.shape[0] // max(1, groups)))
         self.rounds = chunk_count(inverse.shape[0] // self.chunks, 1, 2 * sizeof(Py_ssize_t))
 
@@ -50,7 +51,7 @@ cdef class OverInverse(Job):
 
 
 cdef class CountGroups(OverInverse):
-    """How many keys of each group a chunk has."""
+    """Count the keys of each group in each chunk."""
     def __init__(self, *_):
         self.next_entry = new_intp(max(1, self.chunks * self.groups))
 
@@ -64,7 +65,7 @@ cdef class CountGroups(OverInverse):
             counts[row + inverse[i]] += 1
 
     cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
-        """The counts become positions among the indices."""
+        """Turn the counts into offsets into `indices`."""
         cdef Py_ssize_t[::1] counts = self.next_entry
         cdef Py_ssize_t g, k, at, count, total = 0
         for g in range(self.groups):
@@ -78,7 +79,7 @@ cdef class CountGroups(OverInverse):
 
 
 cdef class WritePositions(OverInverse):
-    """The position of each key, to its group."""
+    """Write the position of each key to the range of its group."""
     cdef Py_ssize_t[::1] indices
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

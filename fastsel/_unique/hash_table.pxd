@@ -1,53 +1,53 @@
 """A hash table of keys: open addressing, linear probing, at most half full.
 
-A slot is a word of 4 or 8 bytes; groups are numbered in the order in which they are seen. Only a
-numbered table knows the group of each slot: without that it is smaller, and enough for words where
-neither inverse nor counts are wanted.
+A slot has a word of 4 or 8 bytes. Groups get ids in the order in which their first keys are added.
+Only a table with ids knows the group of each slot. A table without ids is smaller, and enough for
+words if neither inverse nor counts are wanted.
 
-Words lie there mixed with the seed, so that none but the seed itself, which nobody can guess, looks
-like an empty slot. That one has no slot, nor have keys that equal no other. Most of the slots are
-empty, so that a probe ends.
+A slot has word ^ seed, and 0 if it is empty. So only one word looks like an empty slot: the seed
+itself, which nobody can guess. The seed has no slot, and keys that equal no other have none. At
+most half of the slots are in use, so that each probe ends at an empty slot.
 """
 from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
-    # Instead of success: no memory; more keys than the table may grow for; too many probes, as of
-    # keys made to collide.
+    # Statuses beside 0: there is no memory; there would be more groups than max_groups; there were
+    # too many probes, as with keys made to collide.
     NO_MEMORY = -1
     TOO_MANY = -2
     FLOODED = -3
-    FIRST_SLOT_BITS = 8     # of the smallest table
-    PREFETCHED_SLOT_BITS = 15   # of a table that leaves the cache of a core
-    # The budget of extra probes, for each key and for a batch of them to begin with. Random keys
-    # take 0.4 per key at most.
+    FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
+    PREFETCHED_SLOT_BITS = 15   # log2 of the slots from which on a table exceeds a core's cache
+    # The budget of extra probes for each key; a table begins with the budget of a batch. Random
+    # keys need at most 0.4 extra probes per key.
     PROBES_PER_KEY = 16
 
 ctypedef struct table_t:
-    char *slots             # a word ^ seed each, 0 if empty
-    uint32_t *numbers       # of the slots' groups, plus one; NULL if it is not numbered
-    Py_ssize_t *firsts      # positions of the groups' first items
-    Py_ssize_t *counts      # of groups, 0 at first, for the caller; NULL if it is not numbered
+    char *slots             # word ^ seed, or 0 if the slot is empty
+    uint32_t *ids_plus_1    # by slot: group id plus one; NULL in a table without ids
+    Py_ssize_t *first_positions   # by group: position of its first key
+    Py_ssize_t *counts      # by group: 0 at first, for the caller; NULL in a table without ids
     Py_ssize_t width        # bytes of a slot
     Py_ssize_t length       # groups so far
-    Py_ssize_t most         # it does not grow for more; its slots may be enough for some more
-    uint32_t seed_number    # of the group of the seed, plus one; 0 if it was not seen
+    Py_ssize_t max_groups     # the table does not grow for more groups
+    uint32_t seed_id_plus_1    # group id of the seed plus one; 0 if the seed was not added
     int slot_bits           # log2 of the number of slots
-    int skip_bits           # top bits of the hash that all its keys share
+    int skip_bits           # top bits of the hash, which are equal for all keys
     bint skips_unequal      # keys that equal no other are not added
     Py_ssize_t lookups
     Py_ssize_t probes
 
 
-cdef int table_start(table_t *table, const keys_t *keys, bint numbered, Py_ssize_t most,
+cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,
                      int skip_bits, Py_ssize_t expected) noexcept nogil
-cdef size_t table_bytes(const keys_t *keys, bint numbered, Py_ssize_t expected) noexcept nogil
+cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) noexcept nogil
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil
 cdef void table_clear(table_t *table) noexcept nogil
 cdef void table_free(table_t *table) noexcept nogil
-cdef Py_ssize_t find_keys(const table_t *table, const keys_t *own, const keys_t *keys,
+cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const keys_t *keys,
                           const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
                           uint32_t *slots) noexcept nogil
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                         const Py_ssize_t *positions, uint32_t *numbers) noexcept nogil
+                         const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil

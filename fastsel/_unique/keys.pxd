@@ -1,8 +1,8 @@
 """A key is the canonical form of an item: equal items have equal keys, whatever their bits.
 
-Keys of 1, 2, 4 and 8 bytes are words that are made canonical as they are loaded. Longer ones (16
-byte items, strings, rows) are compared as bytes and must lie there in canonical form already
-(keys.pyx); their word is a hash.
+Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are loaded. Longer keys
+(items of 16 bytes, strings, rows) are compared as bytes, and must be canonical in memory already
+(keys.pyx); the word of a longer key is its hash.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -17,9 +17,9 @@ cdef extern from "hashing.h" nogil:
     uint64_t fs_hash_bytes(const char *p, Py_ssize_t size, uint64_t seed, uint64_t factor)
 
 cdef enum:
-    BATCH = 256     # keys at once: their words fit L1 and any stack
-    BLOCKS = 4      # of a batch
-    AHEAD = 32      # prefetch so many keys before an address is read
+    BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
+    BLOCKS = 4      # blocks of a batch
+    AHEAD = 32      # how many keys ahead a key is prefetched
 
 ctypedef fused wide_t:
     uint32_t
@@ -32,12 +32,12 @@ ctypedef fused any_t:
     uint64_t
 
 ctypedef struct rule_t:
-    # word & significant is the magnitude: 0 makes the word 0, more than limit makes it nan.
-    # Integers have significant and limit all ones, so that nothing changes.
+    # word & significant is the magnitude. If it is 0, the word becomes 0; if it exceeds limit, the
+    # word becomes nan. For integers, significant and limit are all ones, and no word changes.
     uint64_t significant
     uint64_t limit
     uint64_t nan
-    bint nan_unequal        # an item that is nan equals no other, not even itself
+    bint nan_unequal        # an item that is nan equals no item, not even itself
 
 ctypedef struct keys_t:
     const char *data
@@ -45,14 +45,14 @@ ctypedef struct keys_t:
     Py_ssize_t width        # bytes of a key
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
-    const uint64_t *unequal  # bitmask of keys that equal no other, not by their bytes, or NULL
-    uint64_t seed           # even, so that no hash of a longer key equals it
+    const uint64_t *unequal  # bitmask of keys that equal no other, whatever their bytes; or NULL
+    uint64_t seed           # even, and hashes of longer keys are odd: none equals the seed
     uint64_t factor
 
 
 cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
                               const uint64_t[::1] unequal, tuple seeds) except -1:
-    """data is C-contiguous and holds `size` keys of equal width; rule is (significant, limit, nan,
+    """data is C-contiguous and has `size` keys of equal width; rule is (significant, limit, nan,
     nan_unequal), seeds is (seed, factor)."""
     keys.data = <const char *>cnp.PyArray_DATA(data)
     keys.size = size
@@ -71,7 +71,8 @@ cdef inline int set_rule(rule_t *self, tuple rule) except -1:
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:
-    """Without a branch, which would be mispredicted at every other item of half NaN."""
+    """The canonical form of a word. No branch depends on the word: in data that is half NaN, it
+    would often be mispredicted."""
     cdef uint64_t magnitude = word & rule.significant
     cdef uint64_t is_nan = 0 - <uint64_t>(magnitude > rule.limit)
     word &= 0 - <uint64_t>(magnitude != 0)
@@ -79,7 +80,7 @@ cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil
 
 
 cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
-    """The word at p, zero-extended; p may be unaligned. One load."""
+    """The word at p, zero-extended; p may be unaligned. The word is loaded once."""
     cdef uint8_t w1
     cdef uint16_t w2
     cdef uint32_t w4
@@ -98,14 +99,15 @@ cdef inline uint64_t load_word(const char *p, Py_ssize_t width) noexcept nogil:
 
 
 cdef inline uint64_t key_at(const keys_t *keys, Py_ssize_t i) noexcept nogil:
-    """The word of key i: the key itself, or the hash of a longer one, which is odd. One load."""
+    """The word of key i: the key itself, which is loaded once, or the hash of a longer key, which
+    is odd."""
     if keys.is_word:
         return canonical(&keys.rule, load_word(keys.data + i * keys.width, keys.width))
     return fs_hash_bytes(keys.data + i * keys.width, keys.width, keys.seed, keys.factor) | 1
 
 
 cdef inline uint64_t mix(const keys_t *keys, uint64_t word) noexcept nogil:
-    """Hash of a word: partitions take its top bits, slots the next ones."""
+    """The hash of a word: its top bits choose the part, the next bits the slot."""
     return fs_fold(word ^ keys.seed, keys.factor)
 
 
@@ -115,36 +117,38 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
     return keys.unequal != NULL and (keys.unequal[i >> 6] >> (i & 63)) & 1
 
 
-cdef inline bint is_plain(const rule_t *rule) noexcept nogil:
+cdef inline bint is_identity(const rule_t *rule) noexcept nogil:
     """Is every word canonical already?"""
     return rule.significant & rule.limit == <uint64_t>-1 and not rule.nan_unequal
 
 
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
-    """The words of n keys from start on, as key_at gives them; words has room for n."""
+    """Write the words of n keys from start on, as key_at. words has room for n: otherwise memory
+    behind it is overwritten."""
     cdef Py_ssize_t j
     if keys.width == 8 and keys.rule.significant & keys.rule.limit == <uint64_t>-1:
         fs_load(words, keys.data + start * 8, n * 8)
     elif keys.width == 8:
-        load_numbers(&keys.rule, <const uint64_t *>keys.data + start, n, words)
+        load_canonical(&keys.rule, <const uint64_t *>keys.data + start, n, words)
     elif keys.width == 4:
-        load_numbers(&keys.rule, <const uint32_t *>keys.data + start, n, words)
+        load_canonical(&keys.rule, <const uint32_t *>keys.data + start, n, words)
     else:
         for j in range(n):
             words[j] = key_at(keys, start + j)
 
 
-cdef inline void load_numbers(const rule_t *rule, const wide_t *numbers, Py_ssize_t n,
-                              uint64_t *words) noexcept nogil:
-    """Nearly all floats are canonical already. A subtraction says whether all are: the bit above
-    the significant ones is set in what borrows from it, and is negative, or carries into it."""
+cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_ssize_t n,
+                                uint64_t *words) noexcept nogil:
+    """Load n words, and make them canonical if one of them is not; nearly all floats are. Sums show
+    it without a branch: the bit above the significant bits is set if magnitude - 1 borrows from it
+    in a negative word (-0.0), or magnitude + gap carries into it (NaN)."""
     cdef uint64_t magnitude, gap = rule.significant - rule.limit, beyond = 0
     cdef wide_t[64] copy
     cdef Py_ssize_t start = 0, j, m
     while start < n:
         m = min(n - start, 64)
-        fs_load(copy, numbers + start, m * sizeof(wide_t))
+        fs_load(copy, words_at + start, m * sizeof(wide_t))
         for j in range(m):
             words[start + j] = copy[j]
             magnitude = copy[j] & rule.significant
@@ -156,8 +160,8 @@ cdef inline void load_numbers(const rule_t *rule, const wide_t *numbers, Py_ssiz
 
 
 cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Ask for the batch that starts there: its loads come all at once, too few words ahead of what
-    waits for them."""
+    """Prefetch n keys from start on: a batch loads its keys at once, too late for the CPU to
+    prefetch them by itself."""
     cdef Py_ssize_t at
     for at in range(0, n * keys.width, 64):
         fs_prefetch(keys.data + start * keys.width + at)

@@ -1,8 +1,8 @@
-"""Items and rows -> canonical keys, for what cannot be made canonical as it is loaded, if they are
-not so as they lie; and items -> numbers of the same order.
+"""Items and rows -> canonical keys, if they cannot become canonical when they are loaded and are
+not canonical in memory; and items -> ordered keys.
 
-A key is made of parts: the halves of a complex number, the items of a row. Each part follows the
-one rule of its dtype.
+A key consists of fields: the halves of a complex number, the items of a row. Each field follows the
+rule of its dtype.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,27 +13,27 @@ from fastsel._core.scratch cimport new_u8
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
 
-ctypedef enum part_kind:
-    RAW = 0       # bytes as they are
-    WORD = 1      # 1, 2, 4 or 8 bytes under a rule
+ctypedef enum field_kind:
+    RAW = 0       # bytes, which stay
+    WORD = 1      # 1, 2, 4 or 8 bytes, with a rule
     EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
-    QUAD = 3      # IEEE quad precision: the rule is that of its upper half
+    QUAD = 3      # IEEE quad precision: the rule applies to its upper half
 
 
 # ---- ordered keys -----------------------------------------------------------------------
 
 
-def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order not None,
+def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order_map not None,
                  int threads):
-    """The items of a 1-d array, of 1 to 8 bytes, as integers of 8 bytes that are ordered as they
-    are; rule and order as for other kernels."""
+    """The ordered keys, uint64, of the items of a 1-d array, which have 1, 2, 4 or 8 bytes.
+    order_map is (sign, negative, minimum) of ordered_keys.pxd."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    OrderItems(items, rule, order, out, threads).run(threads)
+    OrderItems(items, rule, order_map, out, threads).run(threads)
     return out
 
 
@@ -43,14 +43,15 @@ cdef class OrderItems(Job):
     cdef Py_ssize_t stride
     cdef Py_ssize_t width
     cdef rule_t rule
-    cdef uint64_t[3] order
+    cdef uint64_t[3] order_map
     cdef uint64_t[::1] out
 
-    def __init__(self, cnp.ndarray items, tuple rule, tuple order, uint64_t[::1] out, int threads):
+    def __init__(self, cnp.ndarray items, tuple rule, tuple order_map, uint64_t[::1] out,
+                 int threads):
         self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
         self.stride, self.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
         set_rule(&self.rule, rule)
-        self.order, self.out = order, out
+        self.order_map, self.out = order_map, out
         self.chunks = chunk_count(out.shape[0], threads, 2 * sizeof(uint64_t))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -60,15 +61,15 @@ cdef class OrderItems(Job):
         for i in range(chunk_start(out.shape[0], self.chunks, k),
                        chunk_start(out.shape[0], self.chunks, k + 1)):
             word = load_word(self.items + i * self.stride, self.width)
-            out[i] = number_of(self.order, canonical(&self.rule, word))
+            out[i] = ordered_key_of(self.order_map, canonical(&self.rule, word))
 
 
-# ---- are items canonical as they lie? ---------------------------------------------------
+# ---- are items canonical in memory? -----------------------------------------------------
 
 
 def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not None, int threads):
-    """Are all parts, of 1 to 8 bytes, of a C-contiguous array canonical already, and is
-    none nan if those equal nothing?"""
+    """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. A
+    nan that equals no item does not count as canonical."""
     cdef CheckWords job = CheckWords(items, width, rule, threads)
     cdef Py_ssize_t k
     job.run(threads)
@@ -115,12 +116,12 @@ cdef class CheckWords(Job):
 
 cdef inline bint has_other(const rule_t *rule, const char *words, Py_ssize_t n,
                            any_t nan) noexcept nogil:
-    """Is one of n words not canonical, or nan that equals nothing?"""
+    """Is one of n words not canonical, or a nan that equals no item?"""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
     cdef bint has_nan = False
     cdef Py_ssize_t j
-    if rule.significant > rule.limit and rule.limit:  # floats: see load_numbers
+    if rule.significant > rule.limit and rule.limit:  # floats: see load_canonical
         for j in range(n):
             memcpy(&word, words + j * sizeof(any_t), sizeof(any_t))
             magnitude = word & significant
@@ -140,17 +141,17 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
                    tuple rule not None, bint collapse, cnp.ndarray out not None,
                    uint64_t[::1] unequal, int threads):
     """Write the canonical form of items, in C order, to out: `keys` keys of equal width. There is
-    at least one key, and none is empty.
+    at least one key, and no key is empty.
 
-    kind and width describe a part, rule is (significant, limit, nan, nan_unequal). With
-    collapse a key that has a nan part becomes nan throughout; unequal, if given, gets a bit for
-    each such key.
+    kind and width describe a field, rule is (significant, limit, nan, nan_unequal). With collapse,
+    all fields of a key become nan if one of them is nan. unequal, if not None, gets a bit for each
+    key that has a nan.
     """
     cdef WriteKeys job = WriteKeys()
     describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
     job.owned = items, out
     job.itemsize = cnp.PyArray_ITEMSIZE(items)
-    job.kind, job.width, job.collapse = <part_kind>kind, width, collapse
+    job.kind, job.width, job.collapse = <field_kind>kind, width, collapse
     set_rule(&job.rule, rule)
     job.keys = keys
     job.items_per_key = job.items.size // keys
@@ -162,17 +163,17 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
 
 cdef class WriteKeys(Job):
     cdef object owned             # the arrays that `items` and `out` point to
-    cdef strided_t items          # keys * items_per_key of them, in C order
+    cdef strided_t items          # keys * items_per_key items, in C order
     cdef Py_ssize_t itemsize
-    cdef part_kind kind
-    cdef Py_ssize_t width         # bytes of a part
+    cdef field_kind kind
+    cdef Py_ssize_t width         # bytes of a field
     cdef rule_t rule
     cdef Py_ssize_t keys
     cdef Py_ssize_t items_per_key
-    cdef Py_ssize_t key_width     # bytes of a key, at least its items; the rest is 0
-    cdef bint collapse            # a key with a nan part is nan in all parts
+    cdef Py_ssize_t key_width     # bytes of a key: its items, then zeros
+    cdef bint collapse            # all fields of a key become nan if one is nan
     cdef char *out
-    cdef uint64_t[::1] unequal    # bitmask of the keys with a nan part, or None
+    cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t blocks = blocks_of(self.keys)
@@ -198,7 +199,7 @@ cdef class WriteKeys(Job):
                 word = 0
 
     cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
-        """The items of one key; returns whether a part is nan."""
+        """Write the items of one key. Returns whether a field is nan."""
         cdef Py_ssize_t left = self.items_per_key, length, together, j
         cdef Py_ssize_t stride = self.items.strides[self.items.ndim - 1]
         cdef const char *source
@@ -208,25 +209,25 @@ cdef class WriteKeys(Job):
             source = item(cursor, &self.items)
             together = length if stride == self.itemsize else 1
             for j in range(length // together):
-                has_nan |= self.write_parts(source + j * stride, together * self.itemsize, out)
+                has_nan |= self.write_fields(source + j * stride, together * self.itemsize, out)
                 out += together * self.itemsize
             advance(cursor, &self.items, length)
             left -= length
         return has_nan
 
-    cdef bint write_parts(self, const char *source, Py_ssize_t size, char *out) noexcept nogil:
-        """The parts of so many bytes that lie side by side; returns whether one of them is nan."""
-        cdef Py_ssize_t part
+    cdef bint write_fields(self, const char *source, Py_ssize_t size, char *out) noexcept nogil:
+        """Write adjacent fields of `size` bytes in all. Returns whether a field is nan."""
+        cdef Py_ssize_t field
         cdef bint has_nan = False
         if self.kind == RAW:
             memcpy(out, source, size)
         elif self.kind == EXTENDED:
-            for part in range(size // self.width):
+            for field in range(size // self.width):
                 has_nan |= write_extended(
-                    source + part * self.width, out + part * self.width, self.width)
+                    source + field * self.width, out + field * self.width, self.width)
         elif self.kind == QUAD:
-            for part in range(size // 16):
-                has_nan |= write_quad(&self.rule, source + part * 16, out + part * 16)
+            for field in range(size // 16):
+                has_nan |= write_quad(&self.rule, source + field * 16, out + field * 16)
         elif self.width == 8:
             has_nan = write_words(&self.rule, source, size // 8, out, <uint64_t>self.rule.nan)
         elif self.width == 4:
@@ -238,19 +239,19 @@ cdef class WriteKeys(Job):
         return has_nan
 
     cdef void write_nan(self, char *out, Py_ssize_t used) noexcept nogil:
-        """The one key of all that have a nan part."""
-        cdef Py_ssize_t part
+        """Write the key of all items that have a nan."""
+        cdef Py_ssize_t field
         if self.kind == WORD:
-            for part in range(used // self.width):
-                memcpy(out + part * self.width, &self.rule.nan, self.width)
+            for field in range(used // self.width):
+                memcpy(out + field * self.width, &self.rule.nan, self.width)
         else:
             memset(out, 0xff, used)
 
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
                              any_t nan) noexcept nogil:
-    """The canonical form of n words; returns whether one of them is nan."""
-    cdef any_t word, magnitude, key, most = 0
+    """Write the canonical form of n words. Returns whether a word is nan."""
+    cdef any_t word, magnitude, key, max_magnitude = 0
     cdef any_t significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef bint has_nan = False
     cdef Py_ssize_t j
@@ -259,10 +260,10 @@ cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t 
         magnitude = word & significant
         key = word if magnitude else 0
         key = key if magnitude <= limit else nan
-        most = max(most, magnitude)
+        max_magnitude = max(max_magnitude, magnitude)
         has_nan |= rule.nan_unequal and word == nan
         memcpy(out + j * sizeof(any_t), &key, sizeof(any_t))
-    return has_nan or most > limit
+    return has_nan or max_magnitude > limit
 
 
 cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width) noexcept nogil:
@@ -271,7 +272,8 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
     memcpy(&mantissa, source, 8)
     memcpy(&exponent, source + 8, 2)
     cdef uint64_t leading = mantissa >> 63, magnitude = exponent & 0x7fff
-    # Without its leading bit a number is none, but for the smallest ones, which may have it.
+    # A value whose leading bit is not set is nan, except the smallest values, which may have the
+    # bit or not.
     cdef bint is_nan = magnitude and (not leading or (magnitude == 0x7fff and mantissa << 1))
     if is_nan:
         mantissa, exponent = <uint64_t>3 << 62, 0x7fff
@@ -288,7 +290,7 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
 cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:
     cdef uint64_t[2] half  # the lower, the upper
     memcpy(half, source, 16)
-    # What is in the lower half matters to the rule as one bit.
+    # For the rule, the lower half counts as one bit.
     cdef uint64_t magnitude = (half[1] | (half[0] != 0)) & rule.significant
     if magnitude > rule.limit:
         half[0], half[1] = 0, rule.nan

@@ -1,4 +1,4 @@
-/* Copies of the caller's memory, which another thread may write to at any time. */
+/* Loads from the caller's memory, which another thread may write to at any time. */
 #ifndef FASTSEL_LOADS_H
 #define FASTSEL_LOADS_H
 
@@ -9,8 +9,8 @@
 #include <intrin.h>
 #endif
 
-/* memcpy whose result the compiler takes as it is: without the barrier it might load the source
-   once more instead, after the copy was checked. */
+/* A memcpy whose copy the compiler must use. Without the barrier, it could load the source again
+   after the copy was checked. */
 static inline void fs_load(void *copy, const void *source, size_t size)
 {
     memcpy(copy, source, size);

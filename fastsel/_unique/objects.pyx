@@ -1,9 +1,9 @@
 """First occurrences in an array of Python objects, by their own hash and equality.
 
-A dict has the first object of each group by a reference, so that `__hash__`, `__eq__` and signal
-handlers may do with the array what they like; each of its items is read once. All happens under the
-GIL, which other threads may have between rounds; where there is none, the array is one that no
-other thread has.
+A dict holds a reference to the first object of each group, and each item of the array is read once.
+So `__hash__`, `__eq__` and signal handlers may change the array. The functions hold the GIL;
+between rounds other threads may have it. In a build of Python without a GIL, no other thread may
+use the array: the caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -21,9 +21,9 @@ cdef enum:
     ROUND = 64            # objects between two checks for signals
 
 
-def first_objects(cnp.ndarray items not None, bint numbered):
+def first_objects(cnp.ndarray items not None, bint with_inverse):
     """(first_positions, inverse) of a 1-d, contiguous array of objects, in order of first
-    occurrence; first_positions is a list, the inverse is None unless numbered."""
+    occurrence; first_positions is a list, the inverse is None unless with_inverse."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
     cdef Py_ssize_t[::1] inverse = None
@@ -33,14 +33,14 @@ def first_objects(cnp.ndarray items not None, bint numbered):
     cdef object new_group = 0, group
     cdef Py_ssize_t i
     assert cnp.PyArray_ISCARRAY_RO(items)
-    if numbered:
+    if with_inverse:
         inverse = inverse_out = new_result(1, &size, cnp.NPY_INTP)
     for i in range(size):
         group = groups.setdefault(<object>objects[i] if objects[i] != NULL else None, new_group)
         if group is new_group:
             first_positions.append(i)
             new_group = len(first_positions)
-        if numbered:
+        if with_inverse:
             inverse[i] = group
         if (i + 1) % ROUND == 0:
             PyErr_CheckSignals()
@@ -49,23 +49,23 @@ def first_objects(cnp.ndarray items not None, bint numbered):
     return first_positions, inverse_out
 
 
-def taken(cnp.ndarray items not None, cnp.ndarray positions not None):
-    """items[positions] of a 1-d, contiguous array of objects: what np.take gives, in half the time
-    or less, as the objects, whose references are counted, are asked for ahead."""
+def take_objects(cnp.ndarray items not None, cnp.ndarray positions not None):
+    """items[positions] of a 1-d, contiguous array of objects. It takes half the time of np.take or
+    less: objects are prefetched before their reference counts change."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(positions), limit = cnp.PyArray_SIZE(items)
     cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_OBJECT, 0)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
     cdef PyObject **values = <PyObject **>cnp.PyArray_DATA(out)
-    cdef const intptr_t *numbers = <const intptr_t *>cnp.PyArray_DATA(positions)
+    cdef const intptr_t *indices = <const intptr_t *>cnp.PyArray_DATA(positions)
     cdef PyObject *item
     cdef Py_ssize_t i
     assert cnp.PyArray_ISCARRAY_RO(items) and cnp.PyArray_ISCARRAY_RO(positions)
     for i in range(size):
-        assert 0 <= numbers[i] < limit
-        if i + AHEAD < size and 0 <= numbers[i + AHEAD] < limit:
-            fs_prefetch(<const char *>objects[numbers[i + AHEAD]])
-        item = objects[numbers[i]]
-        if item == NULL:            # as NumPy reads it
+        assert 0 <= indices[i] < limit
+        if i + AHEAD < size and 0 <= indices[i + AHEAD] < limit:
+            fs_prefetch(<const char *>objects[indices[i + AHEAD]])
+        item = objects[indices[i]]
+        if item == NULL:            # NumPy reads NULL as None
             item = <PyObject *>None
         Py_INCREF(<object>item)
         item, values[i] = values[i], item

@@ -1,9 +1,9 @@
-"""Strings of StringDType: hashes of their characters, and whether equal hashes stand for equal
+"""Strings of StringDType: hashes of their characters, and a check that equal hashes belong to equal
 strings, without an object for each string.
 
-The strings are read under the lock of their allocator, in rounds. Between rounds the lock is free,
-signal handlers run, and other threads may do as they like with the array. So each round notes what
-it has read, and a string that changes meanwhile may be in another group, or end the attempt.
+The strings are read in rounds, with the lock of their allocator. Between rounds the lock is
+released, signal handlers run, and other threads may change the array. A string that changes
+meanwhile may get another group, or the check may fail.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -36,8 +36,8 @@ cdef enum:
 
 
 def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
-    """A hash of the characters of each string of a 1-d, contiguous array, as uint64; None if one is
-    missing."""
+    """A hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a string
+    is missing."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     cdef uint64_t *out = <uint64_t *>cnp.PyArray_DATA(hashes)
@@ -61,7 +61,7 @@ def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
 
 def are_first(cnp.ndarray strings not None, const Py_ssize_t[::1] first_positions not None,
               const Py_ssize_t[::1] inverse not None):
-    """Does each string equal the first one of its group?"""
+    """Does each string equal the first string of its group?"""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(strings), start = 0, i
     cdef npy_string_allocator *allocator
     cdef npy_static_string string, first
@@ -88,7 +88,7 @@ cdef inline npy_string_allocator *lock(cnp.ndarray strings) noexcept:
 
 cdef inline bint load(npy_string_allocator *allocator, cnp.ndarray strings, Py_ssize_t i,
                       npy_static_string *string) noexcept:
-    """False if string i is missing."""
+    """Load string i. Returns False if it is missing."""
     cdef const char *packed = <const char *>cnp.PyArray_DATA(strings)
     packed += i * cnp.PyArray_ITEMSIZE(strings)
     return NpyString_load(

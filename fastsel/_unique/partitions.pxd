@@ -1,4 +1,4 @@
-"""Keys scattered by their hash, also for table_lookup.pyx."""
+"""The scatter by hash, which table_lookup.pyx uses, too."""
 from fastsel._unique.scatter cimport MAX_PART_BITS, MAX_PARTS, Scatter
 
 
@@ -7,5 +7,5 @@ cdef class ScatterByHash(Scatter):
 
 
 cdef inline Py_ssize_t part_share(Py_ssize_t keys) noexcept nogil:
-    """How many of so many keys a part has on average."""
+    """The average number of keys of a part."""
     return keys >> MAX_PART_BITS

@@ -1,13 +1,14 @@
-"""First occurrences by partition: for keys with many groups.
+"""First occurrences by partitions: for keys with many groups.
 
-The keys are scattered by the top bits of their hash (scatter.pyx), so that each part's table fits
-the cache, and parts are independent of each other. Within a part the keys keep their order, so that
-the first one seen is the first occurrence.
+The keys are scattered by the top bits of their hash (scatter.pyx), so that parts are independent of
+each other and the table of a part fits the cache. Within a part, keys keep their order. So the
+first key that is added to a group is its first occurrence.
 
-What a part no longer needs is written over, so that all four outputs take little more memory than
-the values: an entry's position becomes its group within the part, then the group's rank; the words
-of a part become its groups' counts, then their ranks; and until it is written, the inverse holds
-the groups' first positions.
+Memory is used again, so that all four outputs take little more memory than the values alone:
+
+- the position of an entry becomes its group id within the part, and then the rank of the group
+- the words of a part become the counts of its groups, and then their ranks
+- the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -32,8 +33,8 @@ cdef const fs_level_t *level = fs_level()
 
 
 cdef class ScatterByHash(Scatter):
-    """Words are those of the keys; a part has those of a range of hashes. Keys that equal no other
-    may have the same hash: they go to all parts in turn."""
+    """A part has the words of a range of hashes. Keys that equal no other may all have the same
+    hash, so they go to all parts in turn."""
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, uint8_t[::1] part_of,
                  bint positions, int threads):
@@ -59,12 +60,12 @@ cdef class ScatterByHash(Scatter):
 
 
 cdef class Partitions:
-    """The state between the two halves of the job; between them the marks become a bitmask."""
+    """The state between `find` and `finish`; in between the caller packs the marks to a bitmask."""
     cdef ScatterByHash scatter
-    cdef Py_ssize_t expected          # groups of a part, estimated
+    cdef Py_ssize_t expected          # an estimate of the groups of a part
     cdef bint counted
-    cdef bint numbered                # the tables number their groups
-    cdef readonly object marks        # uint8, not 0 at each first occurrence
+    cdef bint with_ids                # the tables have ids
+    cdef readonly object marks        # uint8, 1 at each first occurrence
     cdef object inverse
     cdef Py_ssize_t part_chunks
     cdef Py_ssize_t[::1] groups       # of each part
@@ -73,21 +74,22 @@ cdef class Partitions:
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t expected,
                  bint inverse, bint counts, int threads):
-        """size is less than 2^32: positions, counts and ranks have 4 bytes."""
+        """size is less than 2^32: otherwise positions, counts and ranks wrap around."""
         cdef cnp.npy_intp length = size
         self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
-        # Without an inverse there is no way back, and the marks may take the place of the parts.
+        # Without an inverse, nothing leads back from parts to keys: the marks may overwrite the
+        # parts of the keys.
         self.scatter = ScatterByHash(
             data, size, rule, unequal, seeds, None if inverse else self.marks, True, threads)
         self.expected, self.counted, self.threads = part_share(min(expected, size)), counts, threads
-        self.numbered = counts or inverse or not self.scatter.keys.is_word
+        self.with_ids = counts or inverse or not self.scatter.keys.is_word
         self.part_chunks = chunk_count(MAX_PARTS, threads, 16 * part_share(size))
         self.groups = new_intp(MAX_PARTS)
         if inverse:
             self.inverse = new_result(1, &length, cnp.NPY_INTP)
 
     def find(self):
-        """Mark all first occurrences; False if a table takes too many probes."""
+        """Mark all first occurrences. Returns False if a table needs too many probes."""
         cdef FillTables fill = FillTables(self)
         cdef Py_ssize_t k, status = 0
         scatter_keys(self.scatter, self.threads)
@@ -100,18 +102,19 @@ cdef class Partitions:
         return status == 0
 
     def table_threads(self):
-        """As many as have room for their tables in 2.5 times the keys' bytes, or in a byte per key
-        if that is more."""
+        """The number of threads whose tables fit into 2.5 times the bytes of the keys, or into a
+        byte per key if that is more."""
         cdef Scatter scatter = self.scatter
-        cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.numbered, self.expected + BATCH)
+        cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
         cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.narrow else 8)
         cdef Py_ssize_t room = scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)
         return <int>max(1, min(<Py_ssize_t>self.threads, room // nbytes))
 
     def finish(self, const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None):
-        """(inverse, counts) as ranks and by rank, None for what was not asked for.
+        """(inverse, counts), None for an output that is not wanted. The inverse has the ranks of
+        the groups, and counts are in their order.
 
-        bits are the marks as a bitmask, offsets those of its chunks, the total last.
+        bits has the marks as a bitmask; offsets has the set bits before each chunk, then the total.
         """
         cdef cnp.npy_intp length = offsets[offsets.shape[0] - 1]
         cdef cnp.ndarray counts = None
@@ -144,11 +147,11 @@ cdef class ClearMarks(Job):
 
 
 cdef class OverParts(Job):
-    """A pass over chunks of the parts. What views point to, the scatter's words excepted."""
+    """A pass over chunks of the parts."""
     cdef ScatterByHash scatter
     cdef bint counted
     cdef Py_ssize_t[::1] groups       # of each part
-    cdef uint32_t[::1] positions      # of each entry's key, and what they become
+    cdef uint32_t[::1] positions      # by entry: its position, group id or rank
     cdef Py_ssize_t[::1] inverse      # or None
 
     def __cinit__(self, Partitions state, *_):
@@ -158,14 +161,14 @@ cdef class OverParts(Job):
 
 
 cdef class FillTables(OverParts):
-    """One table after the other for the parts of a chunk, in the same memory."""
-    cdef bint numbered
+    """Fill the tables of the parts of a chunk, one after the other in the same memory."""
+    cdef bint with_ids
     cdef Py_ssize_t expected          # groups of a part
     cdef uint8_t[::1] marks
     cdef Py_ssize_t[::1] status       # of each chunk
 
     def __init__(self, Partitions state):
-        self.numbered, self.expected, self.marks = state.numbered, state.expected, state.marks
+        self.with_ids, self.expected, self.marks = state.with_ids, state.expected, state.marks
         self.status = new_intp(self.chunks)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -173,7 +176,7 @@ cdef class FillTables(OverParts):
         cdef Py_ssize_t stop = chunk_start(MAX_PARTS, self.chunks, k + 1)
         cdef table_t table
         cdef Py_ssize_t status = table_start(
-            &table, &self.scatter.keys, self.numbered, <Py_ssize_t>1 << 31, MAX_PART_BITS,
+            &table, &self.scatter.keys, self.with_ids, <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.expected + BATCH)
         while part < stop and status == 0:
             table_clear(&table)
@@ -186,33 +189,34 @@ cdef class FillTables(OverParts):
         self.status[k] = status
 
     cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, word_t *words) noexcept nogil:
-        """The groups of one part; returns 0 or a status. Entries' positions become group numbers,
-        the first words counts; what the inverse still has room for becomes first positions."""
+        """Find the groups of one part. Returns 0 or a status. The first words become counts. With
+        an inverse, the positions of entries become group ids, and the inverse gets first positions;
+        without an inverse, positions gets first positions."""
         cdef Py_ssize_t start = self.scatter.start_of(part), stop = self.scatter.start_of(part + 1)
         cdef uint32_t[::1] positions = self.positions
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef uint8_t[::1] marks = self.marks
         cdef uint64_t[BATCH] batch
         cdef Py_ssize_t[BATCH] batch_positions
-        cdef uint32_t[BATCH] numbers
+        cdef uint32_t[BATCH] ids_plus_1
         cdef Py_ssize_t at = start, n, j, group, length = 0, status
         while at < stop:
             n = min(stop - at, BATCH)
             for j in range(n):
                 batch[j], batch_positions[j] = words[at + j], positions[at + j]
             status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
-                              numbers if self.numbered else NULL)
+                              ids_plus_1 if self.with_ids else NULL)
             if status:
                 return status
             while length < table.length:
-                marks[table.firsts[length]] = True
+                marks[table.first_positions[length]] = True
                 length += 1
             if self.counted:
                 for j in range(n):
-                    table.counts[numbers[j] - 1] += 1
+                    table.counts[ids_plus_1[j] - 1] += 1
             if inverse is not None:
                 for j in range(n):
-                    positions[at + j] = numbers[j] - 1
+                    positions[at + j] = ids_plus_1[j] - 1
             at += n
         self.groups[part] = length
         if not self.counted and inverse is None:
@@ -220,14 +224,14 @@ cdef class FillTables(OverParts):
         for group in range(length):
             words[start + group] = <word_t>table.counts[group]
             if inverse is not None:
-                inverse[start + group] = table.firsts[group]
+                inverse[start + group] = table.first_positions[group]
             else:
-                positions[start + group] = <uint32_t>table.firsts[group]
+                positions[start + group] = <uint32_t>table.first_positions[group]
         return 0
 
 
 cdef class RankGroups(OverParts):
-    """The parts of a chunk: counts to the ranks of their groups, entries' groups to ranks."""
+    """Write the counts of each group by its rank, and replace the group ids of entries by ranks."""
     cdef RankBlocks ranks
     cdef Py_ssize_t[::1] counts       # or None
 

@@ -4,9 +4,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastsel._unique.scatter cimport word_t
 
 ctypedef struct sorter_t:
-    void *keys                    # sorted, once a part has been sorted
-    uint32_t *entries             # scattered, for the time of a sort; NULL if they are not wanted
-    uint32_t *starts              # of pieces
+    void *keys                    # the keys of the last sort
+    uint32_t *entries             # entries during a sort; NULL without entries
+    uint32_t *starts              # starts of pieces
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,

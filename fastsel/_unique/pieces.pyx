@@ -1,19 +1,20 @@
-"""The sort of one part: its keys, in the cache, are counted and scattered once more, by their
-leading bits, to pieces of about PIECE_KEYS, which NumPy's sort handles at its fastest.
+"""The sort of one part. In the cache, its keys are counted and scattered once more, by their
+leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
 
-With entries, which move along with the keys, a key becomes one word with its position within its
-piece: of the key, only the bits below those that chose the piece are left. NumPy sorts these words,
-so that equal keys keep their order. A piece that does not fit such words, or is long, because many
-keys are close to each other, is sorted as a part of its own, by its own least and greatest key.
+Entries move along with the keys. To sort a piece with entries, each key becomes one word with its
+position within the piece; of the key, the word has only the bits below the bits that chose the
+piece. NumPy sorts these words, so equal keys keep their order. A piece that does not fit these
+words is sorted like a part of its own, by its own minimum and maximum. So is a long piece, which
+has many keys that are close to each other.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.scratch cimport give, take
+from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.ordered_numbers cimport bit_length
+from fastsel._unique.ordered_keys cimport bit_length
 
 cdef extern from "sorts.h" nogil:
     ctypedef int (*fs_sort_t)(void *keys, cnp.npy_intp length, void *array) noexcept nogil
@@ -28,11 +29,11 @@ ctypedef fused packed_t:
     uint64_t
 
 cdef enum:
-    PIECE_KEYS = 64         # a sort of so many is NumPy's fastest, with and without vectors
-    LONG_PIECE = 1024       # a longer piece is worth a scatter of its own
+    PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
+    LONG_PIECE = 1024       # a longer piece gets a scatter of its own
     MIN_PIECE_BITS = 5
-    MAX_PIECE_BITS = 12     # log2 of the most pieces, whose ends a scatter writes to at once
-    MAX_DEPTH = 16          # of parts within parts: each removes MIN_PIECE_BITS or more
+    MAX_PIECE_BITS = 12     # log2 of the maximum number of pieces of one scatter
+    MAX_DEPTH = 16          # of nested scatters: each uses at least MIN_PIECE_BITS of the key
 
 cdef cnp.npy_intp no_length = 0
 cdef cnp.ndarray view_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
@@ -54,40 +55,41 @@ cdef inline void numpy_sort(word_t *keys, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline size_t starts_bytes(Py_ssize_t room) noexcept nogil:
-    """Each depth has as many pieces as its keys ask for, and a few."""
+    """The bytes of the starts of pieces, for all depths."""
     return sizeof(uint32_t) * MAX_DEPTH * ((<Py_ssize_t>1 << piece_bits(room)) + 1)
 
 
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil:
-    """What a sorter takes."""
+    """The bytes of a sorter."""
     return room * (width + (sizeof(uint32_t) if with_entries else 0)) + starts_bytes(room)
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
                       bint with_entries) noexcept nogil:
-    """For parts of at most `room` keys, fewer than 2^32; 0, or -1 if there is no memory. Free it in
-    both cases."""
+    """Start a sorter for parts of at most `room` keys, fewer than 2^32. Returns 0, or -1 if there
+    is no memory; in both cases the caller frees the sorter."""
     sorter.entries = NULL
-    sorter.keys, sorter.starts = take(room * width), <uint32_t *>take(starts_bytes(room))
+    sorter.keys, sorter.starts = alloc(room * width), <uint32_t *>alloc(starts_bytes(room))
     if with_entries:
-        sorter.entries = <uint32_t *>take(room * sizeof(uint32_t))
+        sorter.entries = <uint32_t *>alloc(room * sizeof(uint32_t))
         if sorter.entries == NULL:
             return -1
     return -1 if sorter.keys == NULL or sorter.starts == NULL else 0
 
 
 cdef void sorter_free(sorter_t *sorter) noexcept nogil:
-    give(sorter.keys)
-    give(sorter.entries)
-    give(sorter.starts)
+    free(sorter.keys)
+    free(sorter.entries)
+    free(sorter.starts)
 
 
 # ---- the sort ---------------------------------------------------------------------------
 
 
 cdef void sort_keys(sorter_t *sorter, word_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
-    """Put n > 0 keys into ascending order in sorter.keys, and the entries, if the sorter has some,
-    along with them, stably and in place. `keys` are used up."""
+    """Sort n > 0 keys, stably: sorter.keys gets them in ascending order. If the sorter has entries,
+    `entries` are sorted along with the keys, in place. `keys` are undefined afterwards. n is at
+    most the sorter's room: otherwise memory behind its buffers is overwritten."""
     sort_range(sorter, keys, entries, 0, n, sorter.starts, False)
 
 
@@ -101,7 +103,7 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
 
 cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
                      Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
-    """The same of keys start to stop - 1, by a scatter to pieces."""
+    """Sort keys start to stop - 1, by a scatter to pieces."""
     cdef word_t *out = <word_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef word_t low = keys[start], high = low
@@ -110,7 +112,7 @@ cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize
     cdef int range_bits, shift
     for i in range(start + 1, stop):
         low, high = min(low, keys[i]), max(high, keys[i])
-    if low == high:                         # the entries are in order
+    if low == high:                         # equal keys: entries stay in order
         memcpy(out + start, keys + start, (stop - start) * sizeof(word_t))
         return
     range_bits = bit_length(high - low)
@@ -137,7 +139,7 @@ cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize
         out[at] = keys[i]
         if entries != NULL:
             out_entries[at] = entries[i]
-    at = start                              # starts has the ends of pieces now
+    at = start                              # starts now has the ends of the pieces
     for piece in range(pieces):
         end = starts[piece]
         if end - at > 1 and shift:
@@ -151,7 +153,7 @@ cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize
 cdef inline void sort_piece(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
                             Py_ssize_t stop, word_t low, int shift, uint32_t *starts,
                             bint is_piece) noexcept nogil:
-    """A piece in sorter.keys, whose keys are less than 2^shift above low."""
+    """Sort one piece, which lies in sorter.keys. Its keys are from low to low + 2^shift - 1."""
     cdef word_t *piece = <word_t *>sorter.keys + start
     cdef uint64_t[LONG_PIECE] packed
     cdef Py_ssize_t n = stop - start
@@ -173,8 +175,8 @@ cdef inline void sort_piece(sorter_t *sorter, word_t *keys, uint32_t *entries, P
 
 cdef inline void sort_packed(word_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
                              word_t low, int position_bits, packed_t *packed) noexcept nogil:
-    """n keys, in place, and their entries to out: each key, less `low`, in a word with its
-    position. There is room for n packed words."""
+    """Sort n keys in place, and write their entries to out. A packed word is the key minus low, and
+    the position. packed has room for n words: otherwise memory behind it is overwritten."""
     cdef packed_t mask = (<packed_t>1 << position_bits) - 1
     cdef Py_ssize_t i
     for i in range(n):
@@ -190,9 +192,9 @@ cdef inline void sort_packed(word_t *keys, const uint32_t *entries, uint32_t *ou
 
 cdef Py_ssize_t mark_runs(const word_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil:
-    """Set the bit of each of n > 0 sorted keys that differs from the one before, and of each `nan`
-    if these equal nothing; clear the others, to the end of the last block. Returns how many are
-    set."""
+    """Set the bit of each of n > 0 sorted keys that differs from the key before it, and with
+    nan_unequal the bit of each nan. Clear all other bits, to the end of the last block. Returns the
+    number of set bits."""
     cdef Py_ssize_t blocks = blocks_of(n), block, j
     cdef word_t[64] copy
     for block in range(n >> 6):
@@ -211,7 +213,8 @@ cdef Py_ssize_t mark_runs(const word_t *keys, Py_ssize_t n, uint64_t nan, bint n
 
 
 cdef inline uint64_t changes_in(const word_t *keys, word_t last) noexcept nogil:
-    """Which of 64 keys differ from the one before; last comes before the first."""
+    """The bits of the keys, of 64, that differ from the key before them; last precedes the
+    first."""
     cdef word_t[64] changes
     cdef uint64_t bits
     cdef Py_ssize_t j

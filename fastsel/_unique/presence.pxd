@@ -1,36 +1,36 @@
-"""Words of a narrow range, each of which has an entry of its own in a table; see presence.pyx."""
+"""Direct-address tables for words of a narrow range; see presence.pyx."""
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from fastsel._core.parallel cimport Job
 from fastsel._unique.keys cimport any_t, canonical, fs_load, keys_t, rule_t
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.ordered_keys cimport ordered_key_of
 
 ctypedef struct range_t:
-    uint64_t[3] order           # how words become ordered keys
-    uint64_t base               # the ordered key with the first entry
-    uint64_t base_word          # its word
-    uint64_t mask               # of the entries, whose number is a power of two
-    Py_ssize_t blocks           # of 64 entries, at least one
-    bint is_integer             # words are canonical, and ordered as integers
+    uint64_t[3] order_map       # sign, negative, minimum: makes ordered keys
+    uint64_t base               # the ordered key of entry 0
+    uint64_t base_word          # the word of base
+    uint64_t mask               # number of entries minus 1; the number is a power of two
+    Py_ssize_t blocks           # blocks of 64 entries, at least one
+    bint is_integer             # every word is canonical, and words are in integer order
 
 
 cdef class Presence(Job):
     cdef keys_t keys
-    cdef object owned             # the array that the keys point to
+    cdef object owned             # the array that `keys` points to
     cdef range_t value_range
     cdef int threads
-    cdef Py_ssize_t entries       # of a table: whole blocks
+    cdef Py_ssize_t entries       # of a table, in whole blocks
     cdef cnp.npy_intp key_blocks
     cdef Py_ssize_t rounds
-    cdef Py_ssize_t key_chunks    # of the passes that follow
+    cdef Py_ssize_t key_chunks    # of the passes after this one
     cdef Py_ssize_t entry_chunks
-    cdef object bitmask           # of first occurrences, or None
-    cdef uint64_t[::1] bits       # [chunk][block of entries]: what occurs; merged, in chunk 0
-    cdef uint8_t[::1] present     # [chunk][entry]: what occurs, with firsts; else None
-    cdef uint64_t[::1] first_bits  # the bitmask
+    cdef object bitmask           # bitmask of first occurrences, or None
+    cdef uint64_t[::1] bits       # [chunk][block of entries]: which words occur; merged in chunk 0
+    cdef uint8_t[::1] present     # [chunk][entry]: 1 if the word occurs; or None
+    cdef uint64_t[::1] first_bits  # a view of bitmask
     cdef Py_ssize_t[::1] counts   # [chunk][entry], or None
-    cdef uint8_t[::1] failed      # by chunk: a key has no entry
+    cdef uint8_t[::1] failed      # by chunk: 1 if a key has no entry
 
     cdef bint find(self) except -1
     cdef Py_ssize_t[::1] merge(self)
@@ -39,13 +39,13 @@ cdef class Presence(Job):
                    Py_ssize_t stop) noexcept nogil
 
 cpdef cnp.ndarray ascending_values(
-    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple value_range, int threads)
+    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range, int threads)
 
 
 cdef class OverEntries(Job):
     cdef Presence presence
-    cdef Py_ssize_t[::1] offsets  # words before each chunk
-    cdef uint32_t[::1] group_ids  # by entry
+    cdef Py_ssize_t[::1] offsets  # number of words before each chunk
+    cdef uint32_t[::1] group_ids  # by entry: the group of its word
     cdef Py_ssize_t[::1] out
 
     cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil
@@ -53,14 +53,15 @@ cdef class OverEntries(Job):
 
 cdef inline bint find_entries(const range_t *value_range, const rule_t *rule, const any_t *items,
                               Py_ssize_t n, uint32_t *at) noexcept nogil:
-    """The entries of n <= 64 keys, which are loaded once; False if one has none."""
+    """Write the entries of n <= 64 keys, which are loaded once. Returns False if a key has no
+    entry."""
     cdef any_t[64] words
     cdef any_t entry, beyond = 0
     cdef Py_ssize_t j
     fs_load(words, items, n * sizeof(any_t))
-    if not value_range.is_integer:      # of 1 or 2 bytes: each of them has an entry
+    if not value_range.is_integer:      # words of 1 or 2 bytes: each word has an entry
         for j in range(n):
-            at[j] = <any_t>number_of(value_range.order, canonical(rule, words[j]))
+            at[j] = <any_t>ordered_key_of(value_range.order_map, canonical(rule, words[j]))
         return True
     for j in range(n):
         entry = words[j] - <any_t>value_range.base_word

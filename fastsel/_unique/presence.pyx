@@ -1,8 +1,8 @@
-"""Which words of a narrow range occur, by direct addressing: each has an entry of its own.
+"""Which words of a narrow range occur, by direct addressing: each word has an entry in a table.
 
-Each chunk of the keys has a table. An entry is a bit if the values are all that is wanted; else it
-is a byte, and then a bit is set for each key that is the first of its group in its chunk. The
-tables are merged. Their bits are in ascending order, as are the distinct values they stand for.
+Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise it is a
+byte, and a bitmask gets a bit for each key that is the first of its group in its chunk. At the end
+the tables are merged. The entries, and so the distinct values, are in ascending order.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,8 +13,8 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t, is_sparse
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.keys cimport any_t, canonical, describe_keys, is_plain
-from fastsel._unique.ordered_numbers cimport number_of, word_of
+from fastsel._unique.keys cimport any_t, canonical, describe_keys, is_identity
+from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
 
@@ -22,38 +22,40 @@ cdef const fs_level_t *level = fs_level()
 
 
 cdef class Presence(Job):
-    """Which words occur in each chunk of the keys. Each chunk has a table of its own."""
+    """Finds which words occur in each chunk of the keys; each chunk has a table of its own."""
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 tuple order not None, tuple value_range not None, bint firsts, bint counted,
-                 int threads):
-        """Of `size` > 0 words. value_range is (base, bits): the 2^bits ordered keys from base on
-        have an entry each; order is how words become ordered keys. firsts: first occurrences are
-        wanted, too."""
+                 tuple order_map not None, tuple value_range not None, bint with_firsts,
+                 bint counted, int threads):
+        """There are `size` > 0 keys, which are words. value_range is (base, bits): each of the
+        2^bits ordered keys from base on has an entry. order_map is (sign, negative, minimum) of
+        ordered_keys.pxd. with_firsts: find first occurrences, too."""
         cdef range_t *r = &self.value_range
         describe_keys(&self.keys, data, size, rule, None, (0, 1))
         self.owned, self.threads = data, threads
-        r.order, r.base = order, value_range[0]
-        r.base_word = word_of(r.order, r.base)
+        r.order_map, r.base = order_map, value_range[0]
+        r.base_word = word_of(r.order_map, r.base)
         r.mask = (<uint64_t>1 << <int>value_range[1]) - 1
         r.blocks = (<Py_ssize_t>r.mask >> 6) + 1
-        r.is_integer = is_plain(&self.keys.rule) and r.order[1] == 0
+        r.is_integer = is_identity(&self.keys.rule) and r.order_map[1] == 0
         self.key_blocks, self.entries = blocks_of(size), r.blocks * 64
         self.chunks = max(1, min(self.key_blocks, threads))
-        if not firsts:          # a table of bits pays if its keys have half as many bytes
+        if not with_firsts:          # a table of bits pays if its chunk has half its bytes
             self.chunks = max(1, min(self.chunks, 16 * size * self.keys.width // self.entries))
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * self.keys.width)
         self.key_chunks = chunk_count(
             self.key_blocks, threads, 64 * (self.keys.width + sizeof(Py_ssize_t)))
         self.entry_chunks = chunk_count(r.blocks, threads)
-        self.bits = new_u64(r.blocks if firsts else self.chunks * r.blocks)
-        self.present = new_u8(self.chunks * self.entries) if firsts else None
-        self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0) if firsts else None
+        self.bits = new_u64(r.blocks if with_firsts else self.chunks * r.blocks)
+        self.present = new_u8(self.chunks * self.entries) if with_firsts else None
+        self.bitmask = None
+        if with_firsts:
+            self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
         self.first_bits = self.bitmask
         self.counts = new_intp(self.chunks * self.entries) if counted else None
         self.failed = new_u8(self.chunks)
 
     cdef bint find(self) except -1:
-        """False if a key has no entry."""
+        """Fill the tables. Returns False if a key has no entry."""
         cdef Py_ssize_t k
         self.failed[:] = False
         self.run_rounds(self.rounds, self.threads)
@@ -63,15 +65,15 @@ cdef class Presence(Job):
         return True
 
     cdef Py_ssize_t[::1] merge(self):
-        """Merge the tables; returns how many words occur before each chunk of the entries, and in
-        all."""
+        """Merge the tables. Returns the number of words before each chunk of the entries, and the
+        total."""
         cdef Py_ssize_t[::1] offsets = new_intp(self.entry_chunks + 1)
         MergeTables(self, offsets).run(self.threads)
         scan(&offsets[0], self.entry_chunks)
         return offsets
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        """Chunk k % chunks of the keys, as far as round k // chunks."""
+        """Add the keys of round k // chunks of chunk k % chunks."""
         cdef Py_ssize_t start = round_start(self.key_blocks, self.chunks, self.rounds, k)
         cdef Py_ssize_t stop = round_start(
             self.key_blocks, self.chunks, self.rounds, k + self.chunks)
@@ -109,9 +111,9 @@ cdef class Presence(Job):
 
 
 cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
-                            Py_ssize_t stop, bint firsts) noexcept nogil:
-    """These blocks of the keys, to the table of the chunk; False if a key has no entry. firsts is a
-    constant: two loops are compiled."""
+                            Py_ssize_t stop, bint with_firsts) noexcept nogil:
+    """Add the blocks of keys to the table of the chunk. Returns False if a key has no entry.
+    with_firsts is a constant, so that two loops are compiled."""
     cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
     cdef uint8_t[::1] present = self.present
     cdef Py_ssize_t[::1] counts = self.counts
@@ -122,13 +124,13 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
     cdef uint8_t[64] is_new
     cdef uint8_t all_seen
     if any_t is uint8_t:
-        see_bytes(self, table, bytes_seen, firsts)
+        see_bytes(self, table, bytes_seen, with_firsts)
     while block < stop:
         if any_t is uint8_t:
-            if not counted:             # a vector of bytes at a time
+            if not counted:             # skip blocks whose bytes are all in the table
                 n = max(0, level.skip_seen(
                     <const char *>items + block * 64, whole - block, bytes_seen))
-                if firsts and n:
+                if with_firsts and n:
                     memset(&first_bits[block], 0, n * sizeof(uint64_t))
                 block += n
                 if block >= stop:
@@ -138,13 +140,13 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
             return False
         all_seen = 1
         for j in range(n):
-            if firsts:
+            if with_firsts:
                 all_seen &= present[table + at[j]]
             else:
                 all_seen &= <uint8_t>(bits[(table + at[j]) >> 6] >> (at[j] & 63))
-        if firsts and all_seen:
+        if with_firsts and all_seen:
             first_bits[block] = 0
-        elif firsts:
+        elif with_firsts:
             memset(is_new, 0, sizeof(is_new))
             for j in range(n):
                 is_new[j] = present[table + at[j]] ^ 1
@@ -155,7 +157,7 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
                 bits[(table + at[j]) >> 6] |= <uint64_t>1 << (at[j] & 63)
         if any_t is uint8_t:
             if not all_seen:
-                see_bytes(self, table, bytes_seen, firsts)
+                see_bytes(self, table, bytes_seen, with_firsts)
         if counted:
             for j in range(n):
                 counts[table + at[j]] += 1
@@ -164,21 +166,21 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
 
 
 cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
-                           bint firsts) noexcept nogil:
-    """Whether each byte, as it is before it becomes canonical, is in a table."""
+                           bint with_firsts) noexcept nogil:
+    """Note for each byte, before it becomes canonical, if the table has its word."""
     cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
         entry = table + <Py_ssize_t>(
-            number_of(self.value_range.order, canonical(&self.keys.rule, byte)) & 0xff)
-        if firsts:
+            ordered_key_of(self.value_range.order_map, canonical(&self.keys.rule, byte)) & 0xff)
+        if with_firsts:
             seen[byte] = self.present[entry]
         else:
             seen[byte] = <uint8_t>(self.bits[entry >> 6] >> (entry & 63)) & 1
 
 
 cdef class OverEntries(Job):
-    """A pass over chunks of the entries, in blocks of 64."""
+    """A pass over chunks of the entries; chunks are whole blocks."""
     def __cinit__(self, Presence presence, Py_ssize_t[::1] offsets,
                   uint32_t[::1] group_ids=None, Py_ssize_t[::1] out=None):
         self.presence, self.offsets, self.chunks = presence, offsets, presence.entry_chunks
@@ -189,8 +191,8 @@ cdef class OverEntries(Job):
 
 
 cdef class MergeTables(OverEntries):
-    """What occurs in all chunks, as the bits of the first table, and how many words that are. With
-    firsts, the table of each chunk gets what chunks before it have, too."""
+    """Merge the tables to the bits of the first table, and count the words. With first occurrences,
+    the table of each chunk also gets the words of the chunks before it."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] bits = self.presence.bits
         cdef uint8_t[::1] present = self.presence.present
@@ -212,11 +214,12 @@ cdef class MergeTables(OverEntries):
 # ---- ascending values alone -------------------------------------------------------------
 
 
-cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order,
+cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
                                    tuple value_range, int threads):
-    """The distinct ones of `size` > 0 integers, ascending; None if one has no entry. value_range
-    and order are as for Presence."""
-    cdef Presence presence = Presence(data, size, rule, order, value_range, False, False, threads)
+    """The distinct values of `size` > 0 integers, ascending; None if an integer has no entry.
+    value_range and order_map are as for Presence."""
+    cdef Presence presence = Presence(
+        data, size, rule, order_map, value_range, False, False, threads)
     cdef WriteValues write
     cdef cnp.npy_intp length
     if not presence.find():
@@ -229,7 +232,7 @@ cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule
 
 
 cdef class WriteValues(OverEntries):
-    """The words whose bits are set."""
+    """Write the words whose bits are set."""
     cdef cnp.ndarray values
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -249,7 +252,7 @@ cdef class WriteValues(OverEntries):
         cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1), block
         cdef Py_ssize_t at = self.offsets[k], found = self.offsets[k + 1] - at
         cdef uint64_t base = self.presence.value_range.base_word, word
-        if any_t is uint64_t and sizeof(intptr_t) == 8:     # as the positions of the bits
+        if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is a position plus base
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
                         is_sparse(found, stop - start), <intptr_t *>values + at, found)
             return

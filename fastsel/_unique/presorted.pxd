@@ -1,5 +1,6 @@
-"""What small_unique.pyx calls."""
+"""The function of presorted.pyx for small_unique.pyx."""
 cimport numpy as cnp
 
 cpdef tuple presorted(
-    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, int letter, int threads)
+    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, int character_width,
+    int threads)

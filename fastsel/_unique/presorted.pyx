@@ -1,5 +1,5 @@
-"""First occurrences in keys that are in order already, ascending or descending: equal ones lie side
-by side, and nothing has to be looked up."""
+"""First occurrences in keys that ascend or descend already: equal keys lie side by side, and no key
+has to be looked up."""
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -10,30 +10,31 @@ from fastsel._core.scratch cimport new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._unique.keys cimport BLOCKS, describe_keys, key_at, keys_t, load_words
 from fastsel._simd.levels cimport fs_level
-from fastsel._unique.ordered_numbers cimport number_of
+from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    RISES = 1               # what was seen
+    RISES = 1               # bits of `seen`: a key was greater than the key before it, or less
     FALLS = 2
 
-cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, int letter,
-                      int threads):
-    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys; None if they are
-    in no order. direction is 1 if they ascend, -1 if they descend and turned around are sorted.
-    Keys of 4 or 8 bytes are ordered by (sign, negative, less); if that is None, keys are strings of
-    letters of 1 or 4 bytes."""
+cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
+                      int character_width, int threads):
+    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys; None if the keys
+    are not in order. direction is 1 if they ascend, -1 if they descend and the reverse ascends, 0
+    if they descend and the reverse is no answer. With an order_map (sign, negative, minimum), keys
+    are numbers of 4 or 8 bytes; if it is None, keys are strings, and a character has
+    character_width bytes, 1 or 4."""
     cdef MarkRuns job = MarkRuns()
     cdef cnp.npy_intp blocks = blocks_of(size)
     cdef uint8_t seen = 0
     cdef Py_ssize_t k
     describe_keys(&job.keys, data, size, rule, None, (0, 1))
-    if order is not None:
-        job.order = order
-    job.letter = letter
+    if order_map is not None:
+        job.order_map = order_map
+    job.character_width = character_width
     bits = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
     job.bits = bits
     if job.mark(0, min(blocks, BLOCKS)) == RISES | FALLS:
@@ -45,18 +46,18 @@ cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order
         seen |= job.seen[k]
     if seen == RISES | FALLS:
         return None
-    if seen == FALLS:       # NaN that equals nothing would come last in the wrong order
+    if seen == FALLS:       # the reverse of several NaN would be in the wrong order
         return bits, 0 if job.keys.rule.nan_unequal else -1
     return bits, 1
 
 
 cdef class MarkRuns(Job):
-    """Which keys differ from the one before, as long as all rise, or fall."""
+    """Mark keys that differ from the key before them, while all keys rise, or all fall."""
     cdef keys_t keys
-    cdef uint64_t[3] order        # how words become ordered keys: sign, negative, less
-    cdef int letter               # bytes of a character of a string; 0: keys are numbers
+    cdef uint64_t[3] order_map    # sign, negative, minimum: makes ordered keys
+    cdef int character_width      # bytes of a character; 0 if keys are numbers
     cdef uint64_t[::1] bits
-    cdef uint8_t[::1] seen        # by each chunk
+    cdef uint8_t[::1] seen        # by chunk: RISES, FALLS or both
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t blocks = self.bits.shape[0]
@@ -64,15 +65,16 @@ cdef class MarkRuns(Job):
             chunk_start(blocks, self.chunks, k), chunk_start(blocks, self.chunks, k + 1))
 
     cdef uint8_t mark(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-        """The bits of these blocks; returns RISES, FALLS or both, and then not all are marked."""
-        if self.letter:
+        """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; after
+        both, some bits are not written."""
+        if self.character_width:
             return self.mark_strings(block, stop)
         return self.mark_numbers(block, stop)
 
     cdef uint8_t mark_numbers(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         cdef Py_ssize_t width = self.keys.width, whole = min(stop, self.keys.size >> 6), done
-        cdef uint64_t last = number_of(
-            self.order, key_at(&self.keys, max(block * 64 - 1, 0)))
+        cdef uint64_t last = ordered_key_of(
+            self.order_map, key_at(&self.keys, max(block * 64 - 1, 0)))
         cdef bint is_start = block == 0
         cdef int seen = 0
         while block < stop and seen != RISES | FALLS:
@@ -80,9 +82,9 @@ cdef class MarkRuns(Job):
             if block < whole and not self.keys.rule.nan_unequal:
                 done = level.mark_changes[width == 8](
                     self.keys.data + block * 64 * width, min(whole - block, BLOCKS),
-                    self.keys.rule.significant, self.keys.rule.limit, self.order, &last,
+                    self.keys.rule.significant, self.keys.rule.limit, self.order_map, &last,
                     &self.bits[block], &seen)
-            if done == 0:       # the last block, or one with words that are not canonical
+            if done == 0:       # the last block, or a block with words that are not canonical
                 self.mark_block(block, &last, &seen)
                 done = 1
             block += done
@@ -91,7 +93,8 @@ cdef class MarkRuns(Job):
         return <uint8_t>seen
 
     cdef void mark_block(self, Py_ssize_t block, uint64_t *last, int *seen) noexcept nogil:
-        """The same of one block, made canonical and filled up with its last key."""
+        """As mark_numbers, for one block: its words become canonical, and a short block is filled
+        up with its last key."""
         cdef uint64_t[64] words
         cdef uint32_t[64] narrow
         cdef uint64_t all_bits = <uint64_t>-1
@@ -103,7 +106,7 @@ cdef class MarkRuns(Job):
             narrow[j] = <uint32_t>words[j]
         level.mark_changes[self.keys.width == 8](
             <const char *>words if self.keys.width == 8 else <const char *>narrow, 1, all_bits,
-            all_bits, self.order, last, &self.bits[block], seen)
+            all_bits, self.order_map, last, &self.bits[block], seen)
         for j in range(n):
             if self.keys.rule.nan_unequal and words[j] == self.keys.rule.nan:
                 self.bits[block] |= <uint64_t>1 << j
@@ -113,25 +116,25 @@ cdef class MarkRuns(Job):
         cdef const char *string
         cdef uint64_t word
         cdef uint8_t seen = 0
-        cdef int turn
+        cdef int comparison
         while block < stop and seen != RISES | FALLS:
             word = block == 0
             for i in range(max(block * 64, 1), min(block * 64 + 64, self.keys.size)):
                 string = self.keys.data + i * width
-                turn = compare(string - width, string, width, self.letter)
-                word |= <uint64_t>(turn != 0) << (i & 63)
-                seen |= RISES if turn < 0 else FALLS if turn > 0 else 0
+                comparison = compare(string - width, string, width, self.character_width)
+                word |= <uint64_t>(comparison != 0) << (i & 63)
+                seen |= RISES if comparison < 0 else FALLS if comparison > 0 else 0
             self.bits[block] = word
             block += 1
         return seen
 
 
 cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
-                        int letter) noexcept nogil:
-    """Less than 0, 0 or more than 0, as the one string is before, like or after the other."""
+                        int character_width) noexcept nogil:
+    """Less than 0, 0 or greater than 0 if `one` is less than, equal to or greater than `other`."""
     cdef uint32_t a, b
     cdef Py_ssize_t at
-    if letter == 1:
+    if character_width == 1:
         return memcmp(one, other, width)
     for at in range(0, width, 4):
         memcpy(&a, one + at, 4)
@@ -146,8 +149,8 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
 
 def group_runs(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
                Py_ssize_t size, const Py_ssize_t[::1] ranks, int threads):
-    """The inverse of keys of which the first one of each run has its bit set: the number of each
-    key's run, or the rank of that. offsets are those of the chunks of bits."""
+    """The inverse of keys in runs; bits mark the first key of each run. A key gets the index of its
+    run, or the rank of this index. offsets has the set bits before each chunk."""
     cdef cnp.npy_intp length = size
     inverse = new_result(1, &length, cnp.NPY_INTP)
     GroupRuns(bits, offsets, ranks, inverse).run(threads)
@@ -169,7 +172,7 @@ cdef class GroupRuns(Job):
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t blocks = bits.shape[0], group = -1, run = self.offsets[k] - 1, i
-        if run >= 0:            # of the chunk before
+        if run >= 0:            # the last run of the chunk before
             group = run if self.ranks is None else self.ranks[run]
         for i in range(chunk_start(blocks, self.chunks, k) * 64,
                        min(chunk_start(blocks, self.chunks, k + 1) * 64, inverse.shape[0])):

@@ -1,21 +1,21 @@
-"""Which part a key belongs to, by its place among quantiles of a sample; see quantiles.pyx."""
+"""The part of a key, by quantiles of a sample; see quantiles.pyx."""
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
 from fastsel._core.scratch cimport Block
 from fastsel._simd.blocks cimport fs_cells_t
 
-# A table of cells, which tells some limits apart.
+# A table of cells, for some of the limits.
 ctypedef struct node_t:
     fs_cells_t cells
-    Py_ssize_t first              # position of cell 0 in part_of
+    Py_ssize_t first              # index of cell 0 in part_of
 
 
 cdef class Quantiles:
     cdef readonly Py_ssize_t parts
-    cdef uint64_t[::1] limits     # of the parts but the first, ascending, with the gap closed
+    cdef uint64_t[::1] limits     # first keys of parts 1, 2 ..., ascending, with the gap closed
     cdef Block node_block
     cdef node_t *nodes
-    cdef uint16_t[::1] part_of    # by cell: a part, or MAX_PARTS plus a node
+    cdef uint16_t[::1] part_of    # by cell: a part, or MAX_PARTS plus the index of a node
     cdef Py_ssize_t n_nodes
     cdef Py_ssize_t n_cells
 

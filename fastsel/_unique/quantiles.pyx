@@ -1,11 +1,12 @@
-"""Quantiles of a sample cut the keys into parts of about equal size, however they are spread.
+"""Quantiles of a sample divide the keys into parts of about equal size, for any distribution.
 
-A key's part is found without a search: its distance from the least quantile, shifted, is a cell of
-a table, and a cell says the part. A cell with several quantiles in it leads to a table of its own,
-for as many levels as it takes. A single quantile moves to the start of its cell.
+The quantiles are the limits between parts. A table gives the part of a key without a search: the
+distance of the key from the smallest limit, shifted, is the cell of the table, and the cell has the
+part. If a cell has one limit, the limit moves to the start of the cell. If a cell has several
+limits, it has a table of its own, a node, and so on.
 
-The widest gap between two quantiles is left out of the table. Floats of both signs have one around
-zero, where most of the exponents are, and few keys; and so have integers with a far outlier.
+The table leaves out the widest gap between two limits. Floats of both signs have a wide gap around
+zero, with most of the exponents but few keys; integers with a far outlier have one, too.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -14,19 +15,19 @@ from fastsel._core.scratch cimport new_block, new_u16, new_u64
 from fastsel._simd.blocks cimport fs_cells_t, fs_level_t
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.keys cimport BATCH
-from fastsel._unique.ordered_numbers cimport bit_length
+from fastsel._unique.ordered_keys cimport bit_length
 from fastsel._unique.scatter cimport MAX_PARTS
 
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     CELLS_PER_LIMIT = 16
-    MAX_LEVELS = 12         # each tells at least 5 of 64 bits apart
+    MAX_LEVELS = 12         # each level uses at least 5 of 64 bits
 
 
 cdef class Quantiles:
     def __init__(self, const uint64_t[::1] sample not None, Py_ssize_t parts):
-        """sample is in ascending order, and has at least as many keys as there are parts."""
+        """sample ascends, and has at least `parts` keys."""
         cdef Py_ssize_t n = parts - 1, k
         cdef fs_cells_t cells
         self.parts = parts
@@ -36,7 +37,7 @@ cdef class Quantiles:
         self.limits = new_u64(n)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
-        # A key that is a quantile more than once has a part of its own.
+        # A key that is several quantiles gets a part of its own.
         for k in range(n - 1, 0, -1):
             if self.limits[k] == self.limits[k - 1] and self.limits[k] != <uint64_t>-1:
                 self.limits[k] += 1
@@ -47,7 +48,7 @@ cdef class Quantiles:
         self.build(0, n, cells)
 
     cdef int close_gap(self, fs_cells_t *cells) except -1:
-        """The widest gap becomes as wide as the others are on average; `cells` say where it is."""
+        """Make the widest gap as wide as the average of the others, and note it in cells."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
@@ -67,13 +68,13 @@ cdef class Quantiles:
         return 0
 
     cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1:
-        """The node of limits first to stop - 1, given where the gap is; returns its number."""
-        cdef Py_ssize_t number = self.n_nodes, start = self.n_cells, k = first, m, cell
-        cdef uint64_t span = self.limits[stop - 1] - self.limits[first], low
+        """Build the node of the limits first to stop - 1; cells has the gap. Returns its index."""
+        cdef Py_ssize_t node = self.n_nodes, start = self.n_cells, k = first, m, cell
+        cdef uint64_t value_range = self.limits[stop - 1] - self.limits[first], low
         cells.low = self.limits[first]
-        cells.shift = max(0, bit_length(span) - bit_length(CELLS_PER_LIMIT * (stop - first)))
-        cells.last = (span >> cells.shift) + 1
-        self.nodes[number].cells, self.nodes[number].first = cells, start
+        cells.shift = max(0, bit_length(value_range) - bit_length(CELLS_PER_LIMIT * (stop - first)))
+        cells.last = (value_range >> cells.shift) + 1
+        self.nodes[node].cells, self.nodes[node].first = cells, start
         self.n_nodes += 1
         self.n_cells += cells.last + 1
         self.part_of[start] = <uint16_t>first
@@ -87,14 +88,14 @@ cdef class Quantiles:
             self.part_of[start + cell] = <uint16_t>(
                 m if m - k <= 1 else MAX_PARTS + self.build(k, m, cells))
             k = m
-        return number
+        return node
 
     cdef void choose_parts(self, const uint64_t *keys, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        """The parts of n <= BATCH keys: how many limits are not above them, more or less; of keys
-        in ascending order, in ascending order."""
+        """Write the parts of n <= BATCH keys: about the number of limits that are at most the key.
+        A greater key never has a lower part."""
         cdef const uint16_t[::1] part_of = self.part_of
         cdef uint32_t[BATCH] cells
-        cdef uint16_t found, most = 0
+        cdef uint16_t found, found_bits = 0
         cdef const fs_cells_t *root
         cdef uint64_t key
         cdef Py_ssize_t j
@@ -106,8 +107,8 @@ cdef class Quantiles:
         for j in range(n):
             found = part_of[cells[j]]
             parts[j] = <uint8_t>found
-            most |= found
-        if most < MAX_PARTS:
+            found_bits |= found
+        if found_bits < MAX_PARTS:
             return
         for j in range(n):
             found = part_of[cells[j]]
@@ -119,6 +120,6 @@ cdef class Quantiles:
 
 
 cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
-    """The position in part_of of the cell of a key, behind the closed gap."""
+    """The index in part_of of the cell of a key, which is given with the gap closed."""
     cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
     return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)

@@ -1,11 +1,11 @@
-"""A filter of recent keys, for first occurrences of few groups: each key is compared, before it
-becomes canonical, with the one in its slot; if they are equal it needs no lookup. That takes a
-quarter of the time of one."""
+"""A filter of recent keys, for first occurrences of few groups. Each key, before it becomes
+canonical, is compared with the recent key in its slot; if they are equal, the key needs no lookup.
+The comparison takes a quarter of the time of a lookup."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._unique.keys cimport BATCH, BLOCKS, canonical, keys_t, load_word
-from fastsel._core.scratch cimport take_zeros
+from fastsel._core.scratch cimport alloc_zeros
 
 cdef extern from "hashing.h" nogil:
     enum:
@@ -16,38 +16,40 @@ cdef inline uint32_t factor_of(const keys_t *keys) noexcept nogil:
     return <uint32_t>(keys.factor >> 32) | <uint32_t>0x80000001
 
 
-cdef inline Py_ssize_t other_keys(const void *recent, const keys_t *keys, const fs_level_t *level,
-                                  Py_ssize_t start, Py_ssize_t n,
-                                  intptr_t *positions) noexcept nogil:
-    """Which of n <= BATCH keys are not in their slots, by their positions from start on; those
-    beyond the last whole block count as such."""
+cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
+                                       const fs_level_t *level, Py_ssize_t start, Py_ssize_t n,
+                                       intptr_t *positions) noexcept nogil:
+    """Write the positions, from start on, of the keys that are not recent; there are n <= BATCH
+    keys. Keys behind the last full block count as not recent. Returns the number of positions."""
     cdef uint64_t[BLOCKS] bits
-    cdef Py_ssize_t others = n & 63
-    bits[n >> 6 if others else 0] = (<uint64_t>1 << others) - 1
-    others += level.mark_not_recent[keys.width == 8](
+    cdef Py_ssize_t count = n & 63
+    bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
+    count += level.mark_not_recent[keys.width == 8](
         keys.data + start * keys.width, n >> 6, recent, factor_of(keys), bits)
-    if others:
-        level.write(bits, blocks_of(n), 0, False, positions, others)
-    return others
+    if count:
+        level.write(bits, blocks_of(n), 0, False, positions, count)
+    return count
 
 
 cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
-    """Slots that no key is in; NULL if there is no memory. To be given back."""
-    cdef void *recent = take_zeros(keys.width << FS_RECENT_BITS)
+    """An empty filter, or NULL if there is no memory. The caller frees it."""
+    cdef void *recent = alloc_zeros(keys.width << FS_RECENT_BITS)
     if recent != NULL:
-        put(recent, keys.width, 0, 1)   # where 0 would be; the slot of 1 is another one
+        # Slot 0 must not have 0, its own key. 1 belongs to another slot.
+        set_slot(recent, keys.width, 0, 1)
     return recent
 
 
-cdef inline void remember(void *recent, const keys_t *keys, Py_ssize_t i,
-                          uint64_t word) noexcept nogil:
-    """Key i, whose word has been added, unless another thread has changed it."""
+cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i,
+                             uint64_t word) noexcept nogil:
+    """Put key i into its slot, unless another thread has changed it: `word` has been added."""
     cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
     if canonical(&keys.rule, item) == word:
-        put(recent, keys.width, fs_recent_slot(item, factor_of(keys)), item)
+        set_slot(recent, keys.width, fs_recent_slot(item, factor_of(keys)), item)
 
 
-cdef inline void put(void *recent, Py_ssize_t width, uint32_t slot, uint64_t item) noexcept nogil:
+cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,
+                          uint64_t item) noexcept nogil:
     if width == 8:
         (<uint64_t *>recent)[slot] = item
     else:

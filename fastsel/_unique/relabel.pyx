@@ -1,9 +1,10 @@
-"""The inverse in another order of the groups."""
+"""The inverse for another order of the groups."""
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 
 
 def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
-    """Each group becomes its rank, in place; every item of inverse is below the length of ranks."""
+    """Replace each group id by its rank. Every item of inverse is less than the length of ranks:
+    otherwise memory behind ranks is read."""
     Relabel(ranks, inverse, threads).run(threads)
 
 

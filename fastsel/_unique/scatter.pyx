@@ -1,14 +1,14 @@
-"""The scatter: keys are written to parts, stably, in two passes over chunks of them.
+"""The scatter: keys are written to parts, stably, in two passes over chunks of the keys.
 
-The first pass counts the keys of each part in each chunk, an exclusive scan says where each chunk
-writes to each part, and the second pass writes. Within a part, keys stay in the order in which they
-were given. A subclass of Scatter decides to which part a key belongs: by its hash (partitions.pyx)
-or by its place among quantiles of a sample (sorting.pyx).
+Pass 1 counts the keys of each part in each chunk. An exclusive scan of the counts says where each
+chunk writes to each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
+Scatter chooses the part of a key: by its hash (partitions.pyx) or by quantiles of a sample
+(sorting.pyx).
 
-The first pass notes the part of each key in a byte of its own. The second pass reads that byte, so
-that both agree even if another thread writes to the keys meanwhile. The same bytes lead back: the
-entry of a key is the next one of its part, in the order of the keys. So what is known of each
-entry is read from as many streams as there are parts, and written as one (`read_back`).
+Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
+if another thread writes to the keys meanwhile. The bytes also lead back from the entries of the
+parts to the keys: in the order of the keys, each key takes the next entry of its part. So results
+are read as one stream per part, and written as one stream (`read_back`).
 """
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -22,8 +22,9 @@ from fastsel._unique.keys cimport BATCH
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
                       int threads) except -1:
-        """The memory for at most MAX_PARTS parts of `self.keys`, fewer than 2^32 if their positions
-        are wanted. part_of has a byte for each key, or is None."""
+        """Allocate the memory for `parts` parts of `self.keys`, at most MAX_PARTS. With positions
+        there are fewer than 2^32 keys: otherwise positions wrap around. part_of has a byte for each
+        key, or is None."""
         cdef Py_ssize_t size = self.keys.size
         self.parts = parts
         self.key_blocks = blocks_of(size)
@@ -37,20 +38,20 @@ cdef class Scatter:
         return 0
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
-        """The words that stand for n keys, each loaded once."""
+        """Write the words of n keys from start on; each key is loaded once."""
         pass
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        """The parts of n keys."""
+        """Write the parts of n keys from start on."""
         pass
 
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil:
-        """Where a part begins; part `parts` begins where the last one ends."""
+        """Where a part begins; for `parts`, where the last part ends."""
         return self.starts[part * self.key_chunks]
 
 
 cdef int scatter_keys(Scatter scatter, int threads) except -1:
-    """Both passes."""
+    """Run both passes."""
     cdef CountParts count = CountParts(scatter)
     cdef WriteParts write = WriteParts(scatter)
     count.run(threads)
@@ -60,7 +61,7 @@ cdef int scatter_keys(Scatter scatter, int threads) except -1:
 
 
 cdef class OverKeys(Job):
-    """A pass over chunks of the keys, in blocks of 64."""
+    """A pass over chunks of the keys; chunks are whole blocks."""
     cdef Scatter scatter
 
     def __cinit__(self, Scatter scatter):
@@ -73,7 +74,7 @@ cdef class OverKeys(Job):
 
 
 cdef class CountParts(OverKeys):
-    """Pass 1: the part of each key, and how many keys of each part a chunk has."""
+    """Pass 1: note the part of each key, and count the keys of each part."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.first_key(k), stop = self.first_key(k + 1)
         cdef Py_ssize_t[::1] starts = self.scatter.starts
@@ -92,7 +93,7 @@ cdef class CountParts(OverKeys):
 
 
 cdef class WriteParts(OverKeys):
-    """Pass 2: the words, and the positions if they are wanted, of a chunk's keys."""
+    """Pass 2: write the words of a chunk's keys, and their positions if wanted."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         if self.scatter.narrow:
             self.write(k, <uint32_t *>self.scatter.words)
@@ -127,18 +128,18 @@ cdef class WriteParts(OverKeys):
 
 
 cdef inline void next_entries(Scatter scatter, Py_ssize_t k, Py_ssize_t *next_entry) noexcept nogil:
-    """Where the entries of chunk k of the keys begin in each part."""
+    """Write where the entries of chunk k begin in each part."""
     cdef const Py_ssize_t[::1] starts = scatter.starts
     cdef Py_ssize_t p
     for p in range(scatter.parts):
         next_entry[p] = starts[p * scatter.key_chunks + k]
 
 
-# ---- the way back -----------------------------------------------------------------------
+# ---- from parts back to keys ------------------------------------------------------------
 
 
 cdef class ReadGroups(OverKeys):
-    """The group of each key."""
+    """Write the group id of each key: the id of its entry plus the offset of its part."""
     cdef const uint32_t[::1] group_ids
     cdef const Py_ssize_t[::1] offsets
     cdef Py_ssize_t[::1] inverse
@@ -159,7 +160,7 @@ cdef class ReadGroups(OverKeys):
 
 
 cdef class ReadFlags(OverKeys):
-    """The flag of each key."""
+    """Write the flag of each key."""
     cdef const uint8_t[::1] flags
     cdef uint8_t[::1] out
 
@@ -178,7 +179,7 @@ cdef class ReadFlags(OverKeys):
 
 cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1:
-    """The group of each key: of its entry, plus the offset of its part."""
+    """Write the group id of each key: the id of its entry plus the offset of its part."""
     cdef ReadGroups job = ReadGroups(scatter)
     job.group_ids, job.offsets, job.inverse = group_ids, offsets, inverse
     job.run(threads)
@@ -187,7 +188,7 @@ cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssiz
 
 cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1] out,
                          int threads) except -1:
-    """The flag of each key, from that of each entry."""
+    """Write the flag of each key: the flag of its entry."""
     cdef ReadFlags job = ReadFlags(scatter)
     job.flags, job.out = flags, out
     job.run(threads)

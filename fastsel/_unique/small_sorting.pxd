@@ -1,4 +1,4 @@
-"""The task of small_unique.pyx, and what small_sorting.pyx does of it."""
+"""Functions of small_sorting.pyx for small_unique.pyx, and their common arguments."""
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 
@@ -7,7 +7,7 @@ from fastsel._unique.keys cimport keys_t
 
 ctypedef struct small_t:
     keys_t keys
-    uint64_t[3] order
+    uint64_t[3] order_map
     Py_ssize_t size
 
 cdef tuple by_sorting(
@@ -17,4 +17,4 @@ cdef int sort_positions(
     Scratch scratch) except -1
 cdef cnp.ndarray values_at(
     const small_t *task, cnp.ndarray a, const Py_ssize_t *positions, cnp.npy_intp groups)
-cdef cnp.ndarray array_of(const Py_ssize_t *numbers, cnp.npy_intp length)
+cdef cnp.ndarray array_of(const Py_ssize_t *positions, cnp.npy_intp length)

@@ -1,8 +1,8 @@
-"""unique of small arrays: all outputs from one call on one thread, under the GIL.
+"""unique of small arrays: all outputs from one call on one thread, with the GIL.
 
-Keys in order, and those of a narrow range, go to the kernels for these. Of the others, few keys,
-and those of which hardly any is repeated, are sorted beside their positions where the answer is
-ascending; the rest is put into a hash table, whose groups are then sorted likewise.
+Keys that are in order, and keys of a narrow range, go to their kernels (presorted, dense). For
+ascending values, other keys are sorted beside their positions if they are few or nearly all
+distinct. All remaining keys go to a hash table, and for ascending values its groups are sorted.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
@@ -14,10 +14,10 @@ from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.dense cimport dense
 from fastsel._unique.tables cimport chunk_table_t, fill, free_chunk_table
-from fastsel._unique.keys cimport BATCH, describe_keys, is_plain, key_at
+from fastsel._unique.keys cimport BATCH, describe_keys, is_identity, key_at
 from fastsel._unique.presence cimport ascending_values
 from fastsel._unique.presorted cimport presorted
-from fastsel._unique.sample cimport span_of, span_t
+from fastsel._unique.sample cimport sampled_range_of, sampled_range_t
 from fastsel._unique.small_sorting cimport (
     array_of, by_sorting, small_t, sort_positions, values_at)
 from fastsel._unique.hash_table cimport NO_MEMORY, table_resize, table_start
@@ -27,16 +27,17 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 
-def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order, tuple seeds not None,
+def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, tuple seeds not None,
                  bint index, bint inverse, bint counts, bint ascending, Py_ssize_t entries,
                  Py_ssize_t share):
-    """(values, index, inverse, counts) of a small array, None for what is not wanted: ascending if
-    that is wanted and `order` is given, else in order of first occurrence.
+    """(values, index, inverse, counts) of a small array, None for an output that is not wanted.
+    With `ascending` and an order_map, values ascend; otherwise they are in order of first
+    occurrence. None instead of all if the hash table gives up.
 
-    rule is that of a's items, which are words or longer than 8 bytes, order that of the words that
-    are numbers; a direct-address table has at most so many entries, and 0 says that the array is so
-    small that a sample does not pay. If the answer is to ascend, all keys are sorted if more than
-    one of `share` is distinct. None if the hash table gives up.
+    rule belongs to the items of a, which are words or longer than 8 bytes; order_map to their
+    words, if they are numbers. `entries` is the limit for a direct-address table; 0 for arrays that
+    are too small for a sample. For ascending values, all keys are sorted if more than 1 in `share`
+    is distinct.
     """
     cdef small_t task
     cdef Scratch scratch = Scratch()
@@ -46,48 +47,50 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order, tuple
         a = cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
     task.size = cnp.PyArray_SIZE(a)
     describe_keys(&task.keys, a, task.size, rule, None, seeds)
-    if order is not None:
-        task.order = order
+    if order_map is not None:
+        task.order_map = order_map
         if entries:
-            found = by_sample(&task, a, rule, order, index, inverse, counts, ascending,
+            found = by_sample(&task, a, rule, order_map, index, inverse, counts, ascending,
                               entries)
             if found is not None:
                 return found
         elif ascending:
             return by_sorting(&task, a, scratch, index, inverse, counts)
-    return by_table(&task, a, scratch, index, inverse, counts, ascending and order is not None,
+    return by_table(&task, a, scratch, index, inverse, counts, ascending and order_map is not None,
                     share if entries else 0)
 
 
-cdef tuple by_sample(small_t *task, cnp.ndarray a, tuple rule, tuple order,
+cdef tuple by_sample(small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
                      bint index, bint inverse, bint counts, bint ascending, Py_ssize_t entries):
-    """Keys in order, and those of a narrow range; None for others, as a sample says."""
-    cdef span_t span = span_of(&task.keys, task.order)
+    """The outputs for keys that are in order or of a narrow range, according to a sample; otherwise
+    None."""
+    cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
-    if span.in_order and task.keys.width >= 4:
-        found = presorted(a, task.size, rule, order, 0, 1)
+    if sampled.in_order and task.keys.width >= 4:
+        found = presorted(a, task.size, rule, order_map, 0, 1)
         if found is not None and (found[1] > 0 or not ascending):
             return by_runs(task, a, found[0], index, inverse, counts)
-    if not span.addresses or <Py_ssize_t>1 << min(span.bits, 62) > entries:
+    if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > entries:
         return None
-    if ascending and not (index or inverse or counts) and is_plain(&task.keys.rule):
-        values = ascending_values(a, task.size, rule, order, (span.base, span.bits), 1)
+    if ascending and not (index or inverse or counts) and is_identity(&task.keys.rule):
+        values = ascending_values(a, task.size, rule, order_map, (sampled.base, sampled.bits), 1)
         return None if values is None else (values.view(a.dtype), None, None, None)
-    found = dense(a, task.size, rule, order, (span.base, span.bits), ascending, inverse, counts, 1)
+    found = dense(a, task.size, rule, order_map, (sampled.base, sampled.bits), ascending, inverse,
+                  counts, 1)
     if found is None:
         return None
-    first_positions, labels, sizes = found
+    first_positions, inverse_out, counts_out = found
     if not ascending:
-        index_out = set_bits(task, first_positions) if index else None
-        return marked(task, a, first_positions), index_out, labels, sizes
+        index_out = bit_positions(task, first_positions) if index else None
+        return compress_items(task, a, first_positions), index_out, inverse_out, counts_out
     groups = cnp.PyArray_SIZE(first_positions)
     values = values_at(task, a, <Py_ssize_t *>cnp.PyArray_DATA(first_positions), groups)
-    return values, first_positions if index else None, labels, sizes
+    return values, first_positions if index else None, inverse_out, counts_out
 
 
-cdef cnp.ndarray marked(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask):
-    """The items whose bits are set."""
+cdef cnp.ndarray compress_items(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask):
+    """The items whose bits are set in a bitmask."""
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
     cdef Py_ssize_t blocks = blocks_of(task.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
@@ -97,8 +100,8 @@ cdef cnp.ndarray marked(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask)
     return values
 
 
-cdef cnp.ndarray set_bits(const small_t *task, cnp.ndarray bitmask):
-    """Where they are."""
+cdef cnp.ndarray bit_positions(const small_t *task, cnp.ndarray bitmask):
+    """The positions of the set bits."""
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
     cdef Py_ssize_t blocks = blocks_of(task.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
@@ -108,31 +111,31 @@ cdef cnp.ndarray set_bits(const small_t *task, cnp.ndarray bitmask):
     return out
 
 
-cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray heads, bint index, bint inverse,
-                   bint counts):
-    """The outputs of keys that ascend, of which the heads of runs are marked."""
+cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray run_starts, bint index,
+                   bint inverse, bint counts):
+    """The outputs of ascending keys; run_starts is the bitmask of the first keys of runs."""
     cdef cnp.npy_intp size = task.size, groups
-    cdef cnp.ndarray first_positions, labels = None, sizes = None
+    cdef cnp.ndarray first_positions, inverse_out = None, counts_out = None
     cdef const Py_ssize_t *starts
     cdef Py_ssize_t g, j, stop
-    values = marked(task, a, heads)
+    values = compress_items(task, a, run_starts)
     if not (index or inverse or counts):
         return values, None, None, None
-    first_positions = set_bits(task, heads)
+    first_positions = bit_positions(task, run_starts)
     starts = <const Py_ssize_t *>cnp.PyArray_DATA(first_positions)
     groups = cnp.PyArray_SIZE(first_positions)
     if inverse:
-        labels = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
     if counts:
-        sizes = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
     for g in range(groups):
         stop = starts[g + 1] if g + 1 < groups else size
         if counts:
-            (<Py_ssize_t *>cnp.PyArray_DATA(sizes))[g] = stop - starts[g]
+            (<Py_ssize_t *>cnp.PyArray_DATA(counts_out))[g] = stop - starts[g]
         if inverse:
             for j in range(starts[g], stop):
-                (<Py_ssize_t *>cnp.PyArray_DATA(labels))[j] = g
-    return values, first_positions if index else None, labels, sizes
+                (<Py_ssize_t *>cnp.PyArray_DATA(inverse_out))[j] = g
+    return values, first_positions if index else None, inverse_out, counts_out
 
 
 # ---- table ------------------------------------------------------------------------------
@@ -140,71 +143,73 @@ cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray heads, bint i
 
 cdef tuple by_table(small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse,
                     bint counts, bint ascending, Py_ssize_t share):
-    """None if the table gives up. How many of the first keys are repeated says how many groups
-    there are (the birthday problem), and whether all keys are sorted instead; not if share is 0."""
-    cdef chunk_table_t part
+    """The outputs by a hash table; None if the table gives up. Repeated keys among the first BATCH
+    keys give an estimate of the number of groups (the birthday problem), which decides if all keys
+    are sorted instead. With share 0, keys are never sorted."""
+    cdef chunk_table_t chunk_table
     cdef cnp.npy_intp size = task.size, groups
     cdef Py_ssize_t sampled
-    cdef bint numbered = inverse or counts or not task.keys.is_word
+    cdef bint with_ids = inverse or counts or not task.keys.is_word
     cdef Py_ssize_t *inverse_data = NULL
-    memset(&part, 0, sizeof(part))
-    labels = None
+    memset(&chunk_table, 0, sizeof(chunk_table))
+    inverse_out = None
     if inverse:
-        labels = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-        inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(labels)
+        inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
     try:
         sampled = BATCH if share and size > BATCH else size
-        part.status = table_start(&part.table, &task.keys, numbered, size, 0, sampled)
-        if part.status == 0:
-            fill(&part, &task.keys, 0, sampled, counts, inverse_data)
-        groups = part.table.length
-        if part.status == 0 and sampled < size:
-            groups = min(size, BATCH * BATCH // (2 * (BATCH - part.table.length) + 1))
+        chunk_table.status = table_start(&chunk_table.table, &task.keys, with_ids, size, 0, sampled)
+        if chunk_table.status == 0:
+            fill(&chunk_table, &task.keys, 0, sampled, counts, inverse_data)
+        groups = chunk_table.table.length
+        if chunk_table.status == 0 and sampled < size:
+            groups = min(size, BATCH * BATCH // (2 * (BATCH - chunk_table.table.length) + 1))
             if ascending and groups * share > size:
                 return by_sorting(task, a, scratch, index, inverse, counts)
             if groups * 2 > size:
-                part.status = table_resize(&part.table, &task.keys, size)
-        if part.status == 0 and sampled < size:
-            fill(&part, &task.keys, sampled, size, counts, inverse_data)
-        if part.status == NO_MEMORY:
+                chunk_table.status = table_resize(&chunk_table.table, &task.keys, size)
+        if chunk_table.status == 0 and sampled < size:
+            fill(&chunk_table, &task.keys, sampled, size, counts, inverse_data)
+        if chunk_table.status == NO_MEMORY:
             raise MemoryError()
-        if part.status:
+        if chunk_table.status:
             return None
-        return groups_of(task, a, scratch, &part, labels, index, counts, ascending)
+        return groups_of(task, a, scratch, &chunk_table, inverse_out, index, counts, ascending)
     finally:
-        free_chunk_table(&part)
+        free_chunk_table(&chunk_table)
 
 
-cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch, const chunk_table_t *part,
-                     cnp.ndarray labels, bint index, bint counts, bint ascending):
+cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch,
+                     const chunk_table_t *chunk_table, cnp.ndarray inverse_out, bint index,
+                     bint counts, bint ascending):
     """The outputs of the groups of a table."""
-    cdef cnp.npy_intp groups = part.table.length, size = task.size
-    cdef Py_ssize_t *first_positions = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *order = <Py_ssize_t *>scratch.take(groups * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *numbers
+    cdef cnp.npy_intp groups = chunk_table.table.length, size = task.size
+    cdef Py_ssize_t *first_positions = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
+    cdef Py_ssize_t *order = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
+    cdef Py_ssize_t *group_ids
     cdef uint64_t *words
     cdef Py_ssize_t g, j
-    cdef cnp.ndarray sizes = None
+    cdef cnp.ndarray counts_out = None
     if ascending:
-        words = <uint64_t *>scratch.take(groups * sizeof(uint64_t))
+        words = <uint64_t *>scratch.alloc(groups * sizeof(uint64_t))
         for g in range(groups):
-            words[g] = key_at(&task.keys, part.table.firsts[g])
+            words[g] = key_at(&task.keys, chunk_table.table.first_positions[g])
         sort_positions(task, words, groups, order, scratch)
     else:
         for g in range(groups):
             order[g] = g
     for g in range(groups):
-        first_positions[g] = part.table.firsts[order[g]]
+        first_positions[g] = chunk_table.table.first_positions[order[g]]
     values = values_at(task, a, first_positions, groups)
     index_out = array_of(first_positions, groups) if index else None
     if counts:
-        sizes = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
         for g in range(groups):
-            (<Py_ssize_t *>cnp.PyArray_DATA(sizes))[g] = part.table.counts[order[g]]
-    if ascending and labels is not None:
+            (<Py_ssize_t *>cnp.PyArray_DATA(counts_out))[g] = chunk_table.table.counts[order[g]]
+    if ascending and inverse_out is not None:
         for g in range(groups):
             first_positions[order[g]] = g
-        numbers = <Py_ssize_t *>cnp.PyArray_DATA(labels)
+        group_ids = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
         for j in range(size):
-            numbers[j] = first_positions[numbers[j]]
-    return values, index_out, labels, sizes
+            group_ids[j] = first_positions[group_ids[j]]
+    return values, index_out, inverse_out, counts_out

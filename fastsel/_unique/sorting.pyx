@@ -1,11 +1,13 @@
-"""Groups of equal keys in ascending order: the keys are scattered to parts by their value, and each
+"""Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
 part is sorted in the cache of one thread, so that equal keys lie side by side.
 
-Keys of 4 and 8 bytes become integers of the same order. A sample says where the parts meet
-(quantiles.pyx), the scatter of scatter.pyx writes them, the sort of a part is that of pieces.pyx.
-What a part no longer needs is written over: the first words of a part become its distinct keys, the
-positions of its entries the positions of their first occurrences or, for the inverse, the groups of
-the entries; until it is written, the inverse holds the positions of the first occurrences.
+Keys of 4 and 8 bytes become ordered keys. Quantiles of a sample are the limits between parts
+(quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is used again:
+
+- the first words of a part become its distinct keys
+- the positions of its entries become the first positions of its groups or, with an inverse, the
+  group ids of the entries
+- the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint32_t, uint64_t
@@ -13,11 +15,11 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport give, new_intp, new_u64, new_u8, take
+from fastsel._core.scratch cimport alloc, free, new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
 from fastsel._simd.levels cimport fs_level
 from fastsel._unique.keys cimport BATCH, describe_keys
-from fastsel._unique.ordered_numbers cimport number_of, to_words
+from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t)
 from fastsel._unique.quantiles cimport Quantiles
@@ -29,28 +31,28 @@ cnp.import_array()
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    PART_KEYS = 4096             # of a part at least, unless there are fewer keys
-    SAMPLED = 16                  # keys of a part that say where it ends: 25 % off
-    MIN_ROOM = 1 << 22            # bytes of the sorts of all threads
-    MAX_PART_KEYS = 1 << 26       # a part of more takes too long for a signal to be handled in time
+    PART_KEYS = 4096             # minimum of a part, unless there are fewer keys
+    SAMPLED = 16                  # sampled keys per part: sizes of parts vary by 25 %
+    MIN_ROOM = 1 << 22            # bytes that the sorters of all threads may have in any case
+    MAX_PART_KEYS = 1 << 26       # a longer part delays the handling of signals
 
 
 cdef class ScatterByValue(Scatter):
-    """Words are integers in the order of the keys; a part has those between two quantiles."""
+    """Words are ordered keys; a part has the words between two quantiles."""
     cdef Quantiles quantiles
-    cdef uint64_t[3] rule         # what makes keys canonical: significant, limit, nan
-    cdef uint64_t[3] order        # and then ordered integers: sign, negative, less
+    cdef uint64_t[3] rule         # significant, limit, nan: makes keys canonical
+    cdef uint64_t[3] order_map        # sign, negative, minimum: makes ordered keys
 
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 tuple order not None, tuple seeds not None, bint positions, int threads):
+                 tuple order_map not None, tuple seeds not None, bint positions, int threads):
         describe_keys(&self.keys, data, size, rule, None, seeds)
-        self.owned, self.order = data, order
+        self.owned, self.order_map = data, order_map
         self.rule = (self.keys.rule.significant, self.keys.rule.limit, self.keys.rule.nan)
         self.quantiles = self.sampled_quantiles(max(1, min(MAX_PARTS, size // PART_KEYS)))
         self.describe(self.quantiles.parts, None, positions, threads)
 
     cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
-        """Of a sample that nobody can foresee."""
+        """The quantiles of a sample that nobody can foresee."""
         cdef Py_ssize_t n = parts * SAMPLED, width = self.keys.width
         cdef uint8_t[::1] items
         cdef uint64_t[::1] sample
@@ -59,15 +61,16 @@ cdef class ScatterByValue(Scatter):
         items, sample = new_u8(n * width), new_u64(n)
         draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
              <char *>&items[0])
-        level.ordered[log2_width(width)](<char *>&items[0], n, self.rule, self.order, &sample[0])
+        level.ordered_keys[log2_width(width)](
+            <char *>&items[0], n, self.rule, self.order_map, &sample[0])
         view = cnp.PyArray_SimpleNewFromData(1, <cnp.npy_intp *>&n, cnp.NPY_UINT64, &sample[0])
         cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
         return Quantiles(sample, parts)
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
         cdef Py_ssize_t width = self.keys.width
-        level.ordered[log2_width(width)](
-            self.keys.data + start * width, n, self.rule, self.order, words)
+        level.ordered_keys[log2_width(width)](
+            self.keys.data + start * width, n, self.rule, self.order_map, words)
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
         cdef uint64_t[BATCH] keys
@@ -76,16 +79,17 @@ cdef class ScatterByValue(Scatter):
 
 
 def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                  tuple order not None, tuple seeds not None, bint index, bint inverse,
+                  tuple order_map not None, tuple seeds not None, bint index, bint inverse,
                   bint counts, bint merged, int threads):
     """(values, index, inverse, counts) of `size` > 0 keys of 4 or 8 bytes, in ascending order, None
-    for what is not wanted; the values are words. None instead for too many keys.
+    for an output that is not wanted; the values are words. None instead of all for too many keys.
 
-    order is how words become integers (sign, negative, less). merged: equal keys are one group;
-    else each key is one, so that the index sorts the keys, stably, and the inverse is its inverse.
+    order_map is (sign, negative, minimum) of ordered_keys.pxd. merged: equal keys are one group.
+    Otherwise each key is a group of its own: the index sorts the keys, stably, and the inverse is
+    the inverse permutation.
     """
-    cdef SortParts job = sorted_parts(data, size, rule, order, seeds, index, inverse, merged, False,
-                                      threads)
+    cdef SortParts job = sorted_parts(
+        data, size, rule, order_map, seeds, index, inverse, merged, False, threads)
     cdef cnp.npy_intp groups
     cdef cnp.ndarray index_out = None, counts_out = None
     if job is None:
@@ -102,10 +106,10 @@ def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not Non
 
 
 def sorted_positions(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                     tuple order not None, tuple seeds not None, int threads):
-    """(values, indices, offsets) of the same keys: those of group g are at the positions
-    indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
-    cdef SortParts job = sorted_parts(data, size, rule, order, seeds, True, False, True, True,
+                     tuple order_map not None, tuple seeds not None, int threads):
+    """(values, indices, offsets) of keys as for sorted_groups: the keys of group g are at the
+    positions indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
+    cdef SortParts job = sorted_parts(data, size, rule, order_map, seeds, True, False, True, True,
                                       threads)
     cdef cnp.npy_intp length = size, ends
     cdef cnp.ndarray indices, offsets
@@ -118,10 +122,10 @@ def sorted_positions(cnp.ndarray data not None, Py_ssize_t size, tuple rule not 
     return job.values_of_groups(indices, offsets, threads), indices, offsets
 
 
-cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order, tuple seeds,
-                            bint index, bint inverse, bint merged, bint all_positions, int threads):
-    """The keys in parts that are sorted, and how many groups come before each part; None for too
-    many keys."""
+cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
+                            tuple seeds, bint index, bint inverse, bint merged, bint all_positions,
+                            int threads):
+    """Sort the parts, and scan the numbers of their groups. None for too many keys."""
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
@@ -129,7 +133,7 @@ cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple
     cdef cnp.ndarray inverse_out = None
     if with_entries and size >= <Py_ssize_t>1 << 32:
         return None
-    scatter = ScatterByValue(data, size, rule, order, seeds, with_entries, threads)
+    scatter = ScatterByValue(data, size, rule, order_map, seeds, with_entries, threads)
     scatter_keys(scatter, threads)
     if inverse:
         inverse_out = new_result(1, &length, cnp.NPY_INTP)
@@ -144,16 +148,16 @@ cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple
 
 
 cdef class SortParts(Job):
-    """Each part: its distinct keys, ascending, in the place of its first words; where each of them
-    begins among the sorted keys; and where entries are wanted, what the head of this file says."""
+    """Sort each part. Its first words become its distinct keys, ascending; the bits of run_starts
+    mark the first key of each group; positions and inverse get what the head of this file says."""
     cdef ScatterByValue scatter
     cdef object inverse_out
     cdef Py_ssize_t[::1] inverse      # or None
     cdef bint merged
-    cdef bint all_positions           # those of all entries are wanted, not of first occurrences
+    cdef bint all_positions           # write the positions of all entries, not only of first ones
     cdef bint with_entries
-    cdef Py_ssize_t longest           # keys of a part
-    cdef uint64_t[::1] run_starts     # bitmask of the sorted keys, each part in blocks of its own
+    cdef Py_ssize_t longest           # number of keys of the longest part
+    cdef uint64_t[::1] run_starts     # bitmask of the sorted keys; each part begins with a block
     cdef Py_ssize_t[::1] groups       # of each part
     cdef bint no_memory
 
@@ -169,12 +173,13 @@ cdef class SortParts(Job):
             self.longest = max(self.longest, scatter.start_of(part + 1) - scatter.start_of(part))
 
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil:
-        """Of the part's bits: parts before it have at most so many."""
+        """The first block of a part in run_starts; the parts before it need at most this many
+        blocks."""
         return (self.scatter.start_of(part) >> 6) + part
 
     cdef int sorter_threads(self, int threads) noexcept nogil:
-        """As many as have room beside the scattered keys in 2.5 times the keys' bytes, or in
-        MIN_ROOM if that is more."""
+        """The number of threads whose sorters fit, beside the scattered keys, into 2.5 times the
+        bytes of the keys, or into MIN_ROOM if that is more."""
         cdef Py_ssize_t size = self.scatter.keys.size, width = self.scatter.keys.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.with_entries)
@@ -197,7 +202,7 @@ cdef class SortParts(Job):
         cdef Py_ssize_t start = self.scatter.start_of(part)
         cdef Py_ssize_t n = self.scatter.start_of(part + 1) - start
         cdef uint64_t *bits = &self.run_starts[self.first_block(part)]
-        cdef uint64_t nan = number_of(self.scatter.order, self.scatter.rule[2])
+        cdef uint64_t nan = ordered_key_of(self.scatter.order_map, self.scatter.rule[2])
         cdef uint32_t *entries = NULL
         cdef Py_ssize_t groups = n, j
         cdef sorter_t sorter
@@ -206,7 +211,7 @@ cdef class SortParts(Job):
             sorter_free(&sorter)
             return
         if self.inverse is not None:
-            entries = <uint32_t *>take(n * sizeof(uint32_t))
+            entries = <uint32_t *>alloc(n * sizeof(uint32_t))
             if entries == NULL:
                 self.no_memory = True
                 sorter_free(&sorter)
@@ -229,7 +234,7 @@ cdef class SortParts(Job):
             level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
         if self.inverse is not None:
             self.write_groups(start, n, bits, entries, sorter.entries, groups)
-            give(entries)
+            free(entries)
         elif self.with_entries and not self.all_positions:
             memcpy(entries, sorter.entries, groups * sizeof(uint32_t))
         self.groups[part] = groups
@@ -238,7 +243,7 @@ cdef class SortParts(Job):
     cdef void write_groups(self, Py_ssize_t start, Py_ssize_t n, const uint64_t *bits,
                            const uint32_t *entries, const uint32_t *first_entries,
                            Py_ssize_t groups) noexcept nogil:
-        """Positions of the first occurrences, and the group of each entry, for the inverse."""
+        """Write the first positions of groups to the inverse, and the group id of each entry."""
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef uint32_t[::1] positions = self.scatter.positions
         cdef Py_ssize_t j
@@ -250,7 +255,7 @@ cdef class SortParts(Job):
             positions[start + entries[j]] = group
 
     cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
-        """The words of all groups; and what else is wanted of them is written."""
+        """The words of all groups; fills index and counts, if they are not None."""
         cdef cnp.npy_intp groups = self.groups[self.chunks]
         values = new_result(1, &groups, cnp.NPY_UINT32 if self.scatter.narrow else cnp.NPY_UINT64)
         WriteGroups(self, values, index, counts).run(threads)
@@ -258,8 +263,8 @@ cdef class SortParts(Job):
 
 
 cdef class WriteGroups(Job):
-    """What is wanted of the groups of each part: where all positions are wanted, these instead of
-    the index, and where they begin instead of the counts."""
+    """Write values, index and counts of the groups of each part. With all_positions, index gets all
+    positions, and counts gets the offset of each group."""
     cdef SortParts job
     cdef Scatter scatter
     cdef cnp.ndarray values
@@ -284,9 +289,9 @@ cdef class WriteGroups(Job):
             return
         memcpy(values, self.scatter.words + start * width, groups * width)
         if width == 4:
-            to_words(self.job.scatter.order, <uint32_t *>values, groups)
+            to_words(self.job.scatter.order_map, <uint32_t *>values, groups)
         else:
-            to_words(self.job.scatter.order, <uint64_t *>values, groups)
+            to_words(self.job.scatter.order_map, <uint64_t *>values, groups)
         if self.job.all_positions:
             for g in range(start, start + n):
                 index[g] = positions[g]

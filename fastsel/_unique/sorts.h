@@ -1,5 +1,5 @@
-/* NumPy's sort of unsigned integers that lie side by side, as its C API has it: a worker thread
-   cannot take the GIL where there is no memory for its thread state. */
+/* NumPy's sort of contiguous unsigned integers, by its C API without the GIL: a worker thread
+   cannot acquire the GIL if there is no memory for its thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 
@@ -22,7 +22,7 @@ static int fs_compare_u64(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* For a later NumPy that has no sort in this place. */
+/* For a NumPy version that does not have these sorts in its table. */
 static int fs_sort_u32(void *keys, npy_intp length, void *array)
 {
     (void)array;
@@ -37,7 +37,7 @@ static int fs_sort_u64(void *keys, npy_intp length, void *array)
     return 0;
 }
 
-/* The sort of an array of uint32 or uint64, which it takes as its last argument. */
+/* The sort for an array of uint32 or uint64; the array is the last argument of the sort. */
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
     fs_sort_t found = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];

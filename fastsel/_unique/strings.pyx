@@ -1,9 +1,9 @@
-"""str and bytes objects: hashes of their characters, whether equal hashes stand for equal strings,
-and words of the leading characters, which sort them.
+"""str and bytes objects: hashes of their characters, a check that equal hashes belong to equal
+strings, and words of the leading characters, which sort the strings.
 
-Threads read the strings while the caller holds the GIL. No code of Python runs meanwhile, no string
-goes away, and no reference count changes; between rounds other threads of Python may do as they
-like with the array. Where there is no GIL, the array is one that no other thread has.
+Threads read the strings while the caller holds the GIL. So no Python code runs meanwhile, no string
+is freed, and no reference count changes. Between rounds other Python threads may change the array.
+In a build of Python without a GIL, no other thread may use the array: the caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -34,8 +34,8 @@ cnp.import_array()
 
 cdef enum:
     ROUND = 1 << 16       # strings between two checks for signals: some milliseconds
-    STRING_BYTES = 128    # about what a thread reads of one
-    CHARACTERS = 47       # where the first 8 characters of most str end, which come after 40 bytes
+    STRING_BYTES = 128    # about the bytes that a thread reads of a string
+    CHARACTERS = 47       # offset of the end of the first 8 characters in most str objects
 
 ctypedef struct characters_t:
     const char *data
@@ -44,15 +44,15 @@ ctypedef struct characters_t:
 
 
 cdef class OverStrings(Job):
-    """A pass over n > 0 strings that are all str, or all bytes, in rounds: the GIL is held in each
-    round, and other threads of Python may run in between. A chunk that meets anything else ends the
-    pass."""
-    cdef object owned             # the array of the strings
-    cdef PyObject **items         # all of them
-    cdef Py_ssize_t start         # of a round
-    cdef Py_ssize_t size
+    """A pass over n > 0 strings, which are all str or all bytes, in rounds. The caller holds the
+    GIL during a round; between rounds other Python threads may run. A chunk fails if it finds an
+    object of another type, and the pass ends after this round."""
+    cdef object owned             # the array that `items` points to
+    cdef PyObject **items         # all strings
+    cdef Py_ssize_t start         # first string of the round
+    cdef Py_ssize_t size          # strings of the round
     cdef bint are_bytes
-    cdef uint8_t[::1] failed      # by chunk
+    cdef uint8_t[::1] failed      # by chunk: 1 if it has failed
 
     def __cinit__(self, cnp.ndarray strings, *_):
         assert cnp.PyArray_ISCARRAY_RO(strings)
@@ -60,9 +60,9 @@ cdef class OverStrings(Job):
         self.are_bytes = self.items[0] != NULL and PyBytes_CheckExact(self.items[0])
 
     cdef bint passes(self, int threads) except -1:
-        """Handle all strings; whether no chunk has failed."""
+        """Handle all strings. Returns whether no chunk has failed."""
         cdef Py_ssize_t k, size = cnp.PyArray_SIZE(self.owned)
-        self.failed = new_u8(most_chunks(threads))
+        self.failed = new_u8(max_chunk_count(threads))
         self.failed[:] = False
         self.start = 0
         while self.start < size:
@@ -80,12 +80,12 @@ cdef class OverStrings(Job):
         return True
 
     cdef Py_ssize_t first(self, Py_ssize_t k) noexcept nogil:
-        """Where chunk k of a round begins, among all strings."""
+        """The index of the first string of chunk k of the round."""
         return self.start + chunk_start(self.size, self.chunks, k)
 
 
-cdef Py_ssize_t most_chunks(int threads) noexcept:
-    """Of a round."""
+cdef Py_ssize_t max_chunk_count(int threads) noexcept:
+    """The maximum number of chunks of a round."""
     return chunk_count(ROUND, threads, STRING_BYTES)
 
 
@@ -93,8 +93,8 @@ cdef Py_ssize_t most_chunks(int threads) noexcept:
 
 
 def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """A hash of each string's characters, as uint64, or None unless n > 0 objects are all str, or
-    all bytes, and of no class derived from it."""
+    """A hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
+    are bytes. Objects of subclasses are neither."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
@@ -125,7 +125,7 @@ cdef class HashStrings(OverStrings):
 
 def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
                cnp.ndarray group_ids not None, int threads):
-    """Does each of n > 0 strings equal the value of its group? All are str, or all bytes."""
+    """Does each of n > 0 strings equal the value of its group? All are str, or all are bytes."""
     cdef CompareStrings job = CompareStrings(strings)
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
@@ -134,7 +134,7 @@ def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
 
 
 cdef class CompareStrings(OverStrings):
-    """Each string with the value of its group."""
+    """Compare each string with the value of its group."""
     cdef object values_owned
     cdef PyObject **values
     cdef const Py_ssize_t[::1] group_ids
@@ -160,22 +160,22 @@ cdef class CompareStrings(OverStrings):
 
 
 def leading_words(cnp.ndarray strings not None, int threads):
-    """Words, as uint64, that order n > 0 objects as far as a few of their characters do, behind the
-    prefix that all have in common; None unless all are str, or all bytes."""
+    """Words, uint64, of the first characters behind the common prefix of n > 0 objects: words are
+    in the order of these characters. None unless all objects are str, or all are bytes."""
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    cdef Py_ssize_t k, most = most_chunks(threads)
+    cdef Py_ssize_t k, max_chunks = max_chunk_count(threads)
     cdef int width = 1
     if not is_string(measure.items[0], measure.are_bytes):
         return None
-    measure.common_prefix, measure.widths = new_intp(most), new_u8(most)
+    measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
     measure.common_prefix[:] = characters_of(measure.items[0], measure.are_bytes).length
     measure.widths[:] = 0
     if not measure.passes(threads):
         return None
     write.common_prefix = measure.common_prefix[0]
-    for k in range(most):
+    for k in range(max_chunks):
         write.common_prefix = min(write.common_prefix, measure.common_prefix[k])
         width = max(width, measure.widths[k])
     write.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest character
@@ -185,9 +185,9 @@ def leading_words(cnp.ndarray strings not None, int threads):
 
 
 cdef class MeasureStrings(OverStrings):
-    """How many characters are those of the first string, and how wide they are."""
+    """Measure the common prefix with the first string, and the width of characters."""
     cdef Py_ssize_t[::1] common_prefix    # of each chunk, in characters
-    cdef uint8_t[::1] widths              # of each chunk: the most bytes of a character
+    cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t i, common = self.common_prefix[k], stop = self.first(k + 1)
@@ -236,16 +236,16 @@ cdef class WriteWords(OverStrings):
 
 
 def runs_of(cnp.ndarray strings not None):
-    """(starts, direction) of n > 0 objects that are all str or all bytes and in order: where those
-    differ that come one after the other, and 1 if they ascend, -1 if they descend. None for others.
-    """
+    """(run_starts, direction) of n > 0 objects that are all str, or all bytes, and in order;
+    otherwise None. run_starts has the positions of strings that differ from the string before them;
+    direction is 1 if the strings ascend, -1 if they descend."""
     cdef PyObject **items = <PyObject **>cnp.PyArray_DATA(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
-    cdef cnp.ndarray starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-    cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(starts)
+    cdef cnp.ndarray run_starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(run_starts)
     cdef Py_ssize_t i, runs = 1
     cdef bint are_bytes = items[0] != NULL and PyBytes_CheckExact(items[0])
-    cdef int turn, direction = 0
+    cdef int comparison, direction = 0
     assert cnp.PyArray_ISCARRAY_RO(strings)
     out[0] = 0
     if not is_string(items[0], are_bytes):
@@ -253,37 +253,38 @@ def runs_of(cnp.ndarray strings not None):
     for i in range(1, size):
         if i % ROUND == 0:
             PyErr_CheckSignals()
-            if not is_string(items[i - 1], are_bytes):  # a handler may have put others there
+            if not is_string(items[i - 1], are_bytes):  # a signal handler may have replaced it
                 return None
         if i + AHEAD < size:
             fs_prefetch(<const char *>items[i + AHEAD])
         if not is_string(items[i], are_bytes):
             return None
-        turn = compare(items[i - 1], items[i], are_bytes)
-        if turn:
-            if turn == -direction:
+        comparison = compare(items[i - 1], items[i], are_bytes)
+        if comparison:
+            if comparison == -direction:
                 return None
-            direction = turn
+            direction = comparison
             out[runs] = i
             runs += 1
-    return starts[:runs].copy(), direction or 1
+    return run_starts[:runs].copy(), direction or 1
 
 
 # ---- characters -------------------------------------------------------------------------
 
 
 cdef inline Py_ssize_t common_characters(const characters_t *a, const characters_t *b,
-                                         Py_ssize_t most) noexcept nogil:
-    """How many characters at the start are the same, of at most `most`."""
+                                         Py_ssize_t limit) noexcept nogil:
+    """The length of the common prefix of a and b, at most `limit`."""
     cdef Py_ssize_t j
-    for j in range(most):
+    for j in range(limit):
         if PyUnicode_READ(a.width, a.data, j) != PyUnicode_READ(b.width, b.data, j):
             return j
-    return most
+    return limit
 
 
 cdef inline void prefetch(PyObject **items, Py_ssize_t i, Py_ssize_t stop) noexcept nogil:
-    """Ask for a string: its head, and the first characters, which may be in the next cache line."""
+    """Prefetch string i: its header, and its first characters, which may lie in the next cache
+    line."""
     if i < stop:
         fs_prefetch(<const char *>items[i])
         fs_prefetch(<const char *>items[i] + CHARACTERS)
@@ -308,7 +309,7 @@ cdef inline characters_t characters_of(PyObject *string, bint is_bytes) noexcept
 
 
 cdef inline bint equal_strings(PyObject *one, PyObject *other, bint are_bytes) noexcept nogil:
-    """False, too, if one of them is no string."""
+    """Are both strings, and equal?"""
     cdef characters_t a, b
     if not (is_string(one, are_bytes) and is_string(other, are_bytes)):
         return False
@@ -318,15 +319,15 @@ cdef inline bint equal_strings(PyObject *one, PyObject *other, bint are_bytes) n
 
 
 cdef inline int compare(PyObject *string, PyObject *next, bint are_bytes) noexcept:
-    """1 if the next string is more, 0 if it is the same, -1 if it is less."""
+    """1 if `next` is greater than `string`, 0 if it is equal, -1 if it is less."""
     cdef characters_t a, b
-    cdef int order
+    cdef int comparison
     if string == next:
         return 0
     a, b = characters_of(string, are_bytes), characters_of(next, are_bytes)
     if a.width > 1 or b.width > 1:
         return -PyUnicode_Compare(string, next)
-    order = memcmp(b.data, a.data, min(a.length, b.length))
-    if order == 0:
-        order = (b.length > a.length) - (b.length < a.length)
-    return (order > 0) - (order < 0)
+    comparison = memcmp(b.data, a.data, min(a.length, b.length))
+    if comparison == 0:
+        comparison = (b.length > a.length) - (b.length < a.length)
+    return (comparison > 0) - (comparison < 0)

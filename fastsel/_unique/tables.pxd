@@ -1,5 +1,5 @@
-"""The table of a chunk, as far as small_unique.pyx fills one of its own; and the merged one, in
-which table_lookup.pyx looks up other keys."""
+"""The table of a chunk, which small_unique.pyx uses, too; and the merged table, in which
+table_lookup.pyx looks up other keys."""
 from libc.stdint cimport uint64_t
 
 from fastsel._core.scratch cimport Block
@@ -8,26 +8,26 @@ from fastsel._unique.hash_table cimport table_t
 
 ctypedef struct chunk_table_t:
     table_t table
-    Py_ssize_t status           # 0, or why it gave up
-    Py_ssize_t *group_ids       # of its groups: in the table it is merged into, then in the answer
-    void *recent                # keys (recent.pxd), or NULL
-    int missed                  # batches in a row of which most keys were not recent
+    Py_ssize_t status           # 0, or why the table gave up
+    Py_ssize_t *group_ids       # by group: its id in the merged table, and later in the inverse
+    void *recent                # a filter of recent keys (recent.pxd), or NULL
+    int missed                  # batches in a row in which most keys were not recent
 
 
 cdef class Tables:
     cdef keys_t keys
     cdef object owned             # arrays that the keys point to
-    cdef Py_ssize_t most          # groups for which a table may grow
-    cdef Py_ssize_t expected      # groups, estimated
+    cdef Py_ssize_t max_groups          # of a table
+    cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint counted
-    cdef bint numbered            # the inverse or the counts are wanted, or keys are no words
-    cdef bint skips_unequal       # keys that equal no other are no groups
+    cdef bint with_ids           # the tables have ids
+    cdef bint skips_unequal       # keys that equal no other do not become groups
     cdef Py_ssize_t key_blocks
     cdef Py_ssize_t key_chunks
     cdef Py_ssize_t rounds
     cdef Block block              # of the tables
-    cdef chunk_table_t *tables    # one per chunk; once the groups are found, the first has them all
-    cdef readonly object index    # of the groups, in order of first occurrence
+    cdef chunk_table_t *tables    # by chunk; after the merge, the first has all groups
+    cdef readonly object index    # first positions of the groups, in order of first occurrence
     cdef object inverse           # or None
     cdef int threads
 
@@ -35,6 +35,6 @@ cdef class Tables:
     cdef Py_ssize_t worst_status(self) noexcept nogil
 
 
-cdef void fill(chunk_table_t *part, const keys_t *keys, Py_ssize_t start, Py_ssize_t stop,
+cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start, Py_ssize_t stop,
                bint counted, Py_ssize_t *inverse) noexcept nogil
-cdef void free_chunk_table(chunk_table_t *part) noexcept nogil
+cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil

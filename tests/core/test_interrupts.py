@@ -190,7 +190,7 @@ def ends_a_sort(items, threads):
     at_start, sorting = [], []
 
     def interrupt(frame):
-        kept = scratch.kept_bytes(), frame.f_lasti
+        kept = scratch.cached_bytes(), frame.f_lasti
         at_start[:] = at_start or [kept]
         if kept[0] > at_start[0][0] and kept[1] == at_start[0][1]:
             sorting.append(kept)

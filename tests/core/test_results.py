@@ -95,19 +95,19 @@ def test_the_limit_is_never_exceeded():
         fastsel.unique(np.arange(50_000) * size, sorted=False)
         if len(alive) > 4:
             del alive[rng.integers(len(alive))]
-        assert 0 <= scratch.kept_bytes() <= LIMIT
+        assert 0 <= scratch.cached_bytes() <= LIMIT
     del alive
-    assert LIMIT // 2 < scratch.kept_bytes() <= LIMIT
+    assert LIMIT // 2 < scratch.cached_bytes() <= LIMIT
 
 
 @KEPT
 def test_what_is_kept_is_given_back():
     del_me = results.empty((LEAST,), np.dtype(np.uint8))
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
     del del_me
-    assert scratch.kept_bytes() == LEAST
+    assert scratch.cached_bytes() == LEAST
     assert fastsel.release_memory() == LEAST
-    assert scratch.kept_bytes() == fastsel.release_memory() == 0
+    assert scratch.cached_bytes() == fastsel.release_memory() == 0
 
 
 RELEASED = """
@@ -129,7 +129,7 @@ ones()  # from now on malloc has blocks of this size side by side, in its heap
 arrays = [ones() for _ in range(100)]
 above = bytearray(100_000)  # so that they are not at the top of the heap
 del arrays
-before, kept = resident(), scratch.kept_bytes()
+before, kept = resident(), scratch.cached_bytes()
 {release}
 print(before - resident() > kept // 2 > 3 << 20)
 """
@@ -150,14 +150,14 @@ import numpy as np
 import fastsel
 from fastsel._core import scratch
 fastsel.unique(np.arange(50_000) * 7, sorted=False)
-assert scratch.kept_bytes() > 0
+assert scratch.cached_bytes() > 0
 if child := os.fork():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert scratch.kept_bytes() > 0
+    assert scratch.cached_bytes() > 0
 else:
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
     fastsel.unique(np.arange(50_000) * 7, sorted=False)
-    assert scratch.kept_bytes() > 0
+    assert scratch.cached_bytes() > 0
 """
     run_forked(code)
 
@@ -181,17 +181,17 @@ def test_a_limit_of_0_holds_whatever_others_give_back():
     stop.set()
     for thread in threads:
         thread.join()
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
 
 
 @KEPT
 def test_a_lower_limit_holds_at_once():
     bytes_at(LEAST * 9)
-    assert scratch.kept_bytes() == LEAST * 9
+    assert scratch.cached_bytes() == LEAST * 9
     fastsel.set_keep_mb(1)
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
     bytes_at(LEAST * 9)
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
     assert handler_of(results.empty((LEAST * 9,), np.dtype(np.uint8))) == "default_allocator"
 
 
@@ -200,7 +200,7 @@ def test_nothing_is_kept_with_0(few_threads):
     a = np.random.default_rng(1).permutation(200_000) * 1_000_003
     assert fastsel.unique(a, True, True, True)[0].size == a.size
     assert handler_of(fastsel.flatnonzero(a)) == "default_allocator"
-    assert scratch.kept_bytes() == fastsel.release_memory() == 0
+    assert scratch.cached_bytes() == fastsel.release_memory() == 0
 
 
 @KEPT
@@ -211,7 +211,7 @@ def test_arrays_outlive_the_limit_that_they_were_made_under():
     assert np.array_equal(found[:LEAST], np.arange(LEAST))
     assert not found[LEAST:].any()
     del found
-    assert scratch.kept_bytes() == 0
+    assert scratch.cached_bytes() == 0
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_large_working_memory_serves_the_next_call():
     tracemalloc.start()
     try:
         fastsel.unique(a, sorted=False)
-        kept = scratch.kept_bytes()
+        kept = scratch.cached_bytes()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         fastsel.unique(a, sorted=False)

@@ -51,7 +51,9 @@ def scatter_by_hash(keys, *, seeds=SEEDS, positions=True, threads=1):
 
 
 def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByValue(keys.data, keys.size, keys.rule, keys.order, seeds, positions, threads)
+    return ScatterByValue(
+        keys.data, keys.size, keys.rule, keys.order_map, seeds, positions, threads
+    )
 
 
 def sort_keys(
@@ -59,7 +61,7 @@ def sort_keys(
 ):
     """(values, index, inverse, counts); None if the keys are not for this kernel."""
     return sorted_groups(
-        *(keys.data, keys.size, keys.rule, keys.order, seeds),
+        *(keys.data, keys.size, keys.rule, keys.order_map, seeds),
         *(index, inverse, counts, merged, threads),
     )
 

@@ -96,7 +96,7 @@ TESTS = {
     "few_tests.pyx": SETS,
     "range_lookup.pyx": SETS,
     "table_lookup.pyx": SETS,
-    "ordered_numbers.pxd": ["sorting", "ascending", *UNIQUE],
+    "ordered_keys.pxd": ["sorting", "ascending", *UNIQUE],
     "sample.pxd": ["estimate", "sorting", *UNIQUE],
     "sample.pyx": ["estimate", *UNIQUE],
     "results.pyx": ["results", "memory"],

@@ -10,7 +10,7 @@ from unique_kernels import INTEGER_RULE, find_ascending, find_dense, integer_ord
 
 import fastsel
 from fastsel._unique import _algorithms, _keys
-from fastsel._unique.sample import sampled_span
+from fastsel._unique.sample import sampled_range
 
 EDGES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
 NARROW = ("bool", "int8", "uint8", "int16", "uint16", "float16", ">i2", "bfloat16", "float8_e4m3fn")
@@ -254,7 +254,7 @@ def test_other_byte_orders(dtype):
 def spanned(items):
     """The numbers with an entry, as values: the least and the greatest."""
     order = integer_order(items.dtype)
-    base, bits = sampled_span(items, items.size, INTEGER_RULE, order)
+    base, bits = sampled_range(items, items.size, INTEGER_RULE, order)
     return base - order[0], base - order[0] + (1 << bits) - 1
 
 
@@ -280,7 +280,7 @@ def test_span_of_a_sample(dtype):
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
 def test_words_that_are_not_canonical_have_no_span(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
-    assert sampled_span(keys.data, keys.size, keys.rule, keys.order)[0] is None
+    assert sampled_range(keys.data, keys.size, keys.rule, keys.order_map)[0] is None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
