@@ -189,8 +189,8 @@ cdef class FillTables(OverParts):
         self.status[k] = status
 
     cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, word_t *words) noexcept nogil:
-        """Find the groups of one part. Returns 0 or a status. The first words become counts. With an
-        inverse, the positions of entries become group ids, and the inverse gets first positions;
+        """Find the groups of one part. Returns 0 or a status. The first words become counts. With
+        an inverse, the positions of entries become group ids, and the inverse gets first positions;
         without an inverse, positions gets first positions."""
         cdef Py_ssize_t start = self.scatter.start_of(part), stop = self.scatter.start_of(part + 1)
         cdef uint32_t[::1] positions = self.positions
