@@ -1,9 +1,10 @@
 """Selection on NumPy arrays, on all cores: same names, results and errors as NumPy.
 
-Find non-zero items        nonzero, flatnonzero, argwhere, count_nonzero, nonzero_coordinates
+Find non-zero items        nonzero, flatnonzero, argwhere, count_nonzero, first_nonzero,
+                           nonzero_coordinates
 Select items by a mask     compress, extract, boolean_mask (a[mask])
 Find distinct items        unique, unique_all, unique_counts, unique_inverse, unique_values
-Find where items occur      group_indices, index_in
+Find where items occur     group_indices, index_in
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Gather items by index      gather_nd (ONNX GatherND)
 In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
@@ -43,10 +44,12 @@ from fastsel._core._threads import get_num_threads, set_num_threads, threads
 from fastsel._gather._gather import gather_nd
 from fastsel._patch import patch_numpy, patched, unpatch_numpy
 from fastsel._positions._coordinates import NonzeroCoordinates, nonzero_coordinates
+from fastsel._positions._first import first_nonzero
 from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, nonzero
 from fastsel._selection._selection import boolean_mask, compress, extract
 from fastsel._sets._index_in import index_in
-from fastsel._sets._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
+from fastsel._sets._isin import isin
+from fastsel._sets._sets import intersect1d, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
     unique_all,
@@ -66,6 +69,7 @@ __all__ = [
     "compress",
     "count_nonzero",
     "extract",
+    "first_nonzero",
     "flatnonzero",
     "gather_nd",
     "get_keep_mb",

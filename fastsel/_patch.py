@@ -20,7 +20,7 @@ from fastsel._core import _gate, _numpy
 from fastsel._core._operators import OPERATORS
 from fastsel._positions import _positions, small_positions
 from fastsel._selection import _selection
-from fastsel._sets import _sets
+from fastsel._sets import _isin, _sets
 from fastsel._unique import _distinct
 
 
@@ -37,7 +37,7 @@ def _ascending(numpys):
     return unique_values
 
 
-_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_sets)
+_FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_isin) | vars(_sets)
 # fastsel's functions by name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 OURS["unique_values"] = _ascending(_numpy.unique_values)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from cells import DASK, DASK_MASKED, DASK_UNIQUE, GROUPED, SETS, SPARSE, UNIQUE, Cell
-from inputs import index_rows, items, keys, mask, rows, two_sets
+from inputs import index_rows, items, keys, mask, rows, two_sets, two_sets_of_rows
 from on_dask import CALLS, selector
 
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
@@ -45,11 +45,16 @@ def build(cell):
     if cell.op in SETS:
         x, tests = two_sets(cell.dtype, cell.size, cell.tests, cell.distribution)
         return Case(cell, x, tests=tests)
+    if cell.op == "isin_rows":
+        x, tests = two_sets_of_rows(cell.dtype, cell.size // cell.width, cell.tests, cell.width)
+        return Case(cell, x, tests=tests)
     if cell.op in ("gather_nd", "dask_gather_nd"):
         return gather_case(cell)
     if cell.op in ("compress", "extract", "boolean_mask", *DASK_MASKED):
         x = items(cell.dtype, row_shape(cell), 1.0, layout=cell.layout)
         return Case(cell, x, mask(x.shape[cell.axis], cell.density, cell.distribution))
+    if cell.op == "first_nonzero":
+        return Case(cell, first_input(cell))
     side = round(cell.size ** (1 / cell.ndim))
     shape = (cell.size // side ** (cell.ndim - 1), *[side] * (cell.ndim - 1))
     if cell.ndim == 1:
@@ -59,6 +64,13 @@ def build(cell):
 
 def row_shape(cell):
     return (cell.size // cell.width, cell.width) if cell.width > 1 else (cell.size,)
+
+
+def first_input(cell):
+    """Zeros, and from some item on, in C order, every tenth is non-zero."""
+    x = items(cell.dtype, row_shape(cell), 0.0, layout=cell.layout)
+    x.flat[int(cell.first * cell.size) :: 10] = 1
+    return x
 
 
 def unique_input(cell):
@@ -93,16 +105,19 @@ def operator_call(functions, case):
         "boolean_mask": (x, case.mask),
         "unique_all": (x, True, True, True),
         "gather_nd": (x, case.indices, case.cell.batch_dims),
-        **dict.fromkeys(SETS, (x, case.tests)),
+        **dict.fromkeys((*SETS, "isin_rows"), (x, case.tests)),
     }
-    keywords = {}
+    keywords = {"dtype": np.int32} if op == "nonzero_int32" else {}
+    if op == "isin_rows":
+        keywords["axis"] = 0
     if op in UNIQUE:
         keywords["sorted"] = case.sorted
         keywords["axis"] = 0 if "rows" in op else None
     if op in GROUPED:
         keywords["sorted"] = case.sorted
-    name = "count_nonzero" if op == "count_along" else "unique" if op in UNIQUE else op
-    name = "group_indices" if op in GROUPED else name
+    names = {"count_along": "count_nonzero", "nonzero_int32": "nonzero", "isin_rows": "isin"}
+    names |= dict.fromkeys(UNIQUE, "unique") | dict.fromkeys(GROUPED, "group_indices")
+    name = names.get(op, op)
     function = getattr(functions, name)
     return functools.partial(function, *arguments.get(op, (x,)), **keywords)
 

@@ -11,20 +11,30 @@ import inputs
 import numpy as np
 
 NONZERO = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "nonzero_coordinates")
-SELECTION = (*NONZERO, "count_along", "compress", "extract", "boolean_mask")
+SELECTION = (
+    *NONZERO,
+    "nonzero_int32",
+    "count_along",
+    "first_nonzero",
+    "compress",
+    "extract",
+    "boolean_mask",
+)
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
-IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "gather_nd", *SPARSE)
+IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
 # What an operator calls, where its name is no function's.
 CALLS = {
+    "nonzero_int32": "nonzero(a, dtype=int32)",
     "count_along": "count_nonzero(a, axis)",
     "unique_sorted": "unique(a)",
     "unique_first": "unique(a, sorted=False)",
     "unique_all": "unique(a, True, True, True)",
     "group_indices_first": "group_indices(a, sorted=False)",
     "unique_rows": "unique(a, axis=0)",
+    "isin_rows": "isin(a, tests, axis=0)",
     "unique_rows_first": "unique(a, axis=0, sorted=False)",
     **{f"sparse_{format}": f'sparse.from_dense(a, "{format}")' for format in ("coo", "csr", "csc")},
 }
@@ -37,7 +47,7 @@ FAMILIES = {
     "selection": SELECTION,
     "unique": UNIQUE,
     "grouped": GROUPED,
-    "sets": SETS,
+    "sets": (*SETS, "isin_rows"),
     "sparse": SPARSE,
     "all": IN_MEMORY,
     "dask": DASK,
@@ -55,6 +65,7 @@ class Cell:
     width: int = 1  # items per row
     axis: int = 0
     density: float = 0.1
+    first: float = 0.01  # where the first non-zero item lies, as a share of all; 1: there is none
     groups: int = 1000
     tests: int = 1000  # items of the other set
     distribution: str = "random"
@@ -79,13 +90,14 @@ class Cell:
 
 
 DEFAULTS = {field.name: field.default for field in fields(Cell)}
-ALWAYS_SAID = ("dtype", "size", "density", "groups", "tests")
+ALWAYS_SAID = ("dtype", "size", "density", "first", "groups", "tests")
 SPELLINGS = {
     "size": "{:.3g}",
     "ndim": "{}-D",
     "width": "rows of {}",
     "axis": "axis {}",
     "density": "density {:g}",
+    "first": "first at {:g}",
     "groups": "{:.3g} groups",
     "tests": "{:.3g} tests",
     "batch_dims": "batch_dims {}",
@@ -95,8 +107,9 @@ OF_NONZERO = ("dtype", "size", "ndim", "width", "layout", "density", "distributi
 OF_VALUES = ("dtype", "size", "groups", "distribution")
 OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
-    **dict.fromkeys((*NONZERO, *SPARSE), OF_NONZERO),
+    **dict.fromkeys((*NONZERO, "nonzero_int32", *SPARSE), OF_NONZERO),
     "count_along": ("dtype", "size", "width", "axis", "layout", "density"),
+    "first_nonzero": ("dtype", "size", "width", "layout", "first"),
     "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
     "extract": ("dtype", "size", "layout", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
@@ -107,6 +120,7 @@ PARTS = {
     "unique_rows": OF_ROWS,
     "unique_rows_first": OF_ROWS,
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
+    "isin_rows": ("dtype", "size", "width", "tests"),
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
     **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
     **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
@@ -147,6 +161,8 @@ MODEST = (
     *SHOWN,
     grid("nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("nonzero", dtype="bool", size=1e7, density=0.5, distribution="runs"),
+    grid("nonzero_int32", dtype=["bool", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
+    grid("nonzero_int32", ndim=2),
     grid("nonzero", ndim=2, layout=["C", "transposed"]),
     grid("nonzero", layout=["strided", "reversed"]),
     grid("nonzero", dtype=["complex128", "U5"], size=1e5),
@@ -154,6 +170,11 @@ MODEST = (
     grid("argwhere", width=3, density=0.5),
     grid("flatnonzero nonzero_coordinates", ndim=2),
     grid("count_nonzero", dtype=["bool", "float64"], size=1e7),
+    grid(
+        "first_nonzero", dtype=["bool", "int32", "float64"], size=[1e5, 1e7], first=[0.01, 0.5, 1]
+    ),
+    grid("first_nonzero", width=1000, layout=["transposed", "strided"], first=[0.01, 1]),
+    grid("first_nonzero", dtype="complex128", size=1e5),
     grid("compress", dtype=["uint8", "float64"], size=[1e5, 1e7], density=[0.01, 0.5]),
     grid("count_along", dtype=["bool", "float64"], width=[4, 1000], axis=[0, 1]),
     grid("compress", width=100, axis=[0, 1]),
@@ -189,6 +210,7 @@ MODEST = (
     grid("index_in", dtype="int64", size=1e7, tests=[1000, 1e7]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
+    grid("isin_rows", dtype=["int64", "float64"], width=[2, 8], tests=[1000, 1e5]),
     *EVERYDAY,
     grid("gather_nd", dtype="float32", size=[1e5, 1e7], width=[1, 100]),
     grid("gather_nd", dtype="float32", size=1e4),
@@ -208,6 +230,7 @@ KEY = (
     grid("compress", dtype=["uint8", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
     grid("nonzero", width=3, density=0.5),
     grid("count_along", width=[4, 1000], axis=[0, 1]),
+    grid("first_nonzero", size=[1e4, 1e6], first=[0.01, 1]),
     grid("compress", width=100, axis=[0, 1]),
     grid("compress", width=4, layout="transposed"),
     grid("boolean_mask", size=5e4, density=0.01),
@@ -236,13 +259,21 @@ ANY_MASK = {
 }
 FULL = (
     grid(
-        " ".join(NONZERO),
+        " ".join((*NONZERO, "nonzero_int32")),
         ndim=[1, 2, 3],
         layout=["C", "transposed", "strided", "reversed"],
         **ANY_MASK,
     ),
     grid(" ".join(NONZERO), width=[2, 3, 10, 60], **ANY_MASK),
     grid("count_along", width=[2, 10, 100, 1000], axis=[0, 1], **ANY_MASK),
+    grid(
+        "first_nonzero",
+        dtype=["bool", "uint8", "int32", "int64", "float32", "float64"],
+        size=[1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
+        width=[1, 1000],
+        layout=["C", "transposed", "strided", "reversed"],
+        first=[0, 0.01, 0.1, 0.5, 0.99, 1],
+    ),
     grid(
         "count_along compress extract boolean_mask",
         dtype=["float64", "complex128", "U8", "M8[s]"],
@@ -273,6 +304,13 @@ FULL = (
         size=[1e4, 1e5, 1e6, 1e7],
         tests=[10, 1000, 1e5, 1e6, 1e7],
         distribution=["random", "sorted", "narrow", "gaps"],
+    ),
+    grid(
+        "isin_rows",
+        dtype=["uint8", "int32", "int64", "float64"],
+        size=[1e4, 1e6, 1e7],
+        width=[2, 8, 100],
+        tests=[10, 1000, 1e5],
     ),
     grid(
         "gather_nd",

@@ -31,6 +31,27 @@ def nonzero_coordinates(x):
     return len(found), coordinates
 
 
+def isin(element, test_elements, axis=None):
+    """numpy.isin; of rows, numbered by numpy.unique."""
+    if axis is None:
+        return np.isin(element, test_elements)
+    _, numbers = np.unique(np.concatenate((element, test_elements)), return_inverse=True, axis=axis)
+    return np.isin(numbers[: len(element)], numbers[len(element) :])
+
+
+def nonzero(a, dtype=None):
+    """numpy.nonzero, whose indices are converted."""
+    found = np.nonzero(a)
+    return found if dtype is None else tuple(index.astype(dtype) for index in found)
+
+
+def first_nonzero(a):
+    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    true = a != 0
+    index = np.argmax(true)
+    return index if true.flat[index] else np.intp(-1)
+
+
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
     """numpy.unique; ``sorted=False`` is first-occurrence order, made from the indices."""
     if sorted:
@@ -71,16 +92,17 @@ def from_dense(a, format):
 
 
 NUMPY = SimpleNamespace(
-    nonzero=np.nonzero,
+    nonzero=nonzero,
     flatnonzero=np.flatnonzero,
     argwhere=np.argwhere,
     count_nonzero=np.count_nonzero,
+    first_nonzero=first_nonzero,
     compress=np.compress,
     extract=np.extract,
     boolean_mask=boolean_mask,
     unique=unique,
     group_indices=group_indices,
-    isin=np.isin,
+    isin=isin,
     index_in=index_in,
     intersect1d=np.intersect1d,
     union1d=np.union1d,

@@ -98,6 +98,13 @@ def with_nan(a, distribution):
     return a
 
 
+def two_sets_of_rows(dtype, n, tests, width):
+    """Arrays (n, width) and (tests, width) of rows, of which about half are in the other one."""
+    pool = labels(np.dtype(dtype), 2 * tests * width).reshape(2 * tests, width)
+    chosen = np.random.default_rng(SEED + 5).integers(2 * tests, size=n)
+    return pool[chosen], pool[:tests].copy()
+
+
 def labels(dtype, groups):
     """``groups`` random values of the dtype; some are equal where the dtype is narrow."""
     generator = np.random.default_rng(SEED + 2)

@@ -1,4 +1,5 @@
-"""A plain parallel loop in numba for gather_nd: what a user would write instead of a library."""
+"""Plain loops in numba for gather_nd and first_nonzero: what a user would write instead of a
+library."""
 
 import functools
 
@@ -39,3 +40,26 @@ def gather_nd():
         return out, faults.any()
 
     return gather_rows
+
+
+@functools.cache
+def first_nonzero(ndim):
+    """Likewise; a loop over items that ends at the first non-zero one, over `flat` if there are
+    several axes."""
+    import numba
+
+    @numba.njit
+    def of_one_axis(items):
+        for index in range(items.size):
+            if items[index]:
+                return index
+        return -1
+
+    @numba.njit
+    def of_all_axes(items):
+        for index, item in enumerate(items.flat):
+            if item:
+                return index
+        return -1
+
+    return of_one_axis if ndim == 1 else of_all_axes

@@ -41,6 +41,33 @@ def torch_count_along(case):
     return lambda: x.count_nonzero(case.cell.axis)
 
 
+@opponent("numpy", "nonzero_int32")
+def numpy_nonzero_int32(case):
+    return lambda: NUMPY.nonzero(case.x, np.int32)
+
+
+@opponent("torch", "nonzero_int32")
+def torch_nonzero_int32(case):
+    import torch
+
+    x = tensor(case.x)
+    return lambda: tuple(index.to(torch.int32) for index in x.nonzero(as_tuple=True))
+
+
+@opponent("numpy", "first_nonzero")
+def numpy_first_nonzero(case):
+    function = NUMPY.first_nonzero
+    return lambda: function(case.x)
+
+
+@opponent("numba", "first_nonzero")
+def numba_first_nonzero(case):
+    import numba_loops
+
+    x = case.x.reshape(-1) if case.x.flags.c_contiguous else case.x
+    return functools.partial(numba_loops.first_nonzero(x.ndim), x)
+
+
 @opponent("torch", "nonzero")
 def torch_nonzero(case):
     x = tensor(case.x)

@@ -13,6 +13,32 @@ def numpy_sets(case):
     return lambda: function(case.x, case.tests)
 
 
+@opponent("numpy", "isin_rows")
+def numpy_isin_rows(case):
+    return lambda: NUMPY.isin(case.x, case.tests, axis=0)
+
+
+@opponent("numpy", "isin_rows", variant="view")
+def numpy_isin_of_a_view(case):
+    """Rows as single items of many bytes, which are compared as such: -0.0 is not 0.0 there."""
+    dtype = f"V{case.x.itemsize * case.x.shape[1]}"
+    return lambda: np.isin(*(a.view(dtype)[:, 0] for a in (case.x, case.tests)))
+
+
+@opponent("pandas", "isin_rows")
+def pandas_merge(case):
+    import pandas
+
+    x, tests = (pandas.DataFrame(a, copy=False) for a in (case.x, case.tests))
+    columns = list(x.columns)
+
+    def merge():
+        found = x.merge(tests.drop_duplicates(), "left", on=columns, indicator="side")
+        return (found["side"] == "both").to_numpy()
+
+    return merge
+
+
 @opponent("numpy", "isin", variant="sort")
 def numpy_isin_sort(case):
     return lambda: np.isin(case.x, case.tests, kind="sort")

@@ -115,11 +115,41 @@ def defined_coordinates(result):
     return count, rows[:count], rows[count:].any()
 
 
+def numpy_isin(element, test_elements, axis=None):
+    """numpy.isin; of rows, numbered by numpy.unique."""
+    if axis is None:
+        return _numpy.isin(element, test_elements)
+    _, numbers = _numpy.unique(
+        np.concatenate((element, test_elements)), return_inverse=True, axis=axis
+    )
+    return _numpy.isin(numbers[: len(element)], numbers[len(element) :])
+
+
+def numpy_nonzero(a, dtype=None):
+    """numpy.nonzero, whose indices are converted."""
+    found = _numpy.nonzero(a)
+    return found if dtype is None else tuple(index.astype(dtype) for index in found)
+
+
+def numpy_first_nonzero(a):
+    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    if a.dtype.kind in "biufc":
+        true = a != 0
+    else:
+        true = np.zeros(a.shape, bool)
+        true[_numpy.nonzero(a)] = True
+    index = true.argmax()
+    return index if true.flat[index] else np.intp(-1)
+
+
 # What a user of NumPy calls instead of fastsel's functions.
 NUMPY = SimpleNamespace(
     **{name: getattr(_numpy, name) for name in _numpy.NAMES}
     | {
         "unique": numpy_unique,
+        "isin": numpy_isin,
+        "nonzero": numpy_nonzero,
+        "first_nonzero": numpy_first_nonzero,
         "group_indices": numpy_group_indices,
         "index_in": numpy_index_in,
         "nonzero_coordinates": numpy_nonzero_coordinates,
@@ -133,10 +163,20 @@ sets = partial(Operator, reads="tests")
 
 OPERATORS = (
     Operator("nonzero", lambda f, w: f.nonzero(w.array)),
+    Operator(
+        "nonzero(dtype=int32)",
+        lambda f, w: f.nonzero(w.array, dtype=np.int32),
+        note="NumPy: nonzero, then astype(int32)",
+    ),
     Operator("flatnonzero", lambda f, w: f.flatnonzero(w.array)),
     Operator("argwhere", lambda f, w: f.argwhere(w.array)),
     Operator("count_nonzero", lambda f, w: f.count_nonzero(w.array)),
     Operator("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
+    Operator(
+        "first_nonzero",
+        lambda f, w: f.first_nonzero(w.array),
+        note="NumPy: (a != 0).argmax(), and a look at that item",
+    ),
     Operator(
         "nonzero_coordinates",
         lambda f, w: f.nonzero_coordinates(w.array),
@@ -181,6 +221,12 @@ OPERATORS = (
         note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
     ),
     sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    Operator(
+        "isin(axis=0)",
+        lambda f, w: f.isin(w.array, w.row_tests, axis=0),
+        "row_tests",
+        note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the numbers",
+    ),
     sets(
         "index_in",
         lambda f, w: f.index_in(w.array, w.tests),

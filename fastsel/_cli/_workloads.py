@@ -44,6 +44,12 @@ class Workload:
         return self.array if self.array.ndim > 1 and self.array.dtype.kind not in "OV" else None
 
     @cached_property
+    def row_tests(self) -> np.ndarray | None:
+        """The tests, if they are rows."""
+        has_rows = self.rows is not None and self.tests is not None
+        return self.tests if has_rows and self.tests.ndim == self.array.ndim else None
+
+    @cached_property
     def item_mask(self) -> np.ndarray | None:
         """The mask, if it selects items."""
         return self.mask if self.mask is not None and self.mask.ndim == self.array.ndim else None
@@ -111,12 +117,19 @@ def embedded_workloads(size: int) -> list[Workload]:
     forms = "unique unique(sorted=False) unique(return_*)"
     sets = "isin index_in intersect1d union1d setdiff1d setxor1d"
     api = "unique_all unique_counts unique_inverse unique_values"
+    pairs = numbers(101, some // 2, 2, dtype=np.int32)
     return [
         workload("1 % True", chosen(0.01, size), "nonzero flatnonzero count_nonzero"),
+        workload("1 True, at 10 %", np.arange(size) == size // 10, "first_nonzero"),
+        workload("none set", np.zeros(size, np.int32), "first_nonzero"),
         workload("50 % True", chosen(0.5, size), "nonzero count_nonzero"),
         workload("10 % set", integers * chosen(0.1, size), "nonzero flatnonzero count_nonzero"),
         workload("50 % set", floats * chosen(0.5, size), "nonzero"),
-        workload("5 % set", pixels, "nonzero argwhere count_nonzero(axis=-1) nonzero_coordinates"),
+        workload(
+            "5 % set",
+            pixels,
+            "nonzero nonzero(dtype=int32) argwhere count_nonzero(axis=-1) nonzero_coordinates",
+        ),
         workload("30 % set", voxels, "argwhere nonzero_coordinates"),
         workload("keep 10 %", integers, "compress extract boolean_mask", mask=chosen(0.1, size)),
         workload("keep 50 %", floats, "compress boolean_mask", mask=chosen(0.5, size)),
@@ -129,7 +142,7 @@ def embedded_workloads(size: int) -> list[Workload]:
         workload("bytes", integers.astype(np.uint8), "unique unique_counts"),
         workload(f"{groups} words", words, forms),
         workload(f"{groups} words", names, forms),
-        workload("pairs of 1 to 100", numbers(101, some // 2, 2, dtype=np.int32), "unique(axis=0)"),
+        workload("pairs of 1 to 100", pairs, "unique(axis=0) isin(axis=0)", tests=pairs[:1000]),
         workload("1000 tests", integers, sets, tests=numbers(2000, 1000, dtype=np.int32)),
         workload("as many tests", numbers(size, some), sets, tests=numbers(size, some)),
         workload("1000 tests, NaN", floats[:some], sets, tests=tests),

@@ -91,8 +91,8 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     with the arguments that differ from their defaults. NumPy's function is called instead, and asks
     the array,
 
-    - if the adapter lacks the function (`boolean_mask`, `gather_nd` and `nonzero_coordinates`,
-      which NumPy lacks, raise TypeError);
+    - if the adapter lacks the function (`boolean_mask`, `first_nonzero`, `gather_nd` and
+      `nonzero_coordinates`, which NumPy lacks, raise TypeError);
     - if the adapter has a function ``__fastsel_serves__``, and this returns False for one of the
       arrays of the class;
     - if an argument of another class overrides NumPy's functions.
@@ -149,7 +149,8 @@ def library(*arrays):
 
 
 def is_numpy(library):
-    """Is this numpy or `_numpy`, which lack boolean_mask, gather_nd and nonzero_coordinates?"""
+    """Is this numpy or `_numpy`, which lack boolean_mask, first_nonzero, gather_nd and
+    nonzero_coordinates?"""
     return library is np or library is _numpy
 
 

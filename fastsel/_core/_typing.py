@@ -1,11 +1,12 @@
 """Types of arguments and results, as precise as in NumPy's own stubs."""
 
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 Item = TypeVar("Item")
 Scalar = TypeVar("Scalar", bound=np.generic)
+Index = TypeVar("Index", bound=np.integer[Any])
 
 # An array of one dimension.
 Flat: TypeAlias = np.ndarray[tuple[int], np.dtype[Scalar]]

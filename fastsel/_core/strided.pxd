@@ -89,6 +89,12 @@ cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
     return s.shape[s.ndim - 1]
 
 
+cdef inline Py_ssize_t distance(const strided_t *s, int axis) noexcept nogil:
+    """Bytes between neighbours along an axis. s has this axis: otherwise the result is
+    undefined."""
+    return s.strides[axis] if s.strides[axis] >= 0 else -s.strides[axis]
+
+
 cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
     """Do the items, of width bytes, lie side by side?"""
     return s.size <= 1 or (s.ndim == 1 and s.strides[0] == width)

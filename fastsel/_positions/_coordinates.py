@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _threads, results
 from fastsel._positions import bitmask, coordinates
+from fastsel._positions._positions import true_items
 
 _STRICT_DTYPES = ["float32", "float16", "int32", "int16", "int8", "uint32", "uint16", "uint8"]
 _COORDINATE_DTYPES = ["uint32", "int32", "int64", "uint64"]
@@ -153,12 +154,8 @@ def _bitmask(array, threads):
     """The bitmask of the non-zero items, found by NumPy for object and StringDType arrays."""
     truth = _dtypes.truth(array.dtype)
     if truth is None:
-        true = np.zeros(array.shape, bool)
-        if array.ndim:
-            true[array.nonzero()] = True
-        else:
-            true[...] = bool(array)
-        array, truth = true, _dtypes.truth(true.dtype)
+        array = true_items(array)
+        truth = _dtypes.truth(array.dtype)
     return bitmask.pack(array, *truth, 8 * array.ndim, threads)
 
 

@@ -11,40 +11,59 @@ import math
 from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
-from fastsel._core._typing import Flat
-from fastsel._positions import axis_counts, bitmask, coordinates, indices, small_positions
+from fastsel._core._typing import Flat, Index
+from fastsel._positions import (
+    axis_counts,
+    bitmask,
+    coordinates,
+    indices,
+    small_positions,
+)
 
 _INTP = np.dtype(np.intp)
 _POSITION = _INTP.itemsize
 
 
-def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
+@overload
+def nonzero(a: ArrayLike, *, dtype: None = None) -> tuple[Flat[np.intp], ...]: ...
+@overload
+def nonzero(a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]) -> tuple[Flat[Index], ...]: ...
+@overload
+def nonzero(a: ArrayLike, *, dtype: DTypeLike) -> tuple[Flat[np.integer[Any]], ...]: ...
+def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items, one array per axis; equals ``numpy.nonzero(a)``.
 
     Parameters
     ----------
     a : array_like, shape (n, m, ...)
         Any dtype, at least 1-d; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    tuple of ndarray of intp, each of shape (number of non-zero items,)
+    tuple of ndarray of `dtype`, each of shape (number of non-zero items,)
         Coordinates along each axis, in C order for any layout of `a`.
 
     Raises
     ------
     ValueError
         If `a` is 0-d.
+    TypeError
+        If `dtype` is not an integer dtype.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
     **Zero.** As in NumPy, -0.0 and empty strings are zero, NaN and NaT are not.
 
     **Time and memory.** `a` is read once, into a bitmask of an eighth of a byte per item, the only
-    temporary. The result is written from the bitmask.
+    temporary. The result is written from the bitmask. Indices of 4 and 8 bytes are written
+    directly, others are converted.
 
     **Threads.** The result is the same for every number of threads. If another thread writes to `a`
     during the call, no index is out of range or out of order.
@@ -59,7 +78,11 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     (array([0, 1, 2, 2]), array([0, 1, 0, 1]))
     >>> fastsel.nonzero([0.0, -0.0])
     (array([], dtype=int64),)
+    >>> fastsel.nonzero([[0, 1], [1, 0]], dtype="int32")
+    (array([0, 1], dtype=int32), array([1, 0], dtype=int32))
     """
+    if dtype is not None:
+        return _nonzero_as("nonzero", a, dtype)
     array = a if type(a) is np.ndarray else _gate.plain(a)
     if array is None:
         return _gate.library(a).nonzero(a)
@@ -68,18 +91,33 @@ def nonzero(a: ArrayLike) -> tuple[Flat[np.intp], ...]:
     return small_positions.rows_of(_rows(array)) if array.ndim else array.nonzero()
 
 
-def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: None = None) -> Flat[np.intp]: ...
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]) -> Flat[Index]: ...
+@overload
+def flatnonzero(a: ArrayLike, *, dtype: DTypeLike) -> Flat[np.integer[Any]]: ...
+def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items of the flattened array; equals ``numpy.flatnonzero(a)``.
 
     Parameters
     ----------
     a : array_like, any shape
         Any dtype; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    ndarray of intp, shape (number of non-zero items,)
+    ndarray of `dtype`, shape (number of non-zero items,)
         Ascending indices into ``a.ravel()`` (C order).
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not an integer dtype.
+    OverflowError
+        If `a` is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
@@ -92,24 +130,47 @@ def flatnonzero(a: ArrayLike) -> Flat[np.intp]:
     >>> fastsel.flatnonzero([[0, 7], [8, 0]])
     array([1, 2])
     """
+    if dtype is not None:
+        return _nonzero_as("flatnonzero", a, dtype)
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
     array = _gate.plain(a)
     return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
 
 
-def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: None = None
+) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]: ...
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: type[Index] | np.dtype[Index]
+) -> np.ndarray[tuple[int, int], np.dtype[Index]]: ...
+@overload
+def argwhere(
+    a: ArrayLike, *, dtype: DTypeLike
+) -> np.ndarray[tuple[int, int], np.dtype[np.integer[Any]]]: ...
+def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """Indices of the non-zero items, one row per item; equals ``numpy.argwhere(a)``.
 
     Parameters
     ----------
     a : array_like, any shape
         Any dtype; read only, never modified.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    ndarray of intp, shape (number of non-zero items, a.ndim)
+    ndarray of `dtype`, shape (number of non-zero items, a.ndim)
         Rows in C order. Like NumPy's, the array is F-contiguous.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not an integer dtype.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`, before anything is allocated.
 
     Notes
     -----
@@ -122,6 +183,8 @@ def argwhere(a: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     array([[0, 0],
            [1, 1]])
     """
+    if dtype is not None:
+        return _nonzero_as("argwhere", a, dtype)
     array = _gate.plain(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
@@ -230,13 +293,67 @@ def _rows(array):
     return find_coordinates(array, truth)
 
 
-def find_coordinates(array, truth):
-    """(ndim, count) intp: one contiguous row per axis."""
+def find_coordinates(array, truth, dtype=_INTP, flat=False):
+    """(ndim, count), or (1, count) if flat: one contiguous row per axis, of indices that fit."""
+    shape = (array.size,) if flat else array.shape
+    # The kernel writes native indices of 4 or 8 bytes.
+    native = dtype.newbyteorder("=") if dtype.itemsize >= 4 else np.dtype(np.uint32)
     threads = _threads.for_bytes(array.nbytes)
-    mask = bitmask.pack(array, *truth, _POSITION * array.ndim, threads)
-    out = results.empty((array.ndim, mask.total), _INTP)
-    coordinates.write(mask, array.shape, out.T, threads)
-    return out
+    mask = bitmask.pack(array, *truth, native.itemsize * len(shape), threads)
+    out = results.empty((len(shape), mask.total), native)
+    coordinates.write(mask, shape, out.T, threads)
+    return out if native == dtype else out.astype(dtype)
+
+
+def index_dtype(dtype):
+    """The dtype of indices, intp by default."""
+    if dtype is None:
+        return _INTP
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu":
+        raise TypeError(f"dtype must be an integer dtype, got {dtype}")
+    return dtype
+
+
+def check_indices_fit(shape, dtype):
+    """Raise an OverflowError if an index along an axis of that shape may not fit the dtype."""
+    most = int(np.iinfo(dtype).max)
+    for length in shape:
+        if length - 1 > most:
+            raise OverflowError(
+                f"a has a length of {length}, whose indices may not fit dtype {dtype.name}: "
+                f"its greatest number is {most}"
+            )
+
+
+def _nonzero_as(name, a, dtype):
+    """nonzero, flatnonzero or argwhere, by name, with indices of that dtype."""
+    dtype = index_dtype(dtype)
+    library = _gate.library(a)
+    if not _gate.is_numpy(library):
+        return getattr(library, name)(a, dtype=dtype)
+    array = _gate.plain(a)
+    flat = name == "flatnonzero"
+    shape = np.shape(a) if array is None else array.shape
+    check_indices_fit((math.prod(shape),) if flat else shape, dtype)
+    truth = None if array is None or array.ndim == 0 else _dtypes.truth(array.dtype)
+    if truth is None or _gate.tiny(array):
+        found = getattr(library, name)(a)
+        if name == "nonzero":
+            return tuple(index.astype(dtype) for index in found)
+        return found.astype(dtype)
+    found = find_coordinates(array, truth, dtype, flat)
+    return tuple(found) if name == "nonzero" else found[0] if flat else found.T
+
+
+def true_items(array):
+    """The truth of each item by NumPy's rules, for a dtype that has no rule of ours."""
+    true = np.zeros(array.shape, bool)
+    if array.ndim:
+        true[array.nonzero()] = True
+    else:
+        true[...] = bool(array)
+    return true
 
 
 def _as_intp(count):

@@ -18,7 +18,8 @@ from fastsel._core.scratch cimport new_intp, new_u64
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, inner_length, is_run, item, run_length, seek, sort_axes, strided_t)
 from fastsel._positions.tiles cimport pack_tiles, tile_axis
-from fastsel._positions.truth cimport FLAG_BLOCKS, FLAG_ITEMS, describe_truth, test_run, truth_t
+from fastsel._positions.truth cimport (
+    FLAG_BLOCKS, FLAG_ITEMS, describe_truth, is_pair, test_run, truth_t)
 from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
 from fastsel._simd.levels cimport fs_level
 
@@ -136,7 +137,7 @@ cdef class PackItems(Job):
             if self.truth.words == 1:
                 total = self.pack_words(block, whole)
                 block = whole
-            elif self.truth.words == 2 and self.truth.significant[0] == self.truth.significant[1]:
+            elif is_pair(&self.truth):
                 total = self.pack_pairs(block, whole)
                 block = whole
         if block < stop:

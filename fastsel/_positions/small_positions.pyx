@@ -8,8 +8,9 @@ hold the GIL, have the bitmask on the stack, and load each item once, as all ker
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
 
-from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack, significant_of
-from fastsel._simd.blocks cimport fs_level_t
+from fastsel._core.contiguous cimport is_contiguous_native
+from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack, pack_items, significant_of
+from fastsel._simd.blocks cimport fs_ctz, fs_level_t
 from fastsel._simd.levels cimport fs_level
 
 cnp.import_array()
@@ -20,6 +21,9 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
+
+cdef enum:
+    STEP_BLOCKS = 16      # blocks that are searched at a time
 
 
 def count_nonzero(a, Py_ssize_t max_items):
@@ -75,3 +79,26 @@ def rows_of(cnp.ndarray found not None):
         cnp.set_array_base(row, found)
         rows.append(row)
     return tuple(rows)
+
+
+def first_nonzero(a, Py_ssize_t max_items):
+    """The index of the first non-zero item, or -1. Of a larger array, only the first max_items
+    items are searched; if they are all zero, the function returns None."""
+    cdef uint64_t[STEP_BLOCKS] bits
+    cdef uint64_t significant
+    cdef cnp.npy_intp start = 0, size, n, found = -1
+    if not is_contiguous_native(a) or significant_of(a) == 0:
+        return None
+    significant, size = significant_of(a), min(cnp.PyArray_SIZE(a), max_items)
+    while start < size and found < 0:
+        n = min(size - start, 64 * STEP_BLOCKS)
+        if pack_items(level, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),
+                      cnp.PyArray_ITEMSIZE(a), significant, n, bits):
+            n = 0
+            while bits[n] == 0:
+                n += 1
+            found = start + 64 * n + fs_ctz(bits[n])
+        start += n
+    if found < 0 and size < cnp.PyArray_SIZE(a):
+        return None
+    return PyArray_Scalar(&found, INTP, None)

@@ -11,7 +11,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_start
-from fastsel._core.strided cimport MAX_DIMS, strided_t
+from fastsel._core.strided cimport MAX_DIMS, distance, strided_t
 from fastsel._positions.truth cimport pack_run, truth_t
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
 from fastsel._simd.levels cimport fs_level
@@ -47,11 +47,6 @@ cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil
     for axis in range(along + 1, items.ndim):
         rows = rows // items.shape[axis]
     return rows
-
-
-cdef inline Py_ssize_t distance(const strided_t *items, int axis) noexcept nogil:
-    """Bytes from an item to its neighbour on that axis."""
-    return items.strides[axis] if items.strides[axis] >= 0 else -items.strides[axis]
 
 
 cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uint64_t[::1] bits,

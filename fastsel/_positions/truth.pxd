@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
+from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
 
 ctypedef fused word_t:
     uint8_t
@@ -29,16 +29,27 @@ cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
     truth.significant = &significant[0]
 
 
+cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
+    """Has an item two words with the same significant bits, as complex numbers have?"""
+    return truth.words == 2 and truth.significant[0] == truth.significant[1]
+
+
 cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
                           Py_ssize_t stride, Py_ssize_t length, uint64_t *bits) noexcept nogil:
     """Pack `length` items that lie `stride` bytes apart; unused bits of the last word are 0. length
     is at most FLAG_ITEMS: otherwise the stack is overwritten. bits has a word for each 64 items:
     otherwise memory behind bits is overwritten."""
-    cdef Py_ssize_t whole = 0
+    cdef Py_ssize_t whole = 0, b
     cdef uint8_t[FLAG_ITEMS] flags
+    cdef uint64_t[2 * FLAG_BLOCKS] pairs
     if truth.words == 1 and stride == truth.width:
         whole = length >> 6
         level.pack[log2_width(stride)](items, truth.significant[0], bits, whole)
+    elif stride == 2 * truth.width and is_pair(truth):
+        whole = length >> 6
+        level.pack[log2_width(truth.width)](items, truth.significant[0], pairs, 2 * whole)
+        for b in range(whole):
+            bits[b] = fs_join_pairs(pairs[2 * b]) | fs_join_pairs(pairs[2 * b + 1]) << 32
     if whole << 6 < length:
         items += (whole << 6) * stride
         length -= whole << 6

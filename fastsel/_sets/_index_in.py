@@ -6,14 +6,13 @@ direct-address table, others are hashed. What has no keys is grouped by unique.
 
 from __future__ import annotations
 
-import operator
 from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
-from fastsel._sets import _membership, few_tests
+from fastsel._sets import _membership, _slices, few_tests
 from fastsel._sets.range_lookup import index_in_range
 from fastsel._sets.table_lookup import (
     index_by_partitions,
@@ -54,7 +53,7 @@ def index_in(
     Raises
     ------
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or given for objects or StringDType.
+        If `axis` is out of range or not an integer, or if slices have objects or StringDType.
     ValueError
         With `axis`, if the number of dimensions or one of the other lengths differs.
 
@@ -86,34 +85,10 @@ def index_in(
             return library.index_in(element, test_elements, **_gate.given(axis=axis))
     items = _gate.as_array("element", element)
     tests = _gate.as_array("test_elements", test_elements)
+    axis = _slices.checked_axis(axis, element=items, test_elements=tests)
     if axis is None:
         return _index(items.ravel(), tests.ravel()).reshape(items.shape)
-    return _index(*slices(items, tests, axis))
-
-
-def slices(element, tests, axis):
-    """Both arrays with the axis, which is checked, as the first one."""
-    try:
-        axis = operator.index(axis)
-    except TypeError:
-        raise TypeError(f"axis must be an integer or None, got {axis!r}") from None
-    for array in (element, tests):
-        if array.dtype.kind in "OT":
-            raise TypeError(f"slices along an axis have no equality for dtype {array.dtype}")
-        if not -array.ndim <= axis < array.ndim:
-            raise np.exceptions.AxisError(axis, array.ndim)
-    if element.ndim != tests.ndim:
-        raise ValueError(
-            "element and test_elements must have the same number of dimensions, got "
-            f"{element.ndim} and {tests.ndim}"
-        )
-    element, tests = np.moveaxis(element, axis, 0), np.moveaxis(tests, axis, 0)
-    if element.shape[1:] != tests.shape[1:]:
-        raise ValueError(
-            "slices of element and of test_elements along the axis must have the same shape, got "
-            f"{element.shape[1:]} and {tests.shape[1:]}"
-        )
-    return element, tests
+    return _index(*_slices.along(axis, items, tests))
 
 
 def _index(items, tests):
@@ -133,7 +108,7 @@ def _index(items, tests):
     tests, same = found
     if same is None:
         return _index_of_dtype(items, tests)
-    positions = _numpy.flatnonzero(same.reshape(len(same), -1).all(1))
+    positions = _numpy.flatnonzero(same)
     if len(positions) == 0:
         return np.full(len(items), -1)
     index = _index_of_dtype(items, tests[positions])

@@ -11,6 +11,7 @@ from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
 from fastsel._unique import _algorithms, _estimate, _keys, _plan
+from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.tables import Tables
 
@@ -51,8 +52,9 @@ def as_dtype_of(array, other):
 
 
 def converted(array, other):
-    """(items, mask): `other` in the dtype of `array`, and which of its values this dtype can hold;
-    the mask is None if it can hold all. None instead if NumPy decides which items are equal."""
+    """(items, mask): `other` in the dtype of `array`, and which of its items, or slices along axis
+    0, this dtype can hold; the mask is None if it can hold all. None instead if NumPy decides which
+    items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
         return other, None
@@ -68,6 +70,7 @@ def converted(array, other):
         else:
             common = np.result_type(to, dtype)
             same = found.astype(common) == other.astype(common)
+    same = same.all(axis=tuple(range(1, same.ndim)))  # the items of a slice
     return found, None if same.all() else same
 
 
@@ -90,7 +93,10 @@ def compares_exactly(one, other):
 def masks(first, second, wanted):
     """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
     arrays, with None for masks that are not wanted; None if NumPy decides which items are equal.
-    Both arrays are 1-d and of one dtype. NaN never matches."""
+    Both arrays are of one dtype: items, or slices along axis 0, for which NumPy decides nothing.
+    NaN never matches."""
+    if first.ndim > 1:
+        return _slice_masks(first, second, wanted)
     if first.size == 0 or second.size == 0:
         if not _has_keys(first.dtype):
             return None
@@ -117,6 +123,24 @@ def masks(first, second, wanted):
     if found is None and forced in (None, "tables", "partitions") and _countable(*keys):
         found = _by_hash(*keys, wanted, forced)
     return _by_comparison(first, second, wanted) if found is None else found
+
+
+def _slice_masks(first, second, wanted):
+    """The masks of slices along axis 0."""
+    if 0 in (len(first), len(second), *first.shape[1:]):
+        are_equal = len(first) > 0 and len(second) > 0  # as slices without items are
+        make = np.ones if are_equal != wanted.invert else np.zeros
+        return make(len(first), bool), make(len(second), bool)
+    forced, found = _plan.FORCED.get(), None
+    if forced in (None, "tables", "partitions"):
+        keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
+        if keys[0] is not None and _countable(*keys):
+            found = _by_hash(*keys, wanted, forced)
+    if found is None:
+        both = np.concatenate((first, second))
+        inverse = unique(both, return_inverse=True, axis=0)[1]
+        found = masks(inverse[: len(first)], inverse[len(first) :], wanted)
+    return found
 
 
 def _among_few(items, tests, invert):

@@ -48,7 +48,8 @@ def of_tiny(array, wanted, equal_nan):
         values = _numpy.unique(array, equal_nan=equal_nan)
         if not (len(values) and np.isnan(values[-1])):  # NumPy's NaN is the first, not the smallest
             return values
-    return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
+    with np.errstate(invalid="ignore"):  # of a signalling NaN, on which NumPy 2.0 warns
+        return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
 
 
 def by_numpy(array, wanted, axis, equal_nan, sorted):

@@ -4,10 +4,11 @@ NumPy's rules apply, as in fastsel. Each docstring names the lengths that are un
 computed, for example the number of distinct values.
 """
 
-# A public function (_positions, _selection, _distinct, _sets, _gather) checks its arguments and
-# builds a graph; _blocks has the code that they share. The tasks call fastsel's own functions on
-# NumPy blocks, on one thread each. For unique, _groups has the functions that its tasks call, and
-# _stages the graph that merges the distinct values of all blocks and writes the inverse of each.
+# A public function (_positions, _first, _selection, _distinct, _sets, _gather) checks its arguments
+# and builds a graph; _blocks has the code that they share. The tasks call fastsel's own functions
+# on NumPy blocks, on one thread each. For unique, _groups has the functions that its tasks call,
+# and _stages the graph that merges the distinct values of all blocks and writes the inverse of
+# each.
 
 try:
     import dask.array as _  # noqa: F401
@@ -25,6 +26,7 @@ from fastsel.dask._distinct import (
     unique_inverse,
     unique_values,
 )
+from fastsel.dask._first import first_nonzero
 from fastsel.dask._gather import gather_nd
 from fastsel.dask._group_indices import GroupIndices, group_indices
 from fastsel.dask._index_in import index_in
@@ -47,6 +49,7 @@ __all__ = [
     "compress",
     "count_nonzero",
     "extract",
+    "first_nonzero",
     "flatnonzero",
     "gather_nd",
     "group_indices",

@@ -9,17 +9,8 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._sets._index_in import slices
-from fastsel.dask._blocks import (
-    DaskArrayLike,
-    bands,
-    blocks,
-    checked,
-    layer,
-    stand_in,
-    task,
-    unknown,
-)
+from fastsel._sets._slices import checked_axis_of_shapes
+from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked, layer, task
 from fastsel.dask._distinct import unique
 
 
@@ -64,7 +55,10 @@ def index_in(
     """
     x, tests = checked("element", element), _as_tests(test_elements)
     if axis is not None:
-        slices(_hollow(x), _hollow(tests), axis)
+        axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
+    if axis is not None:
+        few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
+        fastsel.index_in(*few, axis=0)  # raises the errors of the dtypes
         x = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     index = None
     if isinstance(test_elements, da.Array):
@@ -90,13 +84,6 @@ def _as_tests(test_elements):
         return checked("test_elements", test_elements)
     tests = np.asarray(test_elements)
     return da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
-
-
-def _hollow(x):
-    """A NumPy array that stands for `x` where the lengths of slices are compared; a length that is
-    unknown is 1 then."""
-    shape = [1 if unknown(sizes) else sum(sizes) for sizes in x.chunks]
-    return np.broadcast_to(stand_in(x), shape)
 
 
 def _index_in_block(block, tests, index=None, axis=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Literal, NamedTuple, SupportsIndex
 
@@ -12,7 +13,7 @@ from numpy.typing import DTypeLike
 
 import fastsel
 from fastsel._core import _gate, _numpy
-from fastsel._positions import _coordinates
+from fastsel._positions import _coordinates, _positions
 from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
@@ -34,17 +35,19 @@ class NonzeroCoordinates(NamedTuple):
     coordinates: da.Array
 
 
-def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
+def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Array, ...]:
     """Indices of the non-zero items of a dask array, one array per axis.
 
     Parameters
     ----------
     a : dask array, at least 1-d, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        An integer dtype for the indices; intp by default.
 
     Returns
     -------
-    tuple of dask arrays of intp, each of shape (number of non-zero items,)
+    tuple of dask arrays of `dtype`, each of shape (number of non-zero items,)
         Coordinates in the whole array, in C order. Chunk sizes are unknown until computed.
 
     Raises
@@ -52,7 +55,10 @@ def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     ValueError
         If `a` is 0-d, or if needed chunk sizes are unknown, at once.
     TypeError
-        If its blocks are not NumPy arrays, at once.
+        If its blocks are not NumPy arrays, or `dtype` is not an integer dtype, at once.
+    OverflowError
+        If an axis is so long that an index may not fit `dtype`: at once, or when computed if its
+        length is unknown.
 
     Notes
     -----
@@ -70,28 +76,32 @@ def nonzero(a: DaskArrayLike) -> tuple[da.Array, ...]:
     x = checked("a", a)
     if x.ndim == 0:
         _numpy.nonzero(np.empty((), x.dtype))
-    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block)
+    dtype = _checked_dtype(dtype, x.shape)
+    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block, dtype)
     return tuple(
-        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis)) for axis in range(x.ndim)
+        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis), dtype)
+        for axis in range(x.ndim)
     )
 
 
-def flatnonzero(a: DaskArrayLike) -> da.Array:
+def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     """Indices of the non-zero items of the flattened dask array.
 
     Parameters
     ----------
     a : dask array, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        As in `nonzero`; the size of `a` has to fit.
 
     Returns
     -------
-    dask array of intp, shape (number of non-zero items,)
+    dask array of `dtype`, shape (number of non-zero items,)
         Ascending indices into the flattened array; their number is unknown until computed.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, OverflowError
         As `nonzero`, except for 0-d arrays.
 
     Notes
@@ -104,26 +114,30 @@ def flatnonzero(a: DaskArrayLike) -> da.Array:
     >>> fastsel.dask.flatnonzero(da.from_array([[0, 7], [8, 0]], chunks=1)).compute()
     array([1, 2])
     """
-    x, graph, name = _of_each_band("flatnonzero", checked("a", a), _flatnonzero_in_block)
-    return _whole(x, graph, name, "all", _itself)
+    x = checked("a", a)
+    dtype = _checked_dtype(dtype, (math.prod(x.shape),))
+    x, graph, name = _of_each_band("flatnonzero", x, _flatnonzero_in_block, dtype)
+    return _whole(x, graph, name, "all", _itself, dtype)
 
 
-def argwhere(a: DaskArrayLike) -> da.Array:
+def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     """Indices of the non-zero items of a dask array, one row per item.
 
     Parameters
     ----------
     a : dask array, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
+    dtype : dtype, optional
+        As in `nonzero`.
 
     Returns
     -------
-    dask array of intp, shape (number of non-zero items, a.ndim)
+    dask array of `dtype`, shape (number of non-zero items, a.ndim)
         Rows in C order; their number is unknown until computed.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError, ValueError, OverflowError
         As `nonzero`, except for 0-d arrays.
 
     Notes
@@ -137,8 +151,10 @@ def argwhere(a: DaskArrayLike) -> da.Array:
     array([[0, 0],
            [1, 1]])
     """
-    x, graph, name = _of_each_band("argwhere", checked("a", a), _argwhere_in_block)
-    return _whole(x, graph, name, "all", _itself, (x.ndim,))
+    x = checked("a", a)
+    dtype = _checked_dtype(dtype, x.shape)
+    x, graph, name = _of_each_band("argwhere", x, _argwhere_in_block, dtype)
+    return _whole(x, graph, name, "all", _itself, dtype, (x.ndim,))
 
 
 def nonzero_coordinates(
@@ -251,37 +267,47 @@ def count_nonzero(
     return counts.sum(axis=axes, keepdims=bool(keepdims))
 
 
-def _nonzero_in_block(block, location):
-    found = fastsel.nonzero(block)
-    return [k + start if start else k for k, start in zip(found, location.start, strict=True)]
+def _checked_dtype(dtype, shape):
+    """The dtype of indices, which fit it along each axis of known length."""
+    dtype = _positions.index_dtype(dtype)
+    _positions.check_indices_fit([size for size in shape if not math.isnan(size)], dtype)
+    return dtype
 
 
-def _flatnonzero_in_block(block, location):
-    return location.flat(fastsel.flatnonzero(block), block.shape)
+def _nonzero_in_block(block, location, dtype):
+    _positions.check_indices_fit(location.shape, dtype)
+    found = zip(fastsel.nonzero(block), location.start, strict=True)
+    return [(k + start if start else k).astype(dtype, copy=False) for k, start in found]
 
 
-def _argwhere_in_block(block, location):
+def _flatnonzero_in_block(block, location, dtype):
+    _positions.check_indices_fit([math.prod(location.shape)], dtype)
+    return location.flat(fastsel.flatnonzero(block), block.shape).astype(dtype, copy=False)
+
+
+def _argwhere_in_block(block, location, dtype):
+    _positions.check_indices_fit(location.shape, dtype)
     found = fastsel.argwhere(block)
     found += np.array(location.start, np.intp)
-    return found
+    return found.astype(dtype, copy=False)
 
 
-def _of_each_band(step, x, function):
+def _of_each_band(step, x, function, dtype):
     """The bands of `x`, and a graph with the function's result for each band."""
     x = bands("a", x)
-    name = f"fastsel-{step}-{tokenize(x.name)}"
+    name = f"fastsel-{step}-{tokenize(x.name, dtype)}"
     where, tasks = locations(x, name)
     for k, (block, key) in enumerate(blocks(x).items()):
-        tasks[name, k] = task(function, key, where[block])
+        tasks[name, k] = task(function, key, where[block], dtype=dtype)
     return x, layer(name, tasks, x), name
 
 
-def _whole(x, graph, name, step, get, row_shape=()):
+def _whole(x, graph, name, step, get, dtype, row_shape=()):
     """The results of `get`, called with the result of each band, as one dask array."""
     own = f"{step}-{name}"
     tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
-    return output(graph, name, own, tasks, chunks, np.intp)
+    return output(graph, name, own, tasks, chunks, dtype)
 
 
 def _itself(result):

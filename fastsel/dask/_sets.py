@@ -3,7 +3,7 @@ array."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import Any, Literal, SupportsIndex, overload
 
 import dask.array as da
 import numpy as np
@@ -11,9 +11,19 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._core import _numpy
-from fastsel.dask._blocks import DaskArrayLike, blocks, checked, layer, one_axis, stand_in, task
+from fastsel._sets._slices import checked_axis_of_shapes
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    bands,
+    blocks,
+    checked,
+    layer,
+    one_axis,
+    stand_in,
+    task,
+)
 from fastsel.dask._distinct import unique
-from fastsel.dask._selection import boolean_mask
+from fastsel.dask._selection import boolean_mask, compress
 
 
 def isin(
@@ -23,6 +33,7 @@ def isin(
     invert: bool = False,
     *,
     kind: Literal["sort", "table"] | None = None,
+    axis: SupportsIndex | None = None,
 ) -> da.Array:
     """Which items of a dask array are among the test elements; equals ``fastsel.isin(...)``.
 
@@ -34,17 +45,20 @@ def isin(
         The distinct values of a dask array are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
+    axis : int, optional
+        Take the slices along this axis as items, as `fastsel.isin` does.
 
     Returns
     -------
-    dask array of bool, shape and chunks of `element`
+    dask array of bool, shape and chunks of `element`, or of (length of the axis,)
 
     Raises
     ------
     TypeError
         If the blocks are not NumPy arrays, at once.
     ValueError
-        If `kind` is wrong for these dtypes, at once.
+        If `kind` is wrong for these dtypes, or the lengths of the arrays differ along another axis
+        than `axis`, at once.
     RuntimeError
         If `kind` is 'table' and the range of the test elements is too wide, when computed.
 
@@ -63,6 +77,13 @@ def isin(
     array([False,  True, False,  True])
     """
     x = checked("element", element)
+    if axis is not None:
+        tests = checked("test_elements", test_elements)
+        axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
+        if axis is not None:
+            few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
+            fastsel.isin(*few, kind=kind, axis=0)  # raises the errors of kind and of the dtypes
+            return _isin_of_slices(x, tests, axis, bool(invert))
     if isinstance(test_elements, da.Array):
         tests = unique(checked("test_elements", test_elements), sorted=False)
     else:
@@ -84,10 +105,17 @@ def intersect1d(
     ar2: DaskArrayLike,
     assume_unique: bool = False,
     return_indices: Literal[False] = False,
+    *,
+    axis: SupportsIndex | None = None,
 ) -> da.Array: ...
 @overload
 def intersect1d(
-    ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool, return_indices: Literal[True]
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool,
+    return_indices: Literal[True],
+    *,
+    axis: SupportsIndex | None = None,
 ) -> tuple[da.Array, da.Array, da.Array]: ...
 @overload
 def intersect1d(
@@ -96,12 +124,15 @@ def intersect1d(
     assume_unique: bool = False,
     *,
     return_indices: Literal[True],
+    axis: SupportsIndex | None = None,
 ) -> tuple[da.Array, da.Array, da.Array]: ...
 def intersect1d(
     ar1: DaskArrayLike,
     ar2: DaskArrayLike,
     assume_unique: bool = False,
     return_indices: bool = False,
+    *,
+    axis: SupportsIndex | None = None,
 ) -> Any:
     """The sorted distinct values that are in both arrays; equals ``fastsel.intersect1d(...)``.
 
@@ -113,10 +144,12 @@ def intersect1d(
         Changes nothing.
     return_indices : bool, optional
         Also return where the values first occur in each of the flattened arrays.
+    axis : int, optional
+        Take the slices along this axis as items, as `fastsel.intersect1d` does.
 
     Returns
     -------
-    values : dask array of the common dtype, shape (k,)
+    values : dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
     index1, index2 : dask array of intp, shape (k,)
         One array, or a tuple, as `fastsel.intersect1d`. Each array is one chunk, whose size is
         unknown until computed.
@@ -137,29 +170,35 @@ def intersect1d(
     >>> fastsel.dask.intersect1d(x, [5, 3, 2]).compute()
     array([2, 3])
     """
-    x, y = checked("ar1", ar1), checked("ar2", ar2)
+    x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
     if not return_indices:
-        return _of_distinct(fastsel.intersect1d, dtype, unique(x), unique(y))
-    (one, index1), (other, index2) = (unique(array, return_index=True) for array in (x, y))
+        return _of_distinct(
+            fastsel.intersect1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis)
+        )
+    (one, index1), (other, index2) = (unique(a, return_index=True, axis=axis) for a in (x, y))
     return (
-        _of_distinct(fastsel.intersect1d, dtype, one, other),
-        _of_distinct(_index_of_common, np.intp, one, index1, other),
-        _of_distinct(_index_of_common, np.intp, other, index2, one),
+        _of_distinct(fastsel.intersect1d, dtype, axis, one, other),
+        _of_distinct(_index_of_common, np.intp, axis, index1, one, other),
+        _of_distinct(_index_of_common, np.intp, axis, index2, other, one),
     )
 
 
-def union1d(ar1: DaskArrayLike, ar2: DaskArrayLike) -> da.Array:
+def union1d(
+    ar1: DaskArrayLike, ar2: DaskArrayLike, *, axis: SupportsIndex | None = None
+) -> da.Array:
     """The sorted distinct values of two arrays; equals ``fastsel.union1d(...)``.
 
     Parameters
     ----------
     ar1, ar2 : dask array or array_like, any shape, any chunks
         Any dtype.
+    axis : int, optional
+        Take the slices along this axis as items, as `fastsel.union1d` does.
 
     Returns
     -------
-    dask array of the common dtype, shape (k,)
+    dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
         One chunk, whose size is unknown until computed.
 
     Raises
@@ -177,11 +216,18 @@ def union1d(ar1: DaskArrayLike, ar2: DaskArrayLike) -> da.Array:
     >>> fastsel.dask.union1d(da.from_array([3, 1, 3], chunks=2), [2, 3]).compute()
     array([1, 2, 3])
     """
-    x, y = checked("ar1", ar1), checked("ar2", ar2)
-    return _of_distinct(fastsel.union1d, np.result_type(x.dtype, y.dtype), unique(x), unique(y))
+    x, y, axis = _pair(ar1, ar2, axis)
+    dtype = np.result_type(x.dtype, y.dtype)
+    return _of_distinct(fastsel.union1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
-def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False) -> da.Array:
+def setdiff1d(
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool = False,
+    *,
+    axis: SupportsIndex | None = None,
+) -> da.Array:
     """The sorted distinct values of `ar1` that are not in `ar2`; ``fastsel.setdiff1d(...)``.
 
     Parameters
@@ -190,10 +236,12 @@ def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = Fals
         Any dtype.
     assume_unique : bool, optional
         Return the items in the order and the chunks of `ar1`, with repeated items.
+    axis : int, optional
+        Take the slices along this axis as items, as `fastsel.setdiff1d` does.
 
     Returns
     -------
-    dask array of ar1's dtype, shape (k,)
+    dask array of ar1's dtype, shape (k,), or that of `ar1` with `axis` of length k
         Its sizes are unknown until computed.
 
     Raises
@@ -212,15 +260,23 @@ def setdiff1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = Fals
     >>> fastsel.dask.setdiff1d(x, [2, 5]).compute()
     array([1, 3])
     """
-    x = checked("ar1", ar1)
+    x, y, axis = _pair(ar1, ar2, axis)
+    if assume_unique and axis is not None:
+        return compress(isin(x, y, invert=True, axis=axis), x, axis=axis)
     if assume_unique:
         flat = one_axis("ar1", x if x.ndim else x.reshape(1))
         return boolean_mask(flat, isin(flat, ar2, invert=True))
-    others = unique(checked("ar2", ar2))
-    return _of_distinct(fastsel.setdiff1d, x.dtype, unique(x), others)
+    values, others = unique(x, axis=axis), unique(y, axis=axis)
+    return _of_distinct(fastsel.setdiff1d, x.dtype, axis, values, others)
 
 
-def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False) -> da.Array:
+def setxor1d(
+    ar1: DaskArrayLike,
+    ar2: DaskArrayLike,
+    assume_unique: bool = False,
+    *,
+    axis: SupportsIndex | None = None,
+) -> da.Array:
     """The sorted distinct values that are in exactly one array; ``fastsel.setxor1d(...)``.
 
     Parameters
@@ -229,10 +285,12 @@ def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False
         Any dtype.
     assume_unique : bool, optional
         Changes nothing.
+    axis : int, optional
+        Take the slices along this axis as items, as `fastsel.setxor1d` does.
 
     Returns
     -------
-    dask array of the common dtype, shape (k,)
+    dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
         One chunk, whose size is unknown until computed.
 
     Raises
@@ -251,23 +309,54 @@ def setxor1d(ar1: DaskArrayLike, ar2: DaskArrayLike, assume_unique: bool = False
     >>> fastsel.dask.setxor1d(x, [2, 5]).compute()
     array([1, 3, 5])
     """
-    x, y = checked("ar1", ar1), checked("ar2", ar2)
+    x, y, axis = _pair(ar1, ar2, axis)
     dtype = np.result_type(x.dtype, y.dtype)
-    return _of_distinct(fastsel.setxor1d, dtype, unique(x), unique(y))
+    return _of_distinct(fastsel.setxor1d, dtype, axis, unique(x, axis=axis), unique(y, axis=axis))
 
 
-def _isin_block(block, tests, invert, kind):
-    return fastsel.isin(block, tests, invert=invert, kind=kind)
+def _isin_block(block, tests, **options):
+    return fastsel.isin(block, tests, **options)
 
 
-def _of_distinct(function, dtype, *arrays):
-    """The function of these arrays, which have one chunk each, as one task."""
+def _pair(ar1, ar2, axis):
+    """Both as dask arrays, and the axis of the slices, None for items."""
+    x, y = checked("ar1", ar1), checked("ar2", ar2)
+    if axis is not None:
+        axis = checked_axis_of_shapes(axis, ar1=x.shape, ar2=y.shape)
+    return x, y, axis
+
+
+def _isin_of_slices(x, tests, axis, invert):
+    """isin of blocks of whole slices, each beside all distinct tests."""
+    rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
+    distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
+    name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
+    found = blocks(distinct)[(0,) * distinct.ndim]
+    tasks = {
+        (name, block[0]): task(_isin_block, key, found, invert=invert, axis=0)
+        for block, key in blocks(rows).items()
+    }
+    graph = layer(name, tasks, rows, distinct)
+    return da.Array(graph, name, rows.chunks[:1], meta=np.empty(0, bool))
+
+
+def _of_distinct(function, dtype, axis, *arrays):
+    """The function of these arrays, which have one chunk each, as one task, whose result has the
+    axes of the first array."""
     sources = [array.name for array in arrays]
-    name = f"fastsel-sets-{tokenize(function.__name__, sources)}"
-    tasks = {(name, 0): task(function, *((source, 0) for source in sources))}
-    return da.Array(layer(name, tasks, *arrays), name, ((np.nan,),), meta=np.empty(0, dtype))
+    name = f"fastsel-sets-{tokenize(function.__name__, axis, sources)}"
+    keys = [(array.name, *(0,) * array.ndim) for array in arrays]
+    options = {} if axis is None else {"axis": axis}
+    like = arrays[0]
+    chunks = tuple(
+        (np.nan,) if axis in (None, k) or like.ndim == 1 else (size,)
+        for k, size in enumerate(like.shape)
+    )
+    tasks = {(name, *(0,) * like.ndim): task(function, *keys, **options)}
+    meta = np.empty((0,) * like.ndim, dtype)
+    return da.Array(layer(name, tasks, *arrays), name, chunks, meta=meta)
 
 
-def _index_of_common(values, index, others):
+def _index_of_common(index, values, others, axis=None):
     """The first positions of the sorted values that are in the other array."""
-    return index[fastsel.isin(values, others)]
+    return index[fastsel.isin(values, others, axis=axis)]

@@ -47,6 +47,8 @@ def calls(array, mask, *indices):
     yield fastsel.argwhere(array)
     yield fastsel.count_nonzero(array)
     yield fastsel.count_nonzero(array, axis=0)
+    for axis in (None, 0, *range(-1, array.ndim - 1)):
+        yield fastsel.first_nonzero(np.zeros_like(array), axis)
     yield fastsel.nonzero_coordinates(array)
     yield fastsel.compress(mask, array)
     yield fastsel.compress(array, mask)

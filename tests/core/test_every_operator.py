@@ -26,12 +26,38 @@ def along_an_axis(module, a):
     return tuple(module.unique(a, True, True, True, 0, sorted=flag) for flag in (True, False))
 
 
+def in_other_dtypes(module, a):
+    return (
+        *module.nonzero(a, dtype="i4"),
+        module.flatnonzero(a, dtype="u4"),
+        module.argwhere(a, dtype="u1"),
+        module.argwhere(a, dtype=">i8"),
+    )
+
+
+def first_of_all_and_along_axes(module, a):
+    axes = (None, 0, 1, (0, 1), ())
+    return tuple(module.first_nonzero(some, axis) for some in (a, a[3:]) for axis in axes)
+
+
+def sets_of_slices(module, a):
+    return (
+        module.isin(a, a[1:3], axis=0),
+        *module.intersect1d(a[:, ::2], a[:, 1:4], return_indices=True, axis=1),
+        module.union1d(a, a[::-1], axis=0),
+        module.setdiff1d(a, a[1:3], axis=0),
+        module.setxor1d(a[2:], a[:-1], axis=0),
+    )
+
+
 # As functions of fastsel, or of its twin, and of an array.
 OPERATORS = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a),
+    "indices of other dtypes": in_other_dtypes,
     "count_nonzero": lambda module, a: module.count_nonzero(a),
+    "first_nonzero": first_of_all_and_along_axes,
     "nonzero_coordinates": lambda module, a: tuple(module.nonzero_coordinates(a)),
     "compress": lambda module, a: module.compress(third(len(a)), a, 0),
     "extract": lambda module, a: module.extract(third(*a.shape), a),
@@ -56,6 +82,7 @@ OF_PLAIN_ITEMS = {
     "intersect1d": lambda module, a: module.intersect1d(a, a[:2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[::-1]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, a[1:3]),
+    "sets of slices": sets_of_slices,
     "setxor1d": lambda module, a: module.setxor1d(a[2:], a[:-1]),
 }
 

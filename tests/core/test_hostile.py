@@ -32,6 +32,7 @@ BEYOND_MEMORY = {
         np.broadcast_to(1.0, (2, 2**40)), np.broadcast_to([[1]], (2**40, 1))
     ),
     "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
+    "first_nonzero": lambda: fastsel.first_nonzero(VAST.reshape(2**60, 4), axis=1),
     "isin": lambda: fastsel.isin(VAST, [True]),
     "isin_tests": lambda: fastsel.isin([True], VAST),
     "index_in": lambda: fastsel.index_in(VAST, [True]),
@@ -62,6 +63,7 @@ def test_no_items_in_vast_shapes(shape, few_threads):
     assert_same(fastsel.flatnonzero(array), np.flatnonzero(array))
     assert_same(fastsel.argwhere(array), np.argwhere(array))
     assert fastsel.count_nonzero(array) == 0
+    assert fastsel.first_nonzero(array) == -1
     assert_same(fastsel.boolean_mask(array, array > 0), array[array > 0])
     assert_same(fastsel.extract(array, array), np.extract(array, array))
     assert_same(fastsel.unique(array), np.unique(array))
@@ -117,6 +119,8 @@ OBJECT_CALLS = {
     "flatnonzero": fastsel.flatnonzero,
     "argwhere": fastsel.argwhere,
     "count_nonzero": fastsel.count_nonzero,
+    "first_nonzero": lambda a: fastsel.first_nonzero(a[::2]),  # each is asked: none is true
+    "first_nonzero_axis": lambda a: fastsel.first_nonzero(a, axis=0),
     "nonzero_coordinates": fastsel.nonzero_coordinates,
     "compress": lambda a: fastsel.compress(a, np.arange(len(a))),
     "extract": lambda a: fastsel.extract(a, np.arange(len(a))),

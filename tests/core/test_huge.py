@@ -39,6 +39,11 @@ CALLS = {
     ),
     "flatnonzero": ("fastsel.flatnonzero(array).tolist() == expected", 320),
     "count_nonzero": ("fastsel.count_nonzero(array) == 2", 64),
+    "first_nonzero": ("fastsel.first_nonzero(array) == 2**31 - 1", 64),
+    "first_nonzero_rows": (
+        "fastsel.first_nonzero(array.reshape(2, -1), axis=1).tolist() == [-1, 2**30 - 33]",
+        64,
+    ),
     "boolean_mask": ("fastsel.boolean_mask(array, array.view(bool)).tolist() == [3, 5]", 320),
     "compress": ("fastsel.compress(array.view(bool), array).tolist() == [3, 5]", 320),
     "extract": ("fastsel.extract(array, array).tolist() == [3, 5]", 320),

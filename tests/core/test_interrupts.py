@@ -24,6 +24,11 @@ ENDLESS = {
     "count_nonzero": "fastsel.count_nonzero(np.broadcast_to(True, 2**40))",
     "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
     "count_nonzero_few_columns": "fastsel.count_nonzero(np.broadcast_to(1.0, (2**39, 2)), axis=0)",
+    "first_nonzero": "fastsel.first_nonzero(false)",
+    "first_nonzero_rows": "fastsel.first_nonzero(false.reshape(2**10, 2**24), axis=1)",
+    "first_nonzero_columns": "fastsel.first_nonzero(np.broadcast_to(0.0, (2**29, 40)), axis=0)",
+    "first_nonzero_short_rows": "fastsel.first_nonzero(false.reshape(2**28, 64), axis=1)",
+    "first_nonzero_objects": "fastsel.first_nonzero(np.broadcast_to(np.array(None), 2**34))",
     "nonzero": "fastsel.nonzero(false.reshape(2**17, 2**17))",
     "nonzero_tiles": (
         "fastsel.nonzero(np.broadcast_to(np.zeros((16, 2**14), bool).T, (2**16, 2**14, 16)))"
@@ -106,6 +111,9 @@ LONG_CALLS = {
     ),
     "count_nonzero_axis": lambda words, rows, times: fastsel.count_nonzero(
         np.broadcast_to(True, (times * 10**7, 2)), axis=0
+    ),
+    "first_nonzero": lambda words, rows, times: fastsel.first_nonzero(
+        repeated(False, times * 10**8)
     ),
     "nonzero": lambda words, rows, times: fastsel.nonzero(
         repeated(words.reshape(2, -1) % 16 == 0, times)

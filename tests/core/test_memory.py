@@ -97,6 +97,7 @@ def calls():
         "flatnonzero": lambda: fastsel.flatnonzero(a),
         "argwhere": lambda: fastsel.argwhere(a),
         "count_nonzero": lambda: fastsel.count_nonzero(a, axis=0),
+        "first_nonzero": lambda: fastsel.first_nonzero(a, axis=0),
         "compress": lambda: fastsel.compress(mask, a, axis=0),
         "extract": lambda: fastsel.extract(a, a),
         "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
@@ -114,6 +115,8 @@ def calls():
         "union1d": lambda: fastsel.union1d(a, a[:3]),
         "setdiff1d": lambda: fastsel.setdiff1d(a, a[:3], assume_unique=True),
         "setxor1d": lambda: fastsel.setxor1d(a, a[:3]),
+        "isin_slices": lambda: fastsel.isin(a, a[:3], axis=0),
+        "isin_axis": lambda: fastsel.isin(a, a, axis=2),
         "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
         "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),
         "compress_wrong_out": lambda: fastsel.compress(mask, a, axis=0, out=out),
@@ -325,7 +328,7 @@ def many_threads():
     beside its outputs."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
-    square, mask = floats.reshape(1500, 1500), floats > 0
+    square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)
     rows = rng.integers(0, 1500, (size, 2))
     calls = {
         "nonzero": (lambda: fastsel.nonzero(square), 1 / 8),
@@ -334,6 +337,7 @@ def many_threads():
         "argwhere": (lambda: fastsel.argwhere(square), 1 / 8),
         "nonzero_coordinates": (lambda: fastsel.nonzero_coordinates(square)[1], 1 / 8),
         "count_nonzero": (lambda: fastsel.count_nonzero(floats), 0),
+        "first_nonzero": (lambda: fastsel.first_nonzero(zeros), 0),
         "count_nonzero_axis": (lambda: fastsel.count_nonzero(square.reshape(-1, 4), axis=0), 1 / 8),
         "compress": (lambda: fastsel.compress(mask, floats), 1 / 8),
         "compress_axis": (lambda: fastsel.compress(mask[:1500], square, axis=1), 0),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 61
+CALLS = 67
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
@@ -71,7 +71,10 @@ calls = {
     "nonzero": lambda: fastsel.nonzero(array),
     "flatnonzero": lambda: fastsel.flatnonzero(array[:, ::2]),
     "argwhere": lambda: fastsel.argwhere(array),
+    "nonzero_dtype": lambda: fastsel.nonzero(array, dtype=np.int16),
     "count_nonzero_axis": lambda: fastsel.count_nonzero(array, axis=0),
+    "first_nonzero": lambda: fastsel.first_nonzero(np.zeros((300, 7))[:, ::2]),
+    "first_nonzero_axis": lambda: fastsel.first_nonzero(array, axis=0),
     "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(array),
     "nonzero_coordinates_objects": lambda: fastsel.nonzero_coordinates(objects[:500]),
     "compress": lambda: fastsel.compress(array[:, 1], array, axis=0),
@@ -119,6 +122,11 @@ calls = {
     "isin_range": lambda: fastsel.isin(many % 1000, many[:500]),
     "isin_strings": lambda: fastsel.isin(strings, long_strings),
     "isin_partitions": forced("partitions", fastsel.isin, many[:9000] << 20, many << 20),
+    "isin_slices": lambda: fastsel.isin(rows[:900] // 99, rows[:50] // 99, axis=0),
+    "intersect1d_slices": lambda: fastsel.intersect1d(
+        float_rows[:90], float_rows[:900], return_indices=True, axis=0
+    ),
+    "setxor1d_slices": forced("comparison", fastsel.setxor1d, rows[:90], rows[40:200], axis=0),
     "index_in": lambda: fastsel.index_in(many, flat),
     "index_in_range": lambda: fastsel.index_in(many % 1000, many[:500]),
     "index_in_strings": lambda: fastsel.index_in(long_strings, strings),

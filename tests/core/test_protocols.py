@@ -9,6 +9,7 @@ from comparison import assert_same, assert_same_outcome, outcome
 
 import fastsel
 from fastsel._core import _numpy
+from fastsel._core._operators import OPERATORS
 
 SHARED = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
 OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
@@ -21,13 +22,17 @@ def parameters(function):
 
 @pytest.mark.parametrize("name", SHARED)
 def test_signature_is_that_of_numpy(name):
-    assert parameters(getattr(fastsel, name)) == parameters(getattr(np, name))
+    ours = parameters(getattr(fastsel, name))
+    added = [p for p in ours if p[0] in OPERATORS[name].adds]
+    assert [p for p in ours if p not in added] == parameters(getattr(np, name))
+    assert all(p[1:] == (inspect.Parameter.KEYWORD_ONLY, None) for p in added)
 
 
 @pytest.mark.parametrize(
     ("name", "signature"),
     [
         ("boolean_mask", "a, mask"),
+        ("first_nonzero", "a, axis=None, *, keepdims=False"),
         ("gather_nd", "data, indices, batch_dims=0, *, out=None"),
         (
             "nonzero_coordinates",

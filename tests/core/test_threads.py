@@ -47,9 +47,13 @@ def operations(size, name="int32", seed=0):
     )
     return {
         "nonzero": lambda: fastsel.nonzero(array),
+        "nonzero_dtype": lambda: fastsel.nonzero(array, dtype=np.int32),
+        "flatnonzero_dtype": lambda: fastsel.flatnonzero(array, dtype=np.uint32),
         "flatnonzero": lambda: fastsel.flatnonzero(array),
         "argwhere": lambda: fastsel.argwhere(array),
         "count_nonzero": lambda: fastsel.count_nonzero(array),
+        "first_nonzero": lambda: fastsel.first_nonzero(array[size // 2 :, ::-1]),
+        "first_nonzero_axis": lambda: fastsel.first_nonzero(array, axis=0),
         "compress": lambda: fastsel.compress(mask, array, axis=0),
         "compress_flat": lambda: fastsel.compress(mask, array),
         "extract": lambda: fastsel.extract(array, array),

@@ -193,6 +193,7 @@ def test_one_selected_item_is_found_at_each_place(name):
         positions[place] = len(falsy) + place % len(truthy)
         array = take_items(pool, positions)
         assert fastsel.flatnonzero(array).tolist() == [place]
+        assert fastsel.first_nonzero(array) == place
         assert fastsel.count_nonzero(array) == 1
 
 

@@ -31,7 +31,11 @@ def positions_are_valid(flat, size):
 
 def check_nonzero(array):
     found = fastsel.nonzero(array)
-    for k, length in zip(found, array.shape, strict=True):
+    found_as = fastsel.nonzero(array, dtype=np.int32)
+    for k, length in (
+        *zip(found, array.shape, strict=True),
+        *zip(found_as, array.shape, strict=True),
+    ):
         assert ((k >= 0) & (k < length)).all()
     positions_are_valid(np.ravel_multi_index(found, array.shape), array.size)
 
@@ -57,6 +61,13 @@ def check_count_nonzero(array):
     along = fastsel.count_nonzero(array, axis=0)
     assert (np.asarray(along) >= 0).all()
     assert (np.asarray(along) <= len(array)).all()
+
+
+def check_first_nonzero(array):
+    assert -1 <= fastsel.first_nonzero(array) < array.size
+    for axis in range(array.ndim):
+        along = np.asarray(fastsel.first_nonzero(array, axis=axis))
+        assert ((along >= -1) & (along < array.shape[axis])).all()
 
 
 def check_compress(array):
@@ -128,6 +139,15 @@ def check_sets(array):
             assert len(fastsel.union1d(one, another)) <= one.size + another.size
 
 
+def check_sets_of_slices(array):
+    rows = array.reshape(len(array) // 2, -1)
+    for other in (rows[:20].copy(), rows):
+        assert fastsel.isin(rows, other, axis=0).shape == (len(rows),)
+        values, index1, index2 = fastsel.intersect1d(rows, other, return_indices=True, axis=0)
+        assert len(values) == len(index1) == len(index2)
+        assert len(fastsel.setxor1d(rows, other, axis=0)) <= len(rows) + len(other)
+
+
 def check_gather_nd_data(array):
     rows = np.arange(-len(array), len(array))[:, None]
     assert fastsel.gather_nd(array, rows).shape == (2 * len(array), *array.shape[1:])
@@ -152,14 +172,17 @@ def writer_of(array):
     return write
 
 
-@covering(at_least=26, name=CHECKS, dtype=DTYPES, shape=SHAPES)
+@covering(at_least=30, name=CHECKS, dtype=DTYPES, shape=SHAPES)
 def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
     array = make(dtype, shape, 0.2, seed=3)
     with fastsel.threads(3):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
-@covering(dtype=DTYPES, name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask"])
+@covering(
+    dtype=DTYPES,
+    name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask", "first_nonzero"],
+)
 def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
     """Read in tiles, some of whose items are read twice."""
     array = make(dtype, (200, 150), 0.2, seed=3).T

@@ -162,3 +162,66 @@ def test_wrong_coordinates_are_refused_at_once(shape, options):
 def test_coordinates_of_unknown_sizes_are_refused_at_once():
     with pytest.raises(ValueError, match="x must have known chunk sizes"):
         fastsel.dask.nonzero_coordinates(of_unknown_sizes(da.ones(4, chunks=2)))
+
+
+@covering(
+    at_least=24,
+    shape=[(11,), (5, 6), (3, 4, 5), (1, 20), (0,), (0, 3), (3, 0), ()],
+    chunking=CHUNKINGS,
+    density=[0, 0.1, 0.6],
+)
+def test_first_nonzero(shape, chunking, density):
+    a = make("int16", shape, density)
+    x = chunked(a, CHUNKINGS[chunking](shape))
+    for axis in (None, *range(-a.ndim, a.ndim), (), (0, a.ndim - 1) if a.ndim > 1 else None):
+        for keepdims in (False, True):
+            expected = fastsel.first_nonzero(a, axis, keepdims=keepdims)
+            result = fastsel.dask.first_nonzero(x, axis, keepdims=keepdims)
+            assert_declared(result)
+            assert_equal(result, expected)
+
+
+@covering(dtype=DTYPES)
+def test_first_nonzero_of_every_dtype(dtype):
+    a = make(dtype, (7, 9), 0.05)
+    x = chunked(a, uneven(a.shape))
+    for axis in (None, 0, 1):
+        assert_equal(fastsel.dask.first_nonzero(x, axis), fastsel.first_nonzero(a, axis))
+
+
+def test_first_nonzero_of_unknown_chunk_sizes():
+    a = make("int64", (20, 3), 0.05)
+    x = of_unknown_sizes(chunked(a, ((4, 0, 16), (1, 2))))
+    for axis in (None, 0, 1):
+        assert_equal(fastsel.dask.first_nonzero(x, axis), fastsel.first_nonzero(a, axis))
+
+
+@pytest.mark.parametrize("axis", [2, -3, 1.0, (0, 0), (0, 2)])
+def test_first_nonzero_refuses_a_wrong_axis_at_once(axis):
+    a = np.ones((2, 3))
+    expected = outcome(fastsel.first_nonzero, a, axis)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.dask.first_nonzero, da.from_array(a), axis) == expected
+
+
+@covering(name=["nonzero", "flatnonzero", "argwhere"], dtype=["i1", "u4", ">i4", "i8"])
+def test_dtype_of_indices(name, dtype):
+    a = make("int16", (9, 11))
+    x = chunked(a, uneven(a.shape))
+    for y in (x, of_unknown_sizes(x.rechunk((3, -1)))):
+        result = getattr(fastsel.dask, name)(y, dtype=dtype)
+        assert_declared(result)
+        assert_equal(result, getattr(fastsel, name)(a, dtype=dtype))
+    assert_equal(getattr(fastsel, name)(x, dtype=dtype), getattr(fastsel, name)(a, dtype=dtype))
+    with pytest.raises(TypeError, match="integer dtype"):
+        getattr(fastsel.dask, name)(x, dtype="f4")
+
+
+@pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
+def test_indices_that_may_not_fit_their_dtype(name):
+    x = da.zeros((300, 2), chunks=(100, 2))
+    with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
+        getattr(fastsel.dask, name)(x, dtype="u1")
+    late = getattr(fastsel.dask, name)(of_unknown_sizes(x), dtype="u1")
+    with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
+        (late[0] if name == "nonzero" else late).compute()

@@ -91,6 +91,67 @@ def test_objects():
     assert_equal(fastsel.isin(x, x[2:]), np.array([False, False, True, True]))
 
 
+# Slices along an axis.
+
+SLICES = {
+    "isin": lambda f, a, b, axis: f.isin(a, b, axis=axis),
+    "isin_invert": lambda f, a, b, axis: f.isin(a, b, invert=True, kind="sort", axis=axis),
+    "intersect1d": lambda f, a, b, axis: f.intersect1d(a, b, axis=axis),
+    "intersect1d_indices": lambda f, a, b, axis: f.intersect1d(
+        a, b, return_indices=True, axis=axis
+    ),
+    "union1d": lambda f, a, b, axis: f.union1d(a, b, axis=axis),
+    "setdiff1d": lambda f, a, b, axis: f.setdiff1d(a, b, axis=axis),
+    "setdiff1d_unique": lambda f, a, b, axis: f.setdiff1d(a, b, True, axis=axis),
+    "setxor1d": lambda f, a, b, axis: f.setxor1d(a, b, axis=axis),
+}
+
+
+@covering(
+    at_least=24,
+    dtype=["bool", "int32", "float64", "U3"],
+    call=SLICES,
+    chunking=CHUNKINGS,
+    axis=[0, 1, -1, 2],
+)
+def test_slices(dtype, call, chunking, axis):
+    shapes = [[2, 2, 2], [2, 2, 2]]
+    shapes[0][axis], shapes[1][axis] = 9, 5
+    a, b = (make(dtype, shape, 0.3, seed=k) for k, shape in enumerate(map(tuple, shapes)))
+    expected = SLICES[call](fastsel, a, b, axis)
+    x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
+    for one, other in ((x, y), (x, b), (a, y)):
+        result = SLICES[call](fastsel, one, other, axis)
+        assert_equal(result, expected)
+        assert_declared(result)
+
+
+@pytest.mark.parametrize("call", SLICES)
+def test_slices_of_unknown_number(call):
+    a, b = make("int32", (9, 2), 0.3), make("int32", (5, 2), 0.3, seed=1)
+    x, y = (of_unknown_sizes(chunked(array, ((2, len(array) - 2), (2,)))) for array in (a, b))
+    assert_equal(SLICES[call](fastsel.dask, x, y, 0), SLICES[call](fastsel, a, b, 0))
+
+
+@pytest.mark.parametrize("call", SLICES)
+def test_slices_of_one_axis_are_items(call):
+    a, b = np.array([3.0, 1, np.nan, 3]), np.array([3.0, np.nan])
+    result = SLICES[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
+    assert_equal(result, SLICES[call](fastsel, a, b, -1))
+
+
+@pytest.mark.parametrize("call", SLICES)
+def test_slices_that_differ_are_refused_at_once(call):
+    x = da.ones((4, 3), chunks=2)
+    for arrays, axis in (((x, x[:, :2]), 0), ((x, x[0]), 0), ((x, x), 2), ((x, x), 1.0)):
+        a, b = (np.ones(array.shape) for array in arrays)
+        with pytest.raises(Exception) as expected:
+            SLICES[call](fastsel, a, b, axis)
+        with pytest.raises(type(expected.value)) as found:
+            SLICES[call](fastsel.dask, *arrays, axis)
+        assert str(found.value) == str(expected.value)
+
+
 # index_in
 
 
@@ -107,7 +168,7 @@ def test_index_in_of_any_chunks(chunks, axis, lazy):
 
 def test_index_in_checks_at_once():
     x = da.ones((4, 3), chunks=2)
-    with pytest.raises(ValueError, match="the same shape"):
+    with pytest.raises(ValueError, match="the same lengths except along axis 0"):
         fastsel.dask.index_in(x, x[:, :2], axis=0)
     with pytest.raises(np.exceptions.AxisError):
         fastsel.dask.index_in(x, x, axis=2)

@@ -35,7 +35,11 @@ def in_clone(folder, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_clone_with_kernels_works(tmp_path, command):
-    shutil.copytree(fastsel.__path__[0], tmp_path / "fastsel")
+    package = Path(fastsel.__path__[0])
+    shutil.copytree(package, tmp_path / "fastsel")
+    libraries = package.with_name("fastsel.libs")  # beside an installed wheel
+    if libraries.exists():
+        shutil.copytree(libraries, tmp_path / libraries.name)
     done = in_clone(tmp_path, command)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("fastsel")

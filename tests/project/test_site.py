@@ -27,6 +27,7 @@ def names_in(lines):
 
 
 def test_a_page_names_numpy_dask_and_siblings(see_also):
+    pytest.importorskip("dask.array", reason="needs pip install 'dask[array]'")
     assert names_in(see_also.see_also("fastsel.compress")) == [
         *("numpy.compress", "fastsel.dask.compress", "fastsel.extract", "fastsel.boolean_mask")
     ]

@@ -189,20 +189,9 @@ def test_no_tests_and_no_items(shape):
     assert_same(fastsel.index_in(np.zeros((3, 0)), np.zeros((0, 0)), 0), np.full(3, -1))
 
 
-def test_errors_name_what_differs():
-    table = np.zeros((4, 3))
-    with pytest.raises(ValueError, match=r"the same shape, got \(3,\) and \(2,\)"):
-        fastsel.index_in(table, table[:, :2], axis=0)
-    with pytest.raises(ValueError, match="number of dimensions, got 2 and 1"):
-        fastsel.index_in(table, table[0], axis=0)
-    with pytest.raises(np.exceptions.AxisError):
-        fastsel.index_in(table, table, axis=2)
-    with pytest.raises(TypeError, match=r"axis must be an integer or None, got 0\.5"):
-        fastsel.index_in(table, table, axis=0.5)
-    with pytest.raises(TypeError, match="no equality for dtype object"):
-        fastsel.index_in(table, table.astype(object), axis=0)
+def test_ragged_lists_are_refused_by_name():
     with pytest.raises(ValueError, match="test_elements cannot be converted"):
-        fastsel.index_in(table, [[1], [1, 2]])
+        fastsel.index_in([1], [[1], [1, 2]])
 
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])

@@ -58,23 +58,23 @@ def _is_text(item, dtype):
     return len(item) > 0
 
 
-def argwhere(a):
+def argwhere(a, *, dtype=np.intp):
     array = np.asarray(a)
     places = itertools.product(*map(range, array.shape))
     rows = [*itertools.compress(places, truth(array).ravel().tolist())]
-    return np.array(rows, np.intp).reshape(len(rows), array.ndim)
+    return np.array(rows, dtype).reshape(len(rows), array.ndim)
 
 
-def nonzero(a):
+def nonzero(a, *, dtype=np.intp):
     array = np.asarray(a)
     if array.ndim == 0:
         raise ValueError("0-d")
-    rows = argwhere(array)
+    rows = argwhere(array, dtype=dtype)
     return tuple(rows[:, axis].copy() for axis in range(array.ndim))
 
 
-def flatnonzero(a):
-    return argwhere(np.asarray(a).reshape(-1))[:, 0].copy()
+def flatnonzero(a, *, dtype=np.intp):
+    return argwhere(np.asarray(a).reshape(-1), dtype=dtype)[:, 0].copy()
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
@@ -91,6 +91,25 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     if not keepdims:
         counts = counts.reshape([size for k, size in enumerate(counts.shape) if k not in axes])
     return counts if counts.ndim else counts[()]
+
+
+def first_nonzero(a, axis=None, *, keepdims=False):
+    array = np.asarray(a)
+    if axis is None:
+        axis = tuple(range(array.ndim))
+    axes = {k % array.ndim for k in np.atleast_1d(np.array(axis, int))} if array.ndim else set()
+    true = truth(array)
+    shape = [1 if k in axes else size for k, size in enumerate(true.shape)]
+    found = np.full(shape, -1, np.intp)
+    for place in np.ndindex(*shape):
+        searched = true[tuple(slice(None) if k in axes else j for k, j in enumerate(place))]
+        for index, is_true in enumerate(searched.reshape(-1).tolist()):
+            if is_true:
+                found[place] = index
+                break
+    if not keepdims:
+        found = found.reshape([size for k, size in enumerate(true.shape) if k not in axes])
+    return found if found.ndim else found[()]
 
 
 def compress(condition, a, axis=None):
@@ -310,13 +329,21 @@ def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
 # sets: a Python set of keys, and unique.
 
 
-def isin(element, test_elements, invert=False):
-    """A bool array: is the item one of the test elements, or none of them? NaN equals nothing."""
-    element, tests = np.asarray(element), np.asarray(test_elements).reshape(-1)
-    keys, missing = _keys(np.concatenate((element.reshape(-1), tests)))
-    known = {*itertools.compress(keys[element.size :], (not no for no in missing[element.size :]))}
-    found = [key in known for key in keys[: element.size]]
-    return np.array([k != bool(invert) for k in found], bool).reshape(element.shape)
+def isin(element, test_elements, invert=False, axis=None):
+    """A bool array: is the item, or slice, one of the test elements, or none of them? NaN equals
+    nothing."""
+    element, tests = np.asarray(element), np.asarray(test_elements)
+    if axis is None or element.ndim == 1:
+        size, shape = element.size, element.shape
+        keys, missing = _keys(np.concatenate((element.reshape(-1), tests.reshape(-1))))
+    else:
+        rows = np.concatenate([np.moveaxis(a, axis, 0) for a in (element, tests)])
+        size, shape = element.shape[axis], element.shape[axis]
+        table = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+        keys, missing = _row_keys(list(table.T), len(rows))
+    known = {*itertools.compress(keys[size:], (not no for no in missing[size:]))}
+    found = [key in known for key in keys[:size]]
+    return np.array([k != bool(invert) for k in found], bool).reshape(shape)
 
 
 def index_in(element, test_elements, axis=None):
@@ -340,29 +367,38 @@ def index_in(element, test_elements, axis=None):
     return np.array(found, np.intp).reshape(shape)
 
 
-def intersect1d(ar1, ar2, return_indices=False):
+def _in_one_row(axis, *arrays):
+    """The arrays, which are flat without an axis, and the axis of the items."""
+    arrays = [np.reshape(a, -1) if axis is None else np.asarray(a) for a in arrays]
+    return (*arrays, axis or 0)
+
+
+def intersect1d(ar1, ar2, return_indices=False, axis=None):
     """The values of `unique` of both arrays that are in both."""
-    one, other = np.reshape(ar1, -1), np.reshape(ar2, -1)
-    common = np.concatenate((one, other)).dtype
-    (values, index1, *_), (others, index2, *_) = unique_outputs(one), unique_outputs(other)
-    in_other, in_one = isin(values, other), isin(others, one)
-    found = values[in_other].astype(common), index1[in_other], index2[in_one]
+    one, other, along = _in_one_row(axis, ar1, ar2)
+    common = np.concatenate((one, other), along).dtype
+    values, index1, *_ = unique_outputs(one, axis)
+    others, index2, *_ = unique_outputs(other, axis)
+    in_other, in_one = isin(values, other, axis=axis), isin(others, one, axis=axis)
+    found = compress(in_other, values, along).astype(common), index1[in_other], index2[in_one]
     return found if return_indices else found[0]
 
 
-def union1d(ar1, ar2):
-    return unique(np.concatenate((np.reshape(ar1, -1), np.reshape(ar2, -1))))
+def union1d(ar1, ar2, axis=None):
+    one, other, along = _in_one_row(axis, ar1, ar2)
+    return unique(np.concatenate((one, other), along), axis=axis)
 
 
-def setdiff1d(ar1, ar2, assume_unique=False):
-    kept = np.reshape(ar1, -1) if assume_unique else unique(ar1)
-    return kept[isin(kept, ar2, invert=True)]
+def setdiff1d(ar1, ar2, assume_unique=False, axis=None):
+    one, other, along = _in_one_row(axis, ar1, ar2)
+    kept = one if assume_unique else unique(one, axis=axis)
+    return compress(isin(kept, other, invert=True, axis=axis), kept, along)
 
 
-def setxor1d(ar1, ar2):
+def setxor1d(ar1, ar2, axis=None):
     """Each array has a NaN of its own."""
-    parts = setdiff1d(ar1, ar2), setdiff1d(ar2, ar1)
-    return unique(np.concatenate(parts), equal_nan=False)
+    parts = setdiff1d(ar1, ar2, axis=axis), setdiff1d(ar2, ar1, axis=axis)
+    return unique(np.concatenate(parts, axis or 0), axis=axis, equal_nan=False)
 
 
 def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):

@@ -46,6 +46,10 @@ def calls(array, rng):
     yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
     yield partial(fastsel.argwhere, array)
     yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
+    yield partial(fastsel.nonzero, array, dtype="i4")
+    yield partial(fastsel.flatnonzero, array, dtype="u4")
+    for axis in (None, 0, -1):
+        yield partial(fastsel.first_nonzero, array[3:][..., ::2], axis)
     yield partial(fastsel.nonzero_coordinates, array, n=array.size, fill_value=-1)
     for density in (0.02, 0.5, 0.95):
         mask = choose(array.size, density, rng).reshape(array.shape)
@@ -69,6 +73,8 @@ def calls(array, rng):
         yield partial(fastsel.setxor1d, array, some)
         yield partial(fastsel.setdiff1d, array, some)
         yield partial(fastsel.union1d, array, some)
+    yield partial(fastsel.isin, array, array[::3], axis=0)
+    yield partial(fastsel.setxor1d, array[..., ::2], array[..., 1:9], axis=-1)
 
 
 def add_calls(digest, array):

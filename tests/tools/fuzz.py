@@ -103,7 +103,10 @@ def quietly(function, *arguments, **keywords):
 def selection(reader):
     array = reader.array()
     name = reader.choice(
-        ["nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract", "mask"]
+        [
+            *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "first_nonzero"),
+            *("compress", "extract", "mask"),
+        ]
     )
     axis = reader.choice([None, *range(-array.ndim, array.ndim)])
     if name == "count_nonzero":
@@ -120,6 +123,10 @@ def selection(reader):
             outcome(fastsel.boolean_mask, array, mask), quietly(lambda: array[mask])
         )
         return
+    elif name == "first_nonzero":
+        array = array[reader.integer(0, len(array)) :] if array.ndim else array
+        assert_same(fastsel.first_nonzero(array, axis), reference.first_nonzero(array, axis))
+        return
     else:
         arguments = (array,)
     expected = quietly(getattr(np, name), *arguments)
@@ -132,6 +139,8 @@ def coordinates(reader):
         return
     dtype = np.dtype(reader.choice(["u4", "i4", "i8", "u8"]))
     count, rows = fastsel.nonzero_coordinates(array, dtype=dtype)
+    assert_same(fastsel.argwhere(array, dtype=dtype), reference.argwhere(array, dtype=dtype))
+    assert_same(fastsel.flatnonzero(array, dtype=dtype), reference.flatnonzero(array, dtype=dtype))
     expected = reference.nonzero_coordinates(array, dtype=dtype)
     assert count == expected.count
     assert_same(rows, expected.coordinates)
@@ -170,6 +179,23 @@ def sets(reader):
     assert_same(fastsel.index_in(second, first), reference.index_in(second, first))
 
 
+def slices(reader):
+    """Slices along an axis as items of sets."""
+    dtype = reader.choice(["bool", "uint8", "int32", "int64", "float32", "float64", "S3"])
+    width, axis = reader.integer(1, 4), None
+    one, other = (reader.array((reader.integer(0, 60), width), [dtype]) for _ in range(2))
+    if reader.flag():
+        axis = reader.integer(0, 1)
+        one, other = (np.moveaxis(array, 0, axis) for array in (one, other))
+    invert = reader.flag()
+    found = fastsel.isin(one, other, invert=invert, axis=axis)
+    assert_same(found, reference.isin(one, other, invert, axis))
+    assert_same(fastsel.index_in(one, other, axis), reference.index_in(one, other, axis))
+    for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d"):
+        expected = getattr(reference, name)(one, other, axis=axis)
+        assert_same(getattr(fastsel, name)(one, other, axis=axis), expected)
+
+
 def gather(reader):
     data = reader.array()
     if data.ndim == 0:
@@ -194,6 +220,7 @@ FAMILIES = {
     "coordinates": coordinates,
     "unique": unique,
     "sets": sets,
+    "slices": slices,
     "gather": gather,
 }
 

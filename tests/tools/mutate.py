@@ -53,6 +53,7 @@ TESTS = {
     "bitmask.pyx": [*SELECTION, "keys", "string_dtypes"],
     "bitmask.pxd": [*SELECTION, "keys", "string_dtypes"],
     "axis_counts.pyx": ["count_nonzero", "memory"],
+    "first_items.pyx": ["first_nonzero", "every_operator"],
     "indices.pyx": [*SELECTION, "sparse"],
     "indices.pxd": [*SELECTION, "sparse"],
     "coordinates.pyx": [*SELECTION, "sparse"],

@@ -14,6 +14,7 @@ import fastsel
 
 Indices = NDArray[np.intp]
 FlatIndices = np.ndarray[tuple[int], np.dtype[np.intp]]
+FlatInt32 = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 floats: NDArray[np.float32] = np.array([3.0, 0.0, 1.0, 3.0], np.float32)
 table: NDArray[np.int16] = np.array([[1, 0], [2, 5], [1, 0]], np.int16)
@@ -23,11 +24,24 @@ flags: NDArray[np.bool_] = floats > 1
 assert_type(fastsel.nonzero(floats), tuple[FlatIndices, ...])
 assert_type(fastsel.nonzero([3, 0, 1]), tuple[FlatIndices, ...])
 assert_type(fastsel.flatnonzero(table), FlatIndices)
+assert_type(fastsel.nonzero(table, dtype=np.int32), tuple[FlatInt32, ...])
+assert_type(
+    fastsel.flatnonzero(table, dtype=np.dtype(np.uint8)), np.ndarray[tuple[int], np.dtype[np.uint8]]
+)
+assert_type(
+    fastsel.flatnonzero(table, dtype="int32"), np.ndarray[tuple[int], np.dtype[np.integer[Any]]]
+)
+assert_type(
+    fastsel.argwhere(table, dtype=np.int32), np.ndarray[tuple[int, int], np.dtype[np.int32]]
+)
 assert_type(fastsel.argwhere(table), np.ndarray[tuple[int, int], np.dtype[np.intp]])
 assert_type(fastsel.count_nonzero(floats), np.intp)
 assert_type(fastsel.count_nonzero(table, axis=1, keepdims=True), Indices)
 assert_type(fastsel.count_nonzero(table, (0, 1), keepdims=True), Indices)
 assert_type(fastsel.count_nonzero(table, axis=1), Any)
+assert_type(fastsel.first_nonzero(floats), np.intp)
+assert_type(fastsel.first_nonzero(table, axis=1, keepdims=True), Indices)
+assert_type(fastsel.first_nonzero(table, axis=1), Any)
 found = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
 assert_type(found, fastsel.NonzeroCoordinates)
 assert_type(found.coordinates, NDArray[np.integer[Any]])
@@ -98,6 +112,15 @@ assert_type(fastsel.group_indices([2, 1]).offsets, Indices)
 # sets
 assert_type(fastsel.isin(table, [1, 2]), NDArray[np.bool_])
 assert_type(fastsel.isin([1, 2], floats, invert=True, kind="sort"), NDArray[np.bool_])
+assert_type(fastsel.isin(table, table, axis=0), NDArray[np.bool_])
+assert_type(fastsel.intersect1d(table, table, axis=0), NDArray[np.int16])
+assert_type(
+    fastsel.intersect1d(table, table, return_indices=True, axis=0),
+    tuple[NDArray[np.int16], Indices, Indices],
+)
+assert_type(fastsel.union1d(table, table, axis=0), NDArray[np.int16])
+assert_type(fastsel.setdiff1d(table, table, axis=1), NDArray[np.int16])
+assert_type(fastsel.setxor1d(table, table, axis=-1), NDArray[np.int16])
 assert_type(fastsel.index_in(table, [1, 2]), Indices)
 assert_type(fastsel.index_in([[1, 2]], table, axis=0), Indices)
 assert_type(fastsel.intersect1d(floats, floats), NDArray[np.float32])

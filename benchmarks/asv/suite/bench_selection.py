@@ -1,4 +1,4 @@
-"""nonzero, flatnonzero, argwhere and count_nonzero beside NumPy's."""
+"""nonzero, flatnonzero, argwhere, count_nonzero and first_nonzero beside NumPy's."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept
@@ -29,6 +29,9 @@ class Flat:
 
     def time_nonzero(self, *_):
         self.side.nonzero(self.x)
+
+    def time_nonzero_int32(self, *_):
+        self.side.nonzero(self.x, dtype="int32")
 
     def time_flatnonzero(self, *_):
         self.side.flatnonzero(self.x)
@@ -83,6 +86,25 @@ class Shaped:
 
     def time_count_nonzero_of_rows(self, *_):
         self.side.count_nonzero(self.x, axis=-1)
+
+
+class First:
+    """A million items: where the first non-zero one lies, as a share of them; 1: there is none."""
+
+    params = (("bool", "int32", "float64"), (0.01, 0.5, 1), IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("dtype", "first", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup_cache(self):
+        keep(items, ("bool", "int32", "float64"), (1_000_000,), (0.0,))
+
+    def setup(self, dtype, first, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x = kept(items, dtype, 1_000_000, 0.0).copy()
+        self.x[int(first * self.x.size) :] = 1
+
+    def time_first_nonzero(self, *_):
+        self.side.first_nonzero(self.x)
 
 
 class Memory:

@@ -1,7 +1,7 @@
 """isin and the functions of sorted sets beside NumPy's."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
-from inputs import keep, kept, two_sets
+from inputs import keep, kept, two_sets, two_sets_of_rows
 
 DTYPES = ("uint8", "int32", "int64", "float32", "float64", "U8", "object")
 SIZES = (10_000, 1_000_000)
@@ -53,6 +53,21 @@ class Sets:
 
     def time_setxor1d(self, *_):
         self.side.setxor1d(self.x, self.tests)
+
+
+class Rows:
+    """A hundred thousand rows of int64, beside rows of which half are among them."""
+
+    params = ((2, 8), (1000, 100_000), IMPLEMENTATIONS, NUM_THREADS)
+    param_names = ("width", "tests", "implementation", "num_threads")
+    repeat = REPEAT
+
+    def setup(self, width, tests, name, num_threads):
+        self.side = implementation(name, num_threads)
+        self.x, self.tests = two_sets_of_rows("int64", 100_000, tests, width)
+
+    def time_isin(self, *_):
+        self.side.isin(self.x, self.tests, axis=0)
 
 
 class MostlyNaN:

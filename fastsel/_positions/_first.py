@@ -1,0 +1,141 @@
+"""first_nonzero: signature, docstring, axes, objects."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Literal, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _dtypes, _gate, _numpy, _threads
+from fastsel._positions import first_items, small_positions
+from fastsel._positions._positions import true_items
+
+# Signals are handled after so many.
+_SEARCHED_OBJECTS = 1 << 12
+
+
+@overload
+def first_nonzero(
+    a: ArrayLike, axis: None = None, *, keepdims: Literal[False] = False
+) -> np.intp: ...
+@overload
+def first_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: Literal[True],
+) -> NDArray[np.intp]: ...
+@overload
+def first_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any: ...
+def first_nonzero(
+    a: ArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """Index of the first non-zero item, of all or along axes; -1 where there is none.
+
+    Parameters
+    ----------
+    a : array_like, any shape
+        Any dtype; read only, never modified.
+    axis : int or tuple of int, optional
+        Axes to search along; None searches the flattened array.
+    keepdims : bool, optional
+        Keep the searched axes, with length 1.
+
+    Returns
+    -------
+    intp scalar, or ndarray of intp
+        The shape of `a` without the axes that were searched along. An index along several axes
+        counts their items in C order; with ``axis=None`` it is an index into ``a.ravel()``.
+
+    Raises
+    ------
+    AxisError
+        If an axis is out of range.
+    TypeError
+        If an axis is not an integer.
+    ValueError
+        If an axis is given twice.
+
+    Notes
+    -----
+    **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
+
+    **Time and memory.** Items are read in C order, up to the first non-zero item and a little
+    further. There is no copy and no bitmask.
+
+    **Threads.** The result is the same for every number of threads.
+
+    **Objects.** The truth of each object is asked for, up to the first that is true; along axes, of
+    all objects. Subclasses are plain arrays (a masked array without its mask).
+
+    **NumPy.** NumPy has no such function: ``numpy.argmax(a != 0)`` compares all items first, and
+    returns 0 if all are zero.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> int(fastsel.first_nonzero([0, 0, 7, 0, 5]))
+    2
+    >>> fastsel.first_nonzero([[0, 1, 7], [0, 0, 3], [0, 0, 0]], axis=1)
+    array([ 1,  2, -1])
+    >>> int(fastsel.first_nonzero([]))
+    -1
+    """
+    if (
+        axis is None
+        and keepdims is False
+        and (index := small_positions.first_nonzero(a, _gate.SMALL_ITEMS)) is not None
+    ):
+        return index
+    if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
+        return library.first_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+    array = _gate.as_array("a", a)
+    axes = checked_axes(axis, array.ndim)
+    truth = _dtypes.truth(array.dtype)
+    if truth is None and len(axes) == array.ndim:
+        found = np.array(_first_object(array))
+    else:
+        if truth is None:
+            array = true_items(array)
+            truth = _dtypes.truth(array.dtype)
+        kept = [k for k in range(array.ndim) if k not in axes]
+        threads = _threads.for_bytes(array.nbytes)
+        found = first_items.find(
+            *(array.transpose(*kept, *sorted(axes)), len(kept), *truth),
+            *(2 * _threads.MIN_CHUNK_BYTES, threads),
+        ).reshape([array.shape[k] for k in kept])
+    if keepdims:
+        return np.expand_dims(found, axes)
+    return found if found.ndim else found[()]
+
+
+def checked_axes(axis, ndim):
+    """The axes, counted from 0; errors are those of NumPy's count_nonzero."""
+    axes = _gate.axes(axis, ndim)
+    if axes is None:
+        _numpy.count_nonzero(np.zeros((1,) * ndim, bool), axis)
+        axes = np.lib.array_utils.normalize_axis_tuple(axis, ndim)
+    return axes
+
+
+def _first_object(array):
+    """The flat index of the first item that is true, of a dtype whose truth is NumPy's to tell."""
+    is_object = array.dtype.char == "O"
+    flat = array.flat if is_object else array.reshape(-1)  # `flat` has no slices of StringDType
+    for start in range(0, array.size, _SEARCHED_OBJECTS):
+        items = flat[start : start + _SEARCHED_OBJECTS]
+        if not is_object:
+            items = true_items(items)
+        for index in itertools.compress(itertools.count(start), items.tolist()):
+            return index
+    return -1

@@ -1,0 +1,133 @@
+"""isin: signature, docstring, and who serves a call: fastsel or NumPy."""
+
+from __future__ import annotations
+
+from typing import Literal, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastsel._core import _gate
+from fastsel._sets import _membership, _slices
+from fastsel._sets._membership import WantedMasks
+
+
+def isin(
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Literal["sort", "table"] | None = None,
+    axis: SupportsIndex | None = None,
+) -> NDArray[np.bool_]:
+    """Which items of `element` are among the test elements; equals ``numpy.isin(...)``.
+
+    Parameters
+    ----------
+    element : array_like, any shape
+        Any dtype; read only, never modified.
+    test_elements : array_like, any shape
+        As `element`.
+    assume_unique : bool, optional
+        Changes neither the result nor the speed.
+    invert : bool, optional
+        True marks the items that are not among the test elements.
+    kind : {None, 'sort', 'table'}, optional
+        fastsel chooses the algorithm itself; 'table' only raises NumPy's errors.
+    axis : int, optional
+        Take the slices along this axis as items. The arrays have the same lengths along all other
+        axes.
+
+    Returns
+    -------
+    ndarray of bool, shape of `element`, or (length of the axis,)
+        NaN and NaT never match, and neither do slices that have one.
+
+    Raises
+    ------
+    ValueError
+        If `kind` has another value, or is 'table' and the items are slices, or are not integers or
+        bool.
+    RuntimeError
+        If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
+    AxisError, TypeError, ValueError
+        If `axis` is out of range or not an integer, if slices have objects, or if the arrays differ
+        along another axis.
+
+    Notes
+    -----
+    **Equality.** Integers are compared exactly. The result is the same for every number of threads
+    and every seed.
+
+    **Time.** Expected time is linear in both sizes. Keys made to collide cost no more than a small
+    multiple of a sort.
+
+    **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
+    that is more. Strided arrays are copied once more.
+
+    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. Subclasses are
+    plain arrays then.
+
+    **NumPy.** Objects, StringDType, structured dtypes, and pairs of dtypes that NumPy converts
+    before it compares them, such as 8 byte integers and floats, go to NumPy.
+
+    Examples
+    --------
+    >>> import fastsel
+    >>> fastsel.isin([[1, 2], [3, 4]], [4, 2, 7])
+    array([[False,  True],
+           [False,  True]])
+    >>> fastsel.isin([1, 2, 3], [2], invert=True)
+    array([ True, False,  True])
+    >>> fastsel.isin([[1, 2], [3, 4], [2, 1]], [[3, 4], [1, 2]], axis=0)
+    array([ True,  True, False])
+    """
+    axis = _slices.checked_axis(axis, element=element, test_elements=test_elements)
+    if not (_gate.overrides(element) or _gate.overrides(test_elements)):
+        element, test_elements = np.asarray(element), np.asarray(test_elements)
+        if axis is not None:
+            check_truth(assume_unique)
+            if kind is not None and not (isinstance(kind, str) and kind == "sort"):
+                raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
+            return among(*_slices.along(axis, element, test_elements), bool(invert))
+        if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+            check_truth(assume_unique)
+            found = among(element.ravel(), test_elements.ravel(), bool(invert))
+            if found is not None:
+                return found.reshape(element.shape)
+    arguments = _gate.given(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
+    return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
+
+
+def _serves(kind, element, test_elements):
+    """May fastsel serve this `kind`? If not, NumPy raises its error."""
+    if kind != "table":
+        return kind == "sort"
+    if element.dtype.kind not in "biu" or test_elements.dtype.kind not in "biu":
+        return False
+    if test_elements.size == 0 or test_elements.dtype.kind == "b":
+        return True
+    span = int(test_elements.max()) - int(test_elements.min())
+    return span <= np.iinfo(test_elements.dtype).max
+
+
+def among(items, tests, invert):
+    """Which items, or slices along axis 0, are among the tests, or are not; None if NumPy serves
+    the call."""
+    if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
+        return _membership.among_objects(items, tests, invert)
+    given = tests
+    tests = _membership.as_dtype_of(items, tests)
+    if tests is None and items.ndim > 1:
+        common = np.result_type(items, given)
+        items, tests = items.astype(common), given.astype(common)
+    if tests is None:
+        return None
+    found = _membership.masks(items, tests, WantedMasks(True, False, invert))
+    return found and found[0]
+
+
+def check_truth(flag):
+    """Raise the error of a flag that has no truth value, even if the flag changes nothing."""
+    bool(flag)

@@ -1,0 +1,65 @@
+"""Slices along an axis as items of sets: checks of the arrays, selection, distinct slices."""
+
+import math
+
+import numpy as np
+
+from fastsel._core import _gate
+from fastsel._selection import _selection
+from fastsel._unique import _distinct
+
+
+def checked_axis(axis, **arrays):
+    """The axis of the slices, counted from 0; None if items are compared, as in 1-d arrays. The
+    axis is not checked for arrays that go to their own library."""
+    if axis is None or any(map(_gate.overrides, arrays.values())):
+        return axis
+    arrays = {name: _gate.as_array(name, array) for name, array in arrays.items()}
+    axis = checked_axis_of_shapes(axis, **{name: array.shape for name, array in arrays.items()})
+    for name, array in arrays.items():
+        if axis is not None and array.dtype.hasobject:
+            raise TypeError(f"{name} must not have objects with an axis, got dtype {array.dtype}")
+    return axis
+
+
+def checked_axis_of_shapes(axis, **shapes):
+    """As checked_axis, by the shapes of two arrays. A length may be NaN: it is not known."""
+    axis = _gate.integer("axis", axis)
+    (first, one), (second, other) = shapes.items()
+    for shape in (one, other):
+        np.lib.array_utils.normalize_axis_index(axis, len(shape))
+    if len(one) != len(other):
+        raise ValueError(
+            f"{first} and {second} must have as many dimensions as each other with an axis, got "
+            f"{len(one)} and {len(other)}"
+        )
+    axis %= len(one)
+    for k, lengths in enumerate(zip(one, other, strict=True)):
+        if k != axis and lengths[0] != lengths[1] and not any(map(math.isnan, lengths)):
+            raise ValueError(
+                f"{first} and {second} must have the same lengths except along axis {axis}, got "
+                f"{lengths[0]} and {lengths[1]} along axis {k}"
+            )
+    return axis if len(one) > 1 else None
+
+
+def along(axis, *arrays):
+    """The arrays with their slices along axis 0."""
+    return [np.moveaxis(np.asarray(array), axis, 0) for array in arrays]
+
+
+def in_place(values, axis):
+    """The slices along the axis again; items unchanged."""
+    return values if axis is None else np.moveaxis(values, 0, axis)
+
+
+def compress(mask, items):
+    """The items, or slices along axis 0, that the mask selects."""
+    if items.ndim == 1:
+        return _selection.extract(mask, items)
+    return _selection.compress(mask, items, axis=0)
+
+
+def unique(items, **outputs):
+    """The sorted distinct items, or slices along axis 0."""
+    return _distinct.unique(items, axis=None if items.ndim == 1 else 0, **outputs)

@@ -1,0 +1,90 @@
+"""first_nonzero of dask arrays."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+import fastsel
+from fastsel._positions import _first
+from fastsel.dask._blocks import DaskArrayLike, Location, blocks, checked, layer, locations, task
+
+# The index of what a block does not have: above all others.
+_NOWHERE = np.iinfo(np.intp).max
+
+
+def first_nonzero(
+    a: DaskArrayLike,
+    axis: SupportsIndex | tuple[SupportsIndex, ...] | None = None,
+    *,
+    keepdims: bool = False,
+) -> da.Array:
+    """Index of the first non-zero item of a dask array, of all or along axes; -1 if there is none.
+
+    Parameters
+    ----------
+    a : dask array, any shape, any chunks
+        Any dtype; chunk sizes may be unknown.
+    axis : int or tuple of int, optional
+        Axes to search along; None searches the flattened array.
+    keepdims : bool, optional
+        Keep the searched axes, with length 1.
+
+    Returns
+    -------
+    dask array of intp
+        The shape of `a` without the axes that were searched along; indices are those in the whole
+        array.
+
+    Raises
+    ------
+    AxisError, TypeError, ValueError
+        If an axis is out of range, not an integer or given twice, or if the blocks are not NumPy
+        arrays, at once.
+
+    Notes
+    -----
+    Equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first non-zero item,
+    even if an earlier block has one. A tree of tasks finds the least index of all blocks.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([[0, 1, 7], [0, 0, 0]], chunks=2)
+    >>> fastsel.dask.first_nonzero(x, axis=1).compute()
+    array([ 1, -1])
+    """
+    x = checked("a", a)
+    axes = tuple(sorted(_first.checked_axes(axis, x.ndim)))
+    name = f"fastsel-first_nonzero-{tokenize(x.name, axes)}"
+    where, tasks = locations(x, name)
+    for block, key in blocks(x).items():
+        tasks[name, *block] = task(_first_in_block, key, where[block], axes=axes)
+    chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
+    meta = np.empty((0,) * x.ndim, np.intp)
+    found = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    found = da.reduction(
+        found, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta
+    )
+    return found.map_blocks(_or_minus_one, dtype=np.intp, meta=found._meta)
+
+
+def _or_minus_one(found):
+    return np.where(found == _NOWHERE, np.intp(-1), found)
+
+
+def _least(found, axis, keepdims):
+    return np.min(found, axis=axis, keepdims=keepdims, initial=_NOWHERE)
+
+
+def _first_in_block(block, location, axes):
+    """Of each position along the other axes, the index in the whole array, or _NOWHERE."""
+    found = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
+    if not block.size:
+        return np.full(found.shape, _NOWHERE)
+    searched = Location(*(tuple(s[k] for k in axes) for s in (location.start, location.shape)))
+    index = searched.flat(np.maximum(found, 0), tuple(block.shape[k] for k in axes))
+    return np.where(found < 0, _NOWHERE, index)

@@ -1,0 +1,187 @@
+"""first_nonzero: where the search ends, axes, objects, and what is returned."""
+
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from arrays import DTYPES, WORD_DTYPES, make
+from comparison import assert_same, outcome
+from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
+
+import fastsel
+from fastsel._core import _gate, _threads
+
+# Rows that are shorter and longer than what is searched at a time, side by side and one by one.
+SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
+SHAPES += [(4, 300, 257), (40, 2, 100), (0, 3), (3, 0, 2)]
+LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
+
+
+@SIGNALLING_NANS
+@pytest.mark.parametrize("name", ["bool", "int16", "float32", "float64", "complex64", "S3"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_any_axes_of_any_layout(name, shape, num_threads):
+    for density, layout in zip((0, 0.002, 0.05, 0.5, 0.05, 0.002), LAYOUTS_OF_AXES, strict=True):
+        view = LAYOUTS[layout](make(name, shape, density))
+        for count in range(view.ndim + 1):
+            for axes in itertools.combinations(range(view.ndim), count):
+                expected = by_numpy(view, axes)
+                assert_same(fastsel.first_nonzero(view, axes), expected)
+
+
+def by_numpy(array, axes):
+    """From NumPy's argmax, for arrays too large for the slow twin."""
+    kept = [k for k in range(array.ndim) if k not in axes]
+    true = reference.truth(array).transpose(*kept, *axes)
+    true = with_one_more(true, len(kept))
+    found = true.argmax(-1)
+    return np.where(found == true.shape[-1] - 1, -1, found)[()]
+
+
+def with_one_more(true, kept):
+    """Rows of all that is searched, and an item that is true at their end."""
+    shape = true.shape[:kept]
+    rows = np.ones((*shape, int(np.prod(true.shape[kept:])) + 1), bool)
+    rows[..., :-1] = true.reshape(*shape, rows.shape[-1] - 1)
+    return rows
+
+
+@pytest.mark.parametrize("name", WORD_DTYPES)
+def test_each_layout_of_each_dtype(name, few_threads):
+    for layout in LAYOUTS:
+        if has_layout(DTYPES[name], layout):
+            array = LAYOUTS[layout](make(name, (3, 4, 70), 0.02))
+            for axis in (None, 0, 1, -1, (), (0, 2), (2, 0)):
+                expected = reference.first_nonzero(array, axis, keepdims=True)
+                assert_same(fastsel.first_nonzero(array, axis, keepdims=True), expected)
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float64", "complex128"])
+def test_each_place(dtype, size, num_threads):
+    """Of the hit, with others behind it; and in each wave and chunk."""
+    for place in {0, 1, size // 3, size // 2, size - 2, size - 1} & set(range(size)):
+        array = np.zeros(size, dtype)
+        array[place::7] = 1
+        assert fastsel.first_nonzero(array) == place
+        assert fastsel.first_nonzero(np.repeat(array, 2)[::2]) == place
+        assert fastsel.first_nonzero(array, axis=0) == place
+    assert fastsel.first_nonzero(np.zeros(size, dtype)) == -1
+
+
+def test_waves_with_the_thresholds_as_they_are():
+    smallest = _threads.MIN_CHUNK_BYTES
+    array = np.zeros(9 * smallest, np.uint8)
+    for threads in (1, 3):
+        with fastsel.threads(threads):
+            assert fastsel.first_nonzero(array) == -1
+            for place in (0, 2 * smallest - 1, 2 * smallest, 5 * smallest, array.size - 1):
+                array[place] = 1
+                array[-1] = 1
+                assert fastsel.first_nonzero(array) == place
+                assert fastsel.first_nonzero(array[::-1][::-1].reshape(9, -1)) == place
+                array[[place, -1]] = 0
+
+
+@pytest.mark.parametrize("size", [0, 1, _gate.SMALL_ITEMS - 1, _gate.SMALL_ITEMS, 40_000])
+def test_small_and_large_arrays_as_users_have_them(size):
+    for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
+        array = np.zeros(size, dtype)
+        assert_same(fastsel.first_nonzero(array), np.intp(-1))
+        for place in range(0, size, 1 + size // 5):
+            array[size - 1 - place] = 1
+            assert_same(fastsel.first_nonzero(array), np.intp(size - 1 - place))
+
+
+@pytest.mark.parametrize(
+    "array", [np.ones(3), np.array(1), 1, [], np.zeros((0, 2)), np.ones((2, 2)), "a"], ids=repr
+)
+def test_an_intp_scalar(array, forced_kernels):
+    found = fastsel.first_nonzero(array)
+    assert type(found) is np.intp
+    assert found == (0 if np.size(array) else -1)
+    assert_same(
+        fastsel.first_nonzero(array, keepdims=True), np.full((1,) * np.ndim(array), found)[...]
+    )
+
+
+@pytest.mark.parametrize(
+    "axis", [3, -4, (0, 3), (0, 0), (0, -3), True, 1.0, "0", [0, 1], 2**40], ids=repr
+)
+@pytest.mark.parametrize("dtype", ["int16", "object"])
+def test_a_wrong_axis_is_the_error_of_count_nonzero(axis, dtype):
+    array = np.zeros((2, 3, 4), dtype)
+    expected = outcome(np.count_nonzero, array.astype(bool), axis)
+    assert expected[0] == "raises"
+    assert outcome(fastsel.first_nonzero, array, axis) == expected
+
+
+@pytest.mark.parametrize("axis", [np.int8(1), np.array(1)])
+def test_an_axis_of_another_class(axis):
+    array = make("int16", (2, 3, 4))
+    assert_same(fastsel.first_nonzero(array, axis), fastsel.first_nonzero(array, 1))
+
+
+def test_ragged_lists_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"^a cannot be converted"):
+        fastsel.first_nonzero([[1, 2], [3]])
+
+
+class Truth:
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def __init__(self, truth):
+        self.truth = truth
+
+    def __bool__(self):
+        Truth.asked += 1
+        if self.truth is None:
+            raise RuntimeError("neither")
+        return self.truth
+
+
+@pytest.mark.parametrize("place", [0, 5, 4095, 4096, 9999])
+def test_objects_are_asked_up_to_the_first_true_one(place):
+    array = np.array([Truth(k == place if k <= place else None) for k in range(10_000)], object)
+    Truth.asked = 0
+    assert fastsel.first_nonzero(array.reshape(100, 100)) == place
+    assert Truth.asked == place + 1
+    with pytest.raises(RuntimeError, match="neither"):
+        fastsel.first_nonzero(np.append(array[place + 1 :], Truth(None)))
+    array[-1] = Truth(None)
+    with pytest.raises(RuntimeError, match="neither"):
+        fastsel.first_nonzero(array.reshape(100, 100), axis=1)
+
+
+def test_objects_without_a_truth_are_the_error_of_numpy():
+    array = np.array([0, None, np.zeros(2)], object)
+    assert outcome(fastsel.first_nonzero, array) == outcome(np.nonzero, array)
+
+
+def test_fields_decide_together_and_padding_does_not():
+    array = np.zeros(
+        (5000, 2), np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [0, 8]})
+    )
+    array.view(np.uint8).reshape(5000, -1)[:, 1:8] = 1
+    assert fastsel.first_nonzero(array) == -1
+    array["b"][4000, 1] = np.nan
+    assert fastsel.first_nonzero(array) == 8001
+    assert fastsel.first_nonzero(array, axis=0).tolist() == [-1, 4000]
+
+
+def test_input_unmodified(few_threads):
+    for name in WORD_DTYPES:
+        array = make(name, (60, 5), 0.05)
+        before = array.tobytes()
+        array.flags.writeable = False
+        fastsel.first_nonzero(array)
+        fastsel.first_nonzero(array, axis=0)
+        assert array.tobytes() == before
+
+
+def test_a_masked_array_counts_without_its_mask():
+    assert fastsel.first_nonzero(np.ma.array([0, 5, 7], mask=[0, 1, 0])) == 1

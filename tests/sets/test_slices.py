@@ -1,0 +1,206 @@
+"""axis= of isin and the functions of sorted sets: slices as items."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+import reference
+from arrays import BYTES_DTYPES, STRUCT_DTYPES, make
+from comparison import assert_same, assert_same_outcome, outcome
+from forcing import ALGORITHMS, force
+from grids import covering
+from layouts import LAYOUTS, has_layout
+from marks import SIGNALLING_NANS
+
+import fastsel
+
+pytestmark = SIGNALLING_NANS
+
+SORTED = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
+SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # which add axes
+SERVED = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
+
+
+def two_tables(dtype, sizes, width=3, axis=0):
+    """Slices of which about half are in the other array."""
+    pool = make(dtype, (6, width), 0.5)
+    rng = np.random.default_rng(sum(sizes))
+    rows = [pool[rng.integers(low, low + 4, size)] for low, size in zip((0, 2), sizes, strict=True)]
+    return [np.moveaxis(table, 0, axis) for table in rows]
+
+
+def check_all(first, second, axis):
+    for invert in (False, True):
+        expected = reference.isin(first, second, invert, axis)
+        assert_same(fastsel.isin(first, second, invert=invert, axis=axis), expected)
+    assert_same(
+        fastsel.intersect1d(first, second, return_indices=True, axis=axis),
+        reference.intersect1d(first, second, return_indices=True, axis=axis),
+    )
+    for name in SORTED:
+        expected = getattr(reference, name)(first, second, axis=axis)
+        assert_same(getattr(fastsel, name)(first, second, axis=axis), expected)
+    assert_same(
+        fastsel.setdiff1d(first, second, assume_unique=True, axis=axis),
+        reference.setdiff1d(first, second, assume_unique=True, axis=axis),
+    )
+
+
+@covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
+def test_every_dtype_and_layout(name, layout, axis, few_threads):
+    arrays = two_tables(name, (40, 15), axis=axis)
+    if has_layout(arrays[0].dtype, layout):
+        check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
+
+
+@covering(
+    at_least=40,
+    name=["bool", "uint8", "int32", "int64", "float32", "float64", "complex128", "U3", "S3"],
+    algorithm=ALGORITHMS,
+    sizes=[(300, 40), (40, 300)],
+    width=[1, 2, 5],
+)
+def test_every_algorithm(name, algorithm, sizes, width, num_threads, monkeypatch):
+    force(monkeypatch, algorithm)
+    check_all(*two_tables(name, sizes, width), 0)
+
+
+@pytest.mark.parametrize("name", STRUCT_DTYPES)
+def test_structures_are_compared_as_unique_does(name):
+    first, second = two_tables(name, (20, 9))
+    both = np.concatenate((first, second))
+    assert_same_outcome(
+        outcome(fastsel.union1d, first, second, axis=0), outcome(np.unique, both, axis=0)
+    )
+    if outcome(np.unique, both, axis=0)[0] == "returns":
+        check_all(first, second, 0)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
+def test_slices_of_several_dimensions(axis, few_threads):
+    rng = np.random.default_rng(axis % 3)
+    first, second = rng.integers(0, 2, (4, 4, 4)), rng.integers(0, 2, (4, 4, 4))
+    second[..., :2, 1:3] = first[..., :2, 1:3]
+    for one, other in ((first, second), (first.astype("f4"), second.astype("f4"))):
+        check_all(one, other, axis)
+        check_all(np.take(one, [0, 2, 0], axis), other, axis)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
+def test_no_slices_and_slices_without_items(dtype, few_threads):
+    shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
+    for one, other in itertools.product(shapes, repeat=2):
+        if one[1:] == other[1:]:
+            check_all(np.ones(one, dtype), np.ones(other, dtype), 0)
+
+
+def test_one_axis_is_that_of_the_items(few_threads):
+    """NaN are one value there, and objects are taken."""
+    first, second = np.array([3, 1, np.nan, 3, np.nan]), np.array([3.0, np.nan])
+    for a, b in ((first, second), (first.astype(object)[:2], second.astype(object)[:1])):
+        for name in ("isin", *SORTED):
+            for axis in (0, -1):
+                expected = getattr(fastsel, name)(a, b)
+                assert_same(getattr(fastsel, name)(a, b, axis=axis), expected)
+
+
+def test_a_slice_with_nan_equals_none(num_threads):
+    rows = np.array([[1.0, np.nan], [1.0, 2.0], [-0.0, 1.0], [0.0, 1.0], [1.0, np.nan]])
+    assert fastsel.isin(rows, rows, axis=0).tolist() == [False, True, True, True, False]
+    assert len(fastsel.intersect1d(rows, rows, axis=0)) == 2
+    assert len(fastsel.union1d(rows, rows, axis=0)) == 6
+    assert len(fastsel.setdiff1d(rows, rows, axis=0)) == 2
+    assert len(fastsel.setxor1d(rows, rows, axis=0)) == 4
+
+
+def test_of_equal_slices_the_first_one_is_kept(few_threads):
+    rows = np.array([[0.0, 1.0], [-0.0, 1.0]])
+    for order in (rows, rows[::-1]):
+        found, index, _ = fastsel.intersect1d(order, rows, return_indices=True, axis=0)
+        assert index.tolist() == [0]
+        assert found.tobytes() == order[:1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("i4", "i8"), ("u1", "i2"), ("i8", "u8"), ("f4", "f8"), ("i8", "f8"), ("i4", "c16")),
+        *(("U2", "U5"), ("M8[s]", "M8[ms]"), ("bool", "u1"), (">i4", "i4"), ("f4", "c8")),
+    ],
+)
+def test_two_dtypes(one, other, few_threads):
+    """In their common dtype."""
+    a = np.array([[0, 1], [1, 1], [3, 0], [0, 1]]).astype(one)
+    b = np.array([[1, 1], [1, 0], [0, 1]]).astype(other)
+    common = np.result_type(a, b)
+    for first, second in ((a, b), (b, a)):
+        as_one = first.astype(common), second.astype(common)
+        assert_same(fastsel.isin(first, second, axis=0), reference.isin(*as_one, axis=0))
+        for name in ("intersect1d", "union1d", "setxor1d"):
+            expected = getattr(reference, name)(*as_one, axis=0)
+            assert_same(getattr(fastsel, name)(first, second, axis=0), expected)
+        found = fastsel.setdiff1d(first, second, axis=0)
+        assert found.dtype == first.dtype
+        assert_same(found.astype(common), reference.setdiff1d(*as_one, axis=0))
+
+
+def test_integers_are_compared_as_the_numbers_they_are():
+    rows = np.array([[2**63, 1], [5, 1]], np.uint64)
+    tests = np.array([[-(2**63), 1], [5, 1]])
+    assert fastsel.isin(rows, tests, axis=0).tolist() == [False, True]
+    assert fastsel.setdiff1d(tests, rows, axis=0).tolist() == [[-(2**63), 1]]
+
+
+@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED])
+def test_errors(name):
+    call = getattr(fastsel, name)
+    names = ("ar1", "ar2") if name in SORTED else ("element", "test_elements")
+    a = np.ones((4, 3))
+    with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
+        call(a, a, axis=2)
+    with pytest.raises(np.exceptions.AxisError):
+        call(1, 2, axis=0)
+    with pytest.raises(TypeError, match="axis must be an integer, got float"):
+        call(a, a, axis=1.0)
+    with pytest.raises(
+        ValueError,
+        match=f"{names[0]} and {names[1]} must have the same lengths except along axis 0, got 3 "
+        "and 2 along axis 1",
+    ):
+        call(a, a[:, :2], axis=0)
+    with pytest.raises(ValueError, match="as many dimensions as each other with an axis, got 2 an"):
+        call(a, a[0], axis=0)
+    with pytest.raises(TypeError, match=f"{names[1]} must not have objects with an axis"):
+        call(a, a.astype(object), axis=0)
+    with pytest.raises(ValueError, match=f"{names[0]} cannot be converted"):
+        call([[1], [1, 2]], a, axis=0)
+
+
+@pytest.mark.parametrize("kind", ["table", "hash", 3, ["sort"]])
+def test_kind_of_slices(kind):
+    a = np.ones((4, 3), int)
+    assert fastsel.isin(a, a, kind="sort", axis=1).all()
+    with pytest.raises(ValueError, match="kind must be None or 'sort' with an axis, got"):
+        fastsel.isin(a, a, kind=kind, axis=0)
+
+
+def test_numpy_has_no_such_argument_with_the_patch_either():
+    for name in ("isin", *SORTED):
+        with fastsel.patched(), pytest.raises(TypeError, match="axis"):
+            getattr(np, name)([[1]], [[1]], axis=0)
+
+
+def test_input_unmodified(few_threads):
+    first, second = two_tables("float64", (50, 20))
+    before = first.tobytes(), second.tobytes()
+    first.flags.writeable = second.flags.writeable = False
+    for call in (*(getattr(fastsel, name) for name in SORTED), fastsel.isin):
+        functools.partial(call, axis=0)(first, second)
+    assert (first.tobytes(), second.tobytes()) == before
+
+
+def test_subclasses_are_plain_arrays():
+    masked = np.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])
+    assert fastsel.isin(masked, [[1, 2]], axis=0).tolist() == [True, False]
+    assert type(fastsel.union1d(masked, masked, axis=0)) is np.ndarray
