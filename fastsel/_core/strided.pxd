@@ -90,7 +90,8 @@ cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
 
 
 cdef inline Py_ssize_t distance(const strided_t *s, int axis) noexcept nogil:
-    """Bytes from an item to its neighbour on that axis, which s has: else, it is any number."""
+    """Bytes between neighbours along an axis. s has this axis: otherwise the result is
+    undefined."""
     return s.strides[axis] if s.strides[axis] >= 0 else -s.strides[axis]
 
 

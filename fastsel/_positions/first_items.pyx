@@ -1,12 +1,12 @@
-"""first_nonzero: items -> the index of the first non-zero one, of all or along axes.
+"""first_nonzero: items -> the index of the first non-zero item, of all items or along axes.
 
-The axes that are searched are walked in C order, by the bits of up to FLAG_ITEMS items at a time,
-and no further than until each index is found. Items that lie closer to each other than along these
-axes are columns, which are searched side by side: one whose index is found is closed. Short rows
-that follow each other are searched many at a time.
+The searched axes are walked in C order, by the bits of up to FLAG_ITEMS items at a time, until each
+index is found. If items lie closer to each other along a remaining axis than along the searched
+axes, this axis has columns, which are searched side by side; a column is closed when its index is
+found. Consecutive short rows are searched together.
 
-Long searches go in waves, each twice as long as the one before. The chunks of a wave are ranges of
-what is searched; a chunk behind one that has found all indices is left out.
+A long search goes in waves; each wave is twice as long as the wave before. The chunks of a wave are
+ranges of the searched axes. If a chunk has found all indices, later chunks are skipped.
 """
 cimport cython
 cimport numpy as cnp
@@ -25,48 +25,48 @@ from fastsel._simd.levels cimport fs_level
 
 cdef extern from *:
     """
-    /* A number that several threads read and write; what one has read may be out of date. */
+    /* Loads and stores of a number that several threads use; a loaded value may be out of date. */
     #if defined(_MSC_VER)
-    #define fs_look(number) (*(const volatile Py_ssize_t *)(number))
-    #define fs_tell(number, value) (*(volatile Py_ssize_t *)(number) = (value))
+    #define fs_load_relaxed(number) (*(const volatile Py_ssize_t *)(number))
+    #define fs_store_relaxed(number, value) (*(volatile Py_ssize_t *)(number) = (value))
     #else
-    #define fs_look(number) __atomic_load_n(number, __ATOMIC_RELAXED)
-    #define fs_tell(number, value) __atomic_store_n(number, value, __ATOMIC_RELAXED)
+    #define fs_load_relaxed(number) __atomic_load_n(number, __ATOMIC_RELAXED)
+    #define fs_store_relaxed(number, value) __atomic_store_n(number, value, __ATOMIC_RELAXED)
     #endif
     """
-    Py_ssize_t fs_look(Py_ssize_t *number) noexcept nogil
-    void fs_tell(Py_ssize_t *number, Py_ssize_t value) noexcept nogil
+    Py_ssize_t fs_load_relaxed(Py_ssize_t *number) noexcept nogil
+    void fs_store_relaxed(Py_ssize_t *number, Py_ssize_t value) noexcept nogil
 
 cnp.import_array()
 
 cdef const fs_level_t *level = fs_level()
 
 cdef enum:
-    SHORT_ROW = 256               # items; several of them are searched at a time
-    MIN_ROW = 64                  # shorter ones side by side, if they do not follow each other
-    MAX_UNIT_BYTES = 1 << 24      # more are searched in waves, for signals to be handled in time
-    MAX_WAVE_BYTES = 1 << 27      # so that the indices that its chunks find take little memory
+    SHORT_ROW = 256               # items; shorter rows are searched together
+    MIN_ROW = 64                  # items; shorter rows with gaps are searched as columns
+    MAX_UNIT_BYTES = 1 << 24      # larger units go in waves, so that signals are handled in time
+    MAX_WAVE_BYTES = 1 << 27      # so that the indices found by its chunks take little memory
 
 ctypedef struct unit_t:
-    Py_ssize_t offset             # of its first item, in bytes
-    Py_ssize_t first              # where its first index is written to
+    Py_ssize_t offset             # bytes from the first item of the array to its first item
+    Py_ssize_t first              # where its first index goes in the output
     Py_ssize_t columns            # at most FLAG_ITEMS
 
 
-def find(cnp.ndarray items not None, int kept, Py_ssize_t width,
+def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
          const uint64_t[::1] significant not None, Py_ssize_t serial_bytes, int threads):
-    """For each position along the first `kept` axes, the index of the first non-zero item along the
-    later ones, in C order of these, and -1 if there is none; as a new flat intp array.
+    """For each position along the first `remaining` axes: the index of the first non-zero item
+    along the other axes, in C order, or -1 if there is none. Returns a new flat intp array.
 
-    One thread searches the first serial_bytes of a long search.
+    In a long search, one thread searches the first serial_bytes.
     """
     cdef FindFirst job = FindFirst()
     cdef cnp.npy_intp size
     cdef Py_ssize_t unit_bytes
     describe_truth(&job.truth, width, significant)
-    describe(&job.kept, items, 0, kept)
-    describe(&job.searched, items, kept, cnp.PyArray_NDIM(items))
-    size = job.kept.size
+    describe(&job.remaining, items, 0, remaining)
+    describe(&job.searched, items, remaining, cnp.PyArray_NDIM(items))
+    size = job.remaining.size
     out = new_result(1, &size, cnp.NPY_INTP)
     out[...] = -1
     if size == 0 or job.searched.size == 0:
@@ -84,21 +84,21 @@ def find(cnp.ndarray items not None, int kept, Py_ssize_t width,
 
 @cython.final
 cdef class FindFirst(Job):
-    """A unit is up to FLAG_ITEMS columns at one position along the other axes that are kept. Chunks
-    are ranges of the units or, in waves, of what is searched for one unit."""
-    cdef strided_t kept               # the axis of the columns has a position for each unit of them
-    cdef strided_t searched           # in C order
+    """A unit is up to FLAG_ITEMS columns at one position along the other remaining axes. Chunks are
+    ranges of the units or, in waves, of the searched axes of one unit."""
+    cdef strided_t remaining          # remaining axes; units along the axis of columns
+    cdef strided_t searched           # searched axes, in C order
     cdef truth_t truth
-    cdef Py_ssize_t[MAX_DIMS] steps   # of the indices, along each axis that is kept
-    cdef int column_axis              # of those that are kept, or -1: a column is a unit
+    cdef Py_ssize_t[MAX_DIMS] steps   # by remaining axis: outputs from index to index
+    cdef int column_axis              # the remaining axis of columns; -1: each unit is one column
     cdef Py_ssize_t columns
     cdef Py_ssize_t column_stride     # bytes
-    cdef Py_ssize_t column_step       # of the indices
-    cdef bint has_short_rows          # which follow each other; each is a unit
+    cdef Py_ssize_t column_step       # outputs from column to column
+    cdef bint has_short_rows          # consecutive short rows, each of which is a unit
     cdef Py_ssize_t units
-    cdef Py_ssize_t[::1] out          # the indices; -1 at first
-    # In waves: the unit, what is searched of it, the indices that each chunk finds for its columns,
-    # and the first chunk known to have found all of them.
+    cdef Py_ssize_t[::1] out          # the indices, -1 at first
+    # In waves: the unit, the searched range from start to stop, the indices that each chunk has
+    # found for the columns, and the first chunk that is known to have found all indices.
     cdef bint in_waves
     cdef unit_t unit
     cdef Py_ssize_t start
@@ -107,37 +107,38 @@ cdef class FindFirst(Job):
     cdef Py_ssize_t complete_chunk
 
     cdef void choose_columns(self) noexcept:
-        """Columns lie closer to each other than what is searched, or are more than that where it is
-        short; rows of a few columns that do not follow each other are searched column by column."""
-        cdef strided_t *kept = &self.kept
+        """Choose the axis of columns. Columns are chosen if their items lie closer to each other
+        than items along the searched axes, or if a searched row is short and there are more
+        columns. Rows of a few columns with gaps between them are searched column by column."""
+        cdef strided_t *remaining = &self.remaining
         cdef int axis, inner = self.searched.ndim - 1, closest = 0
         cdef Py_ssize_t row_stride = self.searched.strides[inner], step = 1
         cdef bint is_close, follows, is_short
-        for axis in range(kept.ndim - 1, -1, -1):
+        for axis in range(remaining.ndim - 1, -1, -1):
             self.steps[axis] = step
-            step *= kept.shape[axis]
-            if distance(kept, axis) < distance(kept, closest):
+            step *= remaining.shape[axis]
+            if distance(remaining, axis) < distance(remaining, closest):
                 closest = axis
         self.column_axis, self.columns = -1, 1
         self.has_short_rows = (
-            kept.ndim == 1 and self.searched.ndim == 1 and self.searched.shape[0] <= SHORT_ROW
-            and kept.strides[0] == self.searched.shape[0] * row_stride)
-        is_close = distance(kept, closest) < distance(&self.searched, inner)
-        follows = row_stride == kept.shape[closest] * kept.strides[closest]
-        is_short = self.searched.shape[inner] < min(MIN_ROW, kept.shape[closest])
+            remaining.ndim == 1 and self.searched.ndim == 1 and self.searched.shape[0] <= SHORT_ROW
+            and remaining.strides[0] == self.searched.shape[0] * row_stride)
+        is_close = distance(remaining, closest) < distance(&self.searched, inner)
+        follows = row_stride == remaining.shape[closest] * remaining.strides[closest]
+        is_short = self.searched.shape[inner] < min(MIN_ROW, remaining.shape[closest])
         if not self.has_short_rows and (
-                is_short or (is_close and (follows or kept.shape[closest] >= MIN_ROW))):
-            self.column_axis, self.columns = closest, kept.shape[closest]
-            self.column_stride, self.column_step = kept.strides[closest], self.steps[closest]
-            kept.shape[closest] = (self.columns - 1) // FLAG_ITEMS + 1
-            kept.strides[closest] *= FLAG_ITEMS
+                is_short or (is_close and (follows or remaining.shape[closest] >= MIN_ROW))):
+            self.column_axis, self.columns = closest, remaining.shape[closest]
+            self.column_stride, self.column_step = remaining.strides[closest], self.steps[closest]
+            remaining.shape[closest] = (self.columns - 1) // FLAG_ITEMS + 1
+            remaining.strides[closest] *= FLAG_ITEMS
             self.steps[closest] *= FLAG_ITEMS
         self.units = 1
-        for axis in range(kept.ndim):
-            self.units *= kept.shape[axis]
+        for axis in range(remaining.ndim):
+            self.units *= remaining.shape[axis]
 
     cdef int run_waves(self, Py_ssize_t serial_bytes, int threads) except -1:
-        """Units in turn, each until its indices are found."""
+        """Search one unit after the other, each until its indices are found."""
         cdef Py_ssize_t u, row_bytes, wave
         cdef int used
         self.in_waves = True
@@ -160,7 +161,8 @@ cdef class FindFirst(Job):
         return 0
 
     cdef bint merge(self) noexcept:
-        """Write what the first chunk that found it says; returns whether all is found."""
+        """Write the index of each column, from the first chunk that has found one. Returns whether
+        all indices are found."""
         cdef Py_ssize_t c, k, at, left = self.unit.columns
         for c in range(self.unit.columns):
             at = self.unit.first + c * self.column_step
@@ -175,10 +177,10 @@ cdef class FindFirst(Job):
         cdef Py_ssize_t k
         cdef int axis
         unit.offset, unit.first, unit.columns = 0, 0, 1
-        for axis in range(self.kept.ndim - 1, -1, -1):
-            k = u % self.kept.shape[axis]
-            u = u // self.kept.shape[axis]
-            unit.offset += k * self.kept.strides[axis]
+        for axis in range(self.remaining.ndim - 1, -1, -1):
+            k = u % self.remaining.shape[axis]
+            u = u // self.remaining.shape[axis]
+            unit.offset += k * self.remaining.strides[axis]
             unit.first += k * self.steps[axis]
             if axis == self.column_axis:
                 unit.columns = min(FLAG_ITEMS, self.columns - k * FLAG_ITEMS)
@@ -194,22 +196,22 @@ cdef class FindFirst(Job):
                            chunk_start(self.units, self.chunks, k + 1)):
                 self.locate(u, &unit)
                 self.search(&unit, 0, self.searched.size, self.out, unit.first, self.column_step)
-        elif k < fs_look(&self.complete_chunk):
+        elif k < fs_load_relaxed(&self.complete_chunk):
             if self.search(&self.unit, self.start + chunk_start(length, self.chunks, k),
                            self.start + chunk_start(length, self.chunks, k + 1),
                            self.found, k * self.unit.columns, 1):
-                if k < fs_look(&self.complete_chunk):   # of two at once either may stay
-                    fs_tell(&self.complete_chunk, k)
+                if k < fs_load_relaxed(&self.complete_chunk):   # of two at once either may stay
+                    fs_store_relaxed(&self.complete_chunk, k)
 
     cdef void search_rows(self, Py_ssize_t row, Py_ssize_t stop) noexcept nogil:
-        """Short rows that follow each other, from that one to stop - 1, of which there are so many:
-        beyond, other memory is read."""
+        """Search the consecutive short rows from `row` to stop - 1. stop is at most the number of
+        rows: otherwise memory behind them is read."""
         cdef uint64_t[FLAG_BLOCKS] bits
         cdef Py_ssize_t length = self.searched.shape[0], rows, r, p, w
         cdef uint64_t hits
         while row < stop:
             rows = min(stop - row, FLAG_ITEMS // length)
-            pack_run(level, &self.truth, self.kept.data + row * self.kept.strides[0],
+            pack_run(level, &self.truth, self.remaining.data + row * self.remaining.strides[0],
                      self.searched.strides[0], rows * length, bits)
             for r in range(rows):
                 p = r * length
@@ -224,29 +226,30 @@ cdef class FindFirst(Job):
 
     cdef bint search(self, const unit_t *unit, Py_ssize_t start, Py_ssize_t stop,
                      Py_ssize_t[::1] found, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
-        """The columns of a unit that have no index yet, from position `start` of what is searched
-        to stop - 1; returns whether all have one now. Column c's goes to found[first + c * step]:
-        the unit lies in the array, or memory beyond it is read."""
+        """Search the columns of a unit that have no index yet, from position `start` of the
+        searched axes to stop - 1. Returns whether all columns have an index now. The index of
+        column c goes to found[first + c * step]. The unit lies within the array: otherwise memory
+        outside of it is read."""
         cdef uint64_t[FLAG_BLOCKS] is_open
         cdef uint64_t[FLAG_BLOCKS] bits
         cdef cursor_t cursor
         cdef Py_ssize_t row_stride = self.searched.strides[self.searched.ndim - 1]
         cdef Py_ssize_t columns = unit.columns, left = columns, together = 1, rows, n, w, c, p
-        cdef Py_ssize_t most = max(1, 64 // columns)     # rows at first, then ever more
+        cdef Py_ssize_t max_rows = max(1, 64 // columns)  # doubles with each step
         cdef Py_ssize_t stride = row_stride if columns == 1 else self.column_stride
         cdef uint64_t hits
         if row_stride == columns * stride:
             together = FLAG_ITEMS // columns
-        most = min(most, together)
+        max_rows = min(max_rows, together)
         memset(is_open, 0xff, sizeof(is_open))
         for c in range(columns):
             if self.out[unit.first + c * self.column_step] >= 0:
-                close(is_open, c, columns, together)
+                close_column(is_open, c, columns, together)
                 left -= 1
         if left:
             seek(&cursor, &self.searched, start)
         while left and start < stop:
-            rows = run_length(&cursor, &self.searched, min(stop - start, most))
+            rows = run_length(&cursor, &self.searched, min(stop - start, max_rows))
             n = rows * columns
             pack_run(level, &self.truth, item(&cursor, &self.searched) + unit.offset, stride, n,
                      bits)
@@ -259,18 +262,18 @@ cdef class FindFirst(Job):
                     left -= 1
                     if left == 0:
                         return True
-                    close(is_open, c, columns, together)
+                    close_column(is_open, c, columns, together)
                     hits = bits[w] & is_open[w]
             advance(&cursor, &self.searched, rows)
             start += rows
-            most = min(2 * most, together)
+            max_rows = min(2 * max_rows, together)
         return left == 0
 
 
-cdef inline void close(uint64_t *is_open, Py_ssize_t column, Py_ssize_t columns,
-                       Py_ssize_t rows) noexcept nogil:
-    """Clear the bits of a column in rows of that many. is_open has a bit for each item of the rows,
-    or what lies behind is overwritten."""
+cdef inline void close_column(uint64_t *is_open, Py_ssize_t column, Py_ssize_t columns,
+                              Py_ssize_t rows) noexcept nogil:
+    """Clear the bits of a column in `rows` rows of `columns` columns. is_open has a bit for each
+    item of the rows: otherwise memory behind it is overwritten."""
     cdef Py_ssize_t p = column
     while p < columns * rows:
         is_open[p >> 6] &= ~(<uint64_t>1 << (p & 63))

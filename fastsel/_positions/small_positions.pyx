@@ -23,7 +23,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef enum:
-    STEP_BLOCKS = 16      # searched at a time
+    STEP_BLOCKS = 16      # blocks that are searched at a time
 
 
 def count_nonzero(a, Py_ssize_t max_items):
@@ -81,15 +81,15 @@ def rows_of(cnp.ndarray found not None):
     return tuple(rows)
 
 
-def first_nonzero(a, Py_ssize_t most):
-    """The index of the first non-zero item, or -1. Of a larger array, the first `most` items are
-    searched, and None is returned if they are zero."""
+def first_nonzero(a, Py_ssize_t max_items):
+    """The index of the first non-zero item, or -1. Of a larger array, only the first max_items
+    items are searched; if they are all zero, the function returns None."""
     cdef uint64_t[STEP_BLOCKS] bits
     cdef uint64_t significant
     cdef cnp.npy_intp start = 0, size, n, found = -1
     if not is_contiguous_native(a) or significant_of(a) == 0:
         return None
-    significant, size = significant_of(a), min(cnp.PyArray_SIZE(a), most)
+    significant, size = significant_of(a), min(cnp.PyArray_SIZE(a), max_items)
     while start < size and found < 0:
         n = min(size - start, 64 * STEP_BLOCKS)
         if pack_items(level, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),

@@ -30,7 +30,7 @@ cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
 
 
 cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
-    """Is an item two words with the same significant bits, as a complex number is?"""
+    """Has an item two words with the same significant bits, as complex numbers have?"""
     return truth.words == 2 and truth.significant[0] == truth.significant[1]
 
 

@@ -119,9 +119,8 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const si
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
     """Look up the keys start to stop - 1 of a side. Returns 0 or FLOODED. An item is found if the
-    table has it, and marks its slot; a test is found if its slot is marked. For index,
-    positions_plus_1 and first_positions the table must have ids: otherwise memory at NULL is
-    read."""
+    table has it, and marks its slot; a test is found if its slot is marked. For the outputs index,
+    positions_plus_1 and first_positions the table has ids: otherwise memory at NULL is read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots

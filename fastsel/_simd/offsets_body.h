@@ -89,7 +89,7 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
     for (; j + 8 <= n; j += 8, rows += 8 * axes * width)
         _mm512_storeu_si512(offsets + j, AT(eight_offsets)(rows, width, axes, 0xff, 0xffff, length,
                                                            stride, &bad));
-    if (j < n) { /* only here: loads that follow a masked store have to wait for it */
+    if (j < n) { /* masked stores only here: the CPU delays loads that follow them */
         __mmask8 live = (__mmask8)((1u << (n - j)) - 1);
         __mmask16 pairs = (__mmask16)((1u << (2 * (n - j))) - 1);
         _mm512_mask_storeu_epi64(offsets + j, live,

@@ -25,7 +25,7 @@
         for (ptrdiff_t block = 0; block < blocks; block++, v += 64) { \
             uint##width##_t beyond = 0, rises = 0, falls = 0, other = 0; \
             n[0] = n[64]; \
-            /* In a long run all words are equal to the word before the block. */ \
+            /* Fast path: all words of the block are equal to the word before it. */ \
             uint##width##_t word = (n[64] + minimum) ^ sign; \
             word ^= negative & (uint##width##_t)(0 - (word >> (width - 1))); \
             for (int j = 0; j < 64; j++) other |= (uint##width##_t)(v[j] ^ word); \

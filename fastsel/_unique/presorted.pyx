@@ -24,9 +24,9 @@ cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order
                       int character_width, int threads):
     """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys; None if the keys
     are not in order. direction is 1 if they ascend, -1 if they descend and the reverse ascends, 0
-    if they descend and the reverse is no answer. With an order_map (sign, negative, minimum), keys
-    are numbers of 4 or 8 bytes; if it is None, keys are strings, and a character has
-    character_width bytes, 1 or 4."""
+    if they descend with several NaN, which the reverse would put in the wrong order. With an
+    order_map (sign, negative, minimum), keys are numbers of 4 or 8 bytes; if it is None, keys are
+    strings, and a character has character_width bytes, 1 or 4."""
     cdef MarkRuns job = MarkRuns()
     cdef cnp.npy_intp blocks = blocks_of(size)
     cdef uint8_t seen = 0
