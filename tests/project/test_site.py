@@ -39,11 +39,10 @@ def test_a_page_names_numpy_dask_and_siblings(see_also):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_a_see_also_whose_names_exist(see_also, name):
+    pytest.importorskip("dask.array", reason="needs pip install 'dask[array]'")
     for module in ("fastsel", "fastsel.dask"):
         if module == "fastsel.dask" and not OPERATORS[name].in_dask:
             continue
-        if module == "fastsel.dask":
-            pytest.importorskip("dask.array", reason="needs pip install 'dask[array]'")
         found = names_in(see_also.see_also(f"{module}.{name}"))
         assert found
         for full_name in found:
