@@ -207,7 +207,7 @@ cdef class CompressItems(Job):
         for compress_runs."""
         cdef Py_ssize_t[64] offsets
         cdef Py_ssize_t n
-        cdef bint may_gather = is_item(self.slice.width)
+        cdef bint may_gather = self.slice.run and is_item(self.slice.width)
         cdef walk_t walk
         start_walk(&walk, selected)
         while block < stop:

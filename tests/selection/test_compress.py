@@ -409,3 +409,12 @@ def test_falsy_and_truthy_items_are_split(few_threads):
         falsy, truthy = pools(dtype)
         assert len(fastsel.extract(falsy, falsy)) == 0
         assert len(fastsel.extract(truthy, truthy)) == len(truthy)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4"])
+def test_rows_whose_items_lie_apart(dtype):
+    """A selected row has the bytes of one item, but its items do not lie side by side."""
+    pool = np.arange(2 * 40_000).reshape(2, 40_000).astype(dtype)
+    mask = np.arange(40_000) % 7 != 0
+    assert_same(fastsel.boolean_mask(pool.T, mask), pool.T[mask])
+    assert_same(fastsel.compress(mask, pool.T, axis=0), np.compress(mask, pool.T, axis=0))

@@ -51,7 +51,10 @@ CALLS = [
 ]
 CHECKERS = {
     "mypy": (["-m", "mypy", "--strict"], r':(\d+): note: Revealed type is "(.*)"'),
-    "pyright": (["-m", "pyright", "--pythonpath", sys.executable], r':(\d+):\d+ - information: Type of ".*" is "(.*)"'),
+    "pyright": (
+        ["-m", "pyright", "--pythonpath", sys.executable],
+        r':(\d+):\d+ - information: Type of ".*" is "(.*)"',
+    ),
 }
 
 
