@@ -328,7 +328,11 @@ def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
 
 # sets: a Python set of keys, and unique.
 
+# A signalling NaN makes NumPy warn where it converts items to a common dtype.
+QUIET = np.errstate(invalid="ignore")
 
+
+@QUIET
 def isin(element, test_elements, invert=False, axis=None):
     """A bool array: is the item, or slice, one of the test elements, or none of them? NaN equals
     nothing."""
@@ -346,6 +350,7 @@ def isin(element, test_elements, invert=False, axis=None):
     return np.array([k != bool(invert) for k in found], bool).reshape(shape)
 
 
+@QUIET
 def index_in(element, test_elements, axis=None):
     """Where each item, or slice, first occurs among the test elements, or -1; NaN is nowhere."""
     element, tests = np.asarray(element), np.asarray(test_elements)
@@ -373,6 +378,7 @@ def _in_one_row(axis, *arrays):
     return (*arrays, axis or 0)
 
 
+@QUIET
 def intersect1d(ar1, ar2, return_indices=False, axis=None):
     """The values of `unique` of both arrays that are in both."""
     one, other, along = _in_one_row(axis, ar1, ar2)
@@ -384,17 +390,20 @@ def intersect1d(ar1, ar2, return_indices=False, axis=None):
     return found if return_indices else found[0]
 
 
+@QUIET
 def union1d(ar1, ar2, axis=None):
     one, other, along = _in_one_row(axis, ar1, ar2)
     return unique(np.concatenate((one, other), along), axis=axis)
 
 
+@QUIET
 def setdiff1d(ar1, ar2, assume_unique=False, axis=None):
     one, other, along = _in_one_row(axis, ar1, ar2)
     kept = one if assume_unique else unique(one, axis=axis)
     return compress(isin(kept, other, invert=True, axis=axis), kept, along)
 
 
+@QUIET
 def setxor1d(ar1, ar2, axis=None):
     """Each array has a NaN of its own."""
     parts = setdiff1d(ar1, ar2, axis=axis), setdiff1d(ar2, ar1, axis=axis)
