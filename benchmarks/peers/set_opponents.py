@@ -20,7 +20,7 @@ def numpy_isin_rows(case):
 
 @opponent("numpy", "isin_rows", variant="view")
 def numpy_isin_of_a_view(case):
-    """Rows as single items of many bytes, which are compared as such: -0.0 is not 0.0 there."""
+    """Rows as single items of many bytes, compared byte by byte: -0.0 differs from 0.0."""
     dtype = f"V{case.x.itemsize * case.x.shape[1]}"
     return lambda: np.isin(*(a.view(dtype)[:, 0] for a in (case.x, case.tests)))
 

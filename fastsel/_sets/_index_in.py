@@ -1,6 +1,6 @@
 """index_in: signature, docstring, and where the first equal of each item is found.
 
-The choices are those of _membership: a few tests are compared, words of a narrow range have a
+_membership chooses in the same way: a few tests are compared, words of a narrow range have a
 direct-address table, others are hashed. What has no keys is grouped by unique.
 """
 

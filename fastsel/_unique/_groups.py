@@ -7,7 +7,7 @@ from fastsel._unique import _ascending
 from fastsel._unique.group_positions import group_positions
 from fastsel._unique.relabel import relabel
 
-# The positions of the keys of so many groups are counted by each thread; those of more are sorted.
+# Up to this number of groups, each thread counts the keys of each group; otherwise keys are sorted.
 MAX_COUNTED_GROUPS = 1 << 12
 
 

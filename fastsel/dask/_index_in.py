@@ -79,7 +79,7 @@ def index_in(
 
 
 def _as_tests(test_elements):
-    """The tests as a dask array; those of NumPy in one block."""
+    """The tests as a dask array; a NumPy array becomes one block."""
     if isinstance(test_elements, da.Array):
         return checked("test_elements", test_elements)
     tests = np.asarray(test_elements)
@@ -87,7 +87,7 @@ def _as_tests(test_elements):
 
 
 def _index_in_block(block, tests, index=None, axis=None):
-    if axis is not None:  # that of the block is the first one
+    if axis is not None:  # the blocks have the axis first
         tests = np.moveaxis(tests, axis, 0)
     found = fastsel.index_in(block, tests, None if axis is None else 0)
     return found if index is None else np.where(found < 0, found, index[found])
