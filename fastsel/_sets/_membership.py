@@ -232,7 +232,9 @@ def range_of(items, tests, positions=False):
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
-    entries = _plan.max_entries(size, nbytes, threads, firsts=positions, numbered=positions)
+    entries = _plan.max_entries(
+        size, nbytes, threads, first_positions=positions, group_ids=positions
+    )
     if base is None or 1 << bits > entries:
         return None
     is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
@@ -272,7 +274,7 @@ def hashing(items, tests, forced):
     return forced or _algorithm(items.size, tests.size, expected, threads), expected, threads
 
 
-def table_of(keys, expected, inverse=False, numbered=False):
+def table_of(keys, expected, inverse=False, group_ids=False):
     """The Tables of keys, to be found. Those that equal no other are in none, but if the inverse is
     wanted."""
     nbytes = keys.size * keys.width
@@ -280,7 +282,7 @@ def table_of(keys, expected, inverse=False, numbered=False):
     most = 2 * max(expected, MAX_GROUPS // own)
     return Tables(
         *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS),
-        *(most, expected, inverse, False, own, not inverse, numbered),
+        *(most, expected, inverse, False, own, not inverse, group_ids),
     )
 
 

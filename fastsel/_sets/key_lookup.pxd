@@ -4,10 +4,10 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from fastsel._unique.hash_table cimport table_t
 from fastsel._unique.keys cimport keys_t
 
-ctypedef struct side_t:
+ctypedef struct lookup_t:
     keys_t keys
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
-    bint narrow                   # scattered words have 4 bytes
+    bint four_bytes               # scattered words have 4 bytes
     const uint32_t *positions     # of the scattered words; NULL: not needed
     # Outputs by key, in the order of keys or scattered words; NULL if not wanted.
     uint8_t *found                # 1 if the other side has the key
@@ -18,11 +18,11 @@ ctypedef struct side_t:
     Py_ssize_t *first_positions
 
 
-cdef int describe_side(side_t *side, keys, tuple seeds) except -1
-cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t *table,
+cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1
+cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil
-cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const side_t *side,
+cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil
 

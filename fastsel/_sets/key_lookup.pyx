@@ -53,13 +53,13 @@ cdef extern from *:
 cnp.import_array()
 
 
-cdef int describe_side(side_t *side, keys, tuple seeds) except -1:
+cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1:
     data, size, _, rule, unequal = keys[:5]
-    memset(side, 0, sizeof(side_t))
+    memset(side, 0, sizeof(lookup_t))
     return describe_keys(&side.keys, data, size, rule, unequal, seeds)
 
 
-cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t *table,
+cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add the tests to an empty table, and look up the items. Returns 0 or a status."""
@@ -81,7 +81,7 @@ cdef Py_ssize_t compare_ranges(const side_t *items, const side_t *tests, table_t
     return status
 
 
-cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
+cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t stop,
                           table_t *table) noexcept nogil:
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
@@ -96,14 +96,14 @@ cdef Py_ssize_t add_tests(const side_t *side, Py_ssize_t start, Py_ssize_t stop,
     return status
 
 
-cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
+cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
                             Py_ssize_t *positions) noexcept nogil:
     """Load the words of n keys, in the order of keys or scattered words, and their positions: in
     the array if side.positions is known, otherwise among the scattered words."""
     cdef Py_ssize_t j
     if side.words == NULL:
         load_words(&side.keys, start, n, words)
-    elif side.narrow:
+    elif side.four_bytes:
         for j in range(n):
             words[j] = (<const uint32_t *>side.words)[start + j]
     else:
@@ -115,7 +115,7 @@ cdef inline void load_batch(const side_t *side, Py_ssize_t start, Py_ssize_t n, 
             positions[j] = side.positions[start + j]
 
 
-cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const side_t *side,
+cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
     """Look up the keys start to stop - 1 of a side. Returns 0 or FLOODED. An item is found if the

@@ -14,7 +14,7 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
-    compare_ranges, describe_side, look_up, marks_size, side_t)
+    compare_ranges, describe_side, look_up, marks_size, lookup_t)
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
@@ -36,7 +36,7 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
     rule. Keys that equal no other never match.
     """
     cdef LookUp look_up_items, look_up_tests
-    cdef side_t side
+    cdef lookup_t side
     cdef uint8_t[::1] marks = None
     describe_side(&side, items, seeds)
     items_out = new_mask(side.keys.size) if of_items else None
@@ -65,7 +65,7 @@ def index_by_table(Tables tables not None, items not None, tuple seeds not None,
     """The position of the first test that equals each item, or -1; None if items need too many
     probes. The tests are the keys of `tables`, which have ids."""
     cdef LookUp job
-    cdef side_t side
+    cdef lookup_t side
     describe_side(&side, items, seeds)
     index = new_index(side.keys.size)
     job = LookUp(tables, index, False, threads)
@@ -80,7 +80,7 @@ def mark_first_positions(Tables tables not None, tests not None, tuple seeds not
     for each group before; the items are the keys of `tables`. Returns False if tests need too many
     probes."""
     cdef LookUp job = LookUp(tables, None, False, threads)
-    cdef side_t side
+    cdef lookup_t side
     describe_side(&side, tests, seeds)
     side.first_positions = &first_positions[0]
     job.describe(&side, threads)
@@ -129,7 +129,7 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
     longer than 8 bytes.
     """
     cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
-    cdef side_t items, tests
+    cdef lookup_t items, tests
     first = describe_small(&tests if swapped else &items, first, rule, seeds)
     second = describe_small(&items if swapped else &tests, second, rule, seeds)
     of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
@@ -144,7 +144,7 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
 def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                    tuple seeds not None):
     """As index_by_table, for two small arrays of one dtype."""
-    cdef side_t of_items, of_tests
+    cdef lookup_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
     index = new_index(of_items.keys.size)
@@ -152,16 +152,17 @@ def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple
     return index if compare_small(&of_items, &of_tests, True, False) == 0 else None
 
 
-cdef cnp.ndarray describe_small(side_t *side, cnp.ndarray items, tuple rule, tuple seeds):
+cdef cnp.ndarray describe_small(lookup_t *side, cnp.ndarray items, tuple rule, tuple seeds):
     """Describe the items, or a contiguous copy of them; returns the array that was described."""
-    memset(side, 0, sizeof(side_t))
+    memset(side, 0, sizeof(lookup_t))
     if not cnp.PyArray_ISCARRAY_RO(items):
         items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
     describe_keys(&side.keys, items, cnp.PyArray_SIZE(items), rule, None, seeds)
     return items
 
 
-cdef Py_ssize_t compare_small(side_t *items, side_t *tests, bint with_ids, bint invert) except -1:
+cdef Py_ssize_t compare_small(lookup_t *items, lookup_t *tests, bint with_ids,
+                              bint invert) except -1:
     """Look up the items in a table of all tests. Returns 0 or a status."""
     cdef table_t table
     cdef Py_ssize_t status = table_start(
@@ -196,7 +197,7 @@ cdef class LookUp(Job):
     cdef object owned
     cdef const table_t *table
     cdef const keys_t *table_keys
-    cdef side_t side
+    cdef lookup_t side
     cdef bint are_tests
     cdef bint invert
     cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
@@ -206,7 +207,7 @@ cdef class LookUp(Job):
         self.owned, self.invert, self.marks = (tables, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.keys
 
-    cdef int describe(self, const side_t *side, int threads) except -1:
+    cdef int describe(self, const lookup_t *side, int threads) except -1:
         cdef cnp.ndarray out = self.owned[1]
         self.side = side[0]
         if out is not None and cnp.PyArray_TYPE(out) == cnp.NPY_INTP:
@@ -301,7 +302,7 @@ cdef class CompareParts(Job):
         cdef Py_ssize_t part = chunk_start(MAX_PARTS, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(MAX_PARTS, self.chunks, k + 1)
         cdef const keys_t *keys = &self.tests.keys
-        cdef side_t items = side_of(self.items), tests = side_of(self.tests)
+        cdef lookup_t items = side_of(self.items), tests = side_of(self.tests)
         cdef table_t table
         cdef Py_ssize_t status = table_start(
             &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
@@ -320,17 +321,17 @@ cdef class CompareParts(Job):
         self.status[k] = status
 
 
-cdef side_t side_of(Scatter scatter) noexcept nogil:
-    cdef side_t side
+cdef lookup_t side_of(Scatter scatter) noexcept nogil:
+    cdef lookup_t side
     memset(&side, 0, sizeof(side))
-    side.keys, side.words, side.narrow = scatter.keys, scatter.words, scatter.narrow
+    side.keys, side.words, side.four_bytes = scatter.keys, scatter.words, scatter.four_bytes
     side.positions = &scatter.positions[0] if scatter.positions is not None else NULL
     return side
 
 
 cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
     """The bytes that the scattered keys leave for tables, of one side."""
-    cdef Py_ssize_t used = 2 + (4 if scatter.narrow else 8)
+    cdef Py_ssize_t used = 2 + (4 if scatter.four_bytes else 8)
     if scatter.positions is not None:
         used += sizeof(uint32_t)
     return scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)

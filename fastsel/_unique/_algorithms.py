@@ -76,8 +76,8 @@ class Search:
         if base is not None:
             entries = _plan.max_entries(
                 *(self.keys.size, self.nbytes, _threads.for_bytes(self.nbytes)),
-                firsts=not self.only_values,
-                numbered=self.wanted.inverse or self.wanted.counts,
+                first_positions=not self.only_values,
+                group_ids=self.wanted.inverse or self.wanted.counts,
                 counts=self.wanted.counts,
             )
         return _plan.plan(

@@ -287,8 +287,8 @@ def _small(ar, wanted, equal_nan, sorted):
     if ar.size > _plan.TINY_ITEMS:
         entries = _plan.max_entries(
             *(ar.size, ar.nbytes, 1),
-            firsts=not sorted or any(wanted) or ar.dtype.kind not in "iumM",
-            numbered=any(wanted[1:]),
+            first_positions=not sorted or any(wanted) or ar.dtype.kind not in "iumM",
+            group_ids=any(wanted[1:]),
             counts=wanted[2],
         )
     found = unique_small(ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE)

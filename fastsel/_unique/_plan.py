@@ -96,15 +96,15 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
     return Plan("partitions", "a hash table of all groups exceeds the cache")
 
 
-def max_entries(size, nbytes, threads, *, firsts, numbered=False, counts=False):
+def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, counts=False):
     """The most entries that a direct-address table may have. Each thread has a table.
 
-    An entry is a bit, or a byte if first occurrences are wanted (`firsts`). `numbered`: words get
-    group ids, for the inverse or the counts. All tables together may take twice the bytes of the
+    An entry is a bit, or a byte if first positions are wanted. With group_ids, which the inverse
+    and the counts need, each word gets one. All tables together may take twice the bytes of the
     keys. Tables that fit the cache may take twice the bytes that keys of 8 bytes would have.
     """
-    table_bits = 8 if firsts else 1
-    entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if numbered else 0)
+    table_bits = 8 if first_positions else 1
+    entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if group_ids else 0)
     budget = max(2 * nbytes, min(2 * 8 * size, CACHE_BYTES))
     return 8 * min(CACHE_BYTES // table_bits, budget // entry_bits)
 

@@ -106,7 +106,7 @@ cdef class Partitions:
         byte per key if that is more."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
-        cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.narrow else 8)
+        cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
         cdef Py_ssize_t room = scatter.keys.size * max(1, 5 * scatter.keys.width // 2 - used)
         return <int>max(1, min(<Py_ssize_t>self.threads, room // nbytes))
 
@@ -180,7 +180,7 @@ cdef class FillTables(OverParts):
             self.expected + BATCH)
         while part < stop and status == 0:
             table_clear(&table)
-            if self.scatter.narrow:
+            if self.scatter.four_bytes:
                 status = self.fill(part, &table, <uint32_t *>self.scatter.words)
             else:
                 status = self.fill(part, &table, <uint64_t *>self.scatter.words)
@@ -242,7 +242,7 @@ cdef class RankGroups(OverParts):
         cdef Py_ssize_t part
         for part in range(chunk_start(MAX_PARTS, self.chunks, k),
                           chunk_start(MAX_PARTS, self.chunks, k + 1)):
-            if self.scatter.narrow:
+            if self.scatter.four_bytes:
                 self.rank(part, <uint32_t *>self.scatter.words)
             else:
                 self.rank(part, <uint64_t *>self.scatter.words)

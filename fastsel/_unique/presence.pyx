@@ -24,11 +24,11 @@ cdef const fs_level_t *level = fs_level()
 cdef class Presence(Job):
     """Finds which words occur in each chunk of the keys; each chunk has a table of its own."""
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 tuple order_map not None, tuple value_range not None, bint with_firsts,
+                 tuple order_map not None, tuple value_range not None, bint with_first_positions,
                  bint counted, int threads):
         """There are `size` > 0 keys, which are words. value_range is (base, bits): each of the
         2^bits ordered keys from base on has an entry. order_map is (sign, negative, minimum) of
-        ordered_keys.pxd. with_firsts: find first occurrences, too."""
+        ordered_keys.pxd. with_first_positions: find first occurrences, too."""
         cdef range_t *r = &self.value_range
         describe_keys(&self.keys, data, size, rule, None, (0, 1))
         self.owned, self.threads = data, threads
@@ -39,16 +39,16 @@ cdef class Presence(Job):
         r.is_integer = is_identity(&self.keys.rule) and r.order_map[1] == 0
         self.key_blocks, self.entries = blocks_of(size), r.blocks * 64
         self.chunks = max(1, min(self.key_blocks, threads))
-        if not with_firsts:          # a table of bits pays if its chunk has half its bytes
+        if not with_first_positions:  # a table of bits pays if its chunk has half its bytes
             self.chunks = max(1, min(self.chunks, 16 * size * self.keys.width // self.entries))
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * self.keys.width)
         self.key_chunks = chunk_count(
             self.key_blocks, threads, 64 * (self.keys.width + sizeof(Py_ssize_t)))
         self.entry_chunks = chunk_count(r.blocks, threads)
-        self.bits = new_u64(r.blocks if with_firsts else self.chunks * r.blocks)
-        self.present = new_u8(self.chunks * self.entries) if with_firsts else None
+        self.bits = new_u64(r.blocks if with_first_positions else self.chunks * r.blocks)
+        self.present = new_u8(self.chunks * self.entries) if with_first_positions else None
         self.bitmask = None
-        if with_firsts:
+        if with_first_positions:
             self.bitmask = cnp.PyArray_EMPTY(1, &self.key_blocks, cnp.NPY_UINT64, 0)
         self.first_bits = self.bitmask
         self.counts = new_intp(self.chunks * self.entries) if counted else None
@@ -111,9 +111,9 @@ cdef class Presence(Job):
 
 
 cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
-                            Py_ssize_t stop, bint with_firsts) noexcept nogil:
+                            Py_ssize_t stop, bint with_first_positions) noexcept nogil:
     """Add the blocks of keys to the table of the chunk. Returns False if a key has no entry.
-    with_firsts is a constant, so that two loops are compiled."""
+    with_first_positions is a constant, so that two loops are compiled."""
     cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
     cdef uint8_t[::1] present = self.present
     cdef Py_ssize_t[::1] counts = self.counts
@@ -124,13 +124,13 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
     cdef uint8_t[64] is_new
     cdef uint8_t all_seen
     if any_t is uint8_t:
-        see_bytes(self, table, bytes_seen, with_firsts)
+        see_bytes(self, table, bytes_seen, with_first_positions)
     while block < stop:
         if any_t is uint8_t:
             if not counted:             # skip blocks whose bytes are all in the table
                 n = max(0, level.skip_seen(
                     <const char *>items + block * 64, whole - block, bytes_seen))
-                if with_firsts and n:
+                if with_first_positions and n:
                     memset(&first_bits[block], 0, n * sizeof(uint64_t))
                 block += n
                 if block >= stop:
@@ -140,13 +140,13 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
             return False
         all_seen = 1
         for j in range(n):
-            if with_firsts:
+            if with_first_positions:
                 all_seen &= present[table + at[j]]
             else:
                 all_seen &= <uint8_t>(bits[(table + at[j]) >> 6] >> (at[j] & 63))
-        if with_firsts and all_seen:
+        if with_first_positions and all_seen:
             first_bits[block] = 0
-        elif with_firsts:
+        elif with_first_positions:
             memset(is_new, 0, sizeof(is_new))
             for j in range(n):
                 is_new[j] = present[table + at[j]] ^ 1
@@ -157,7 +157,7 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
                 bits[(table + at[j]) >> 6] |= <uint64_t>1 << (at[j] & 63)
         if any_t is uint8_t:
             if not all_seen:
-                see_bytes(self, table, bytes_seen, with_firsts)
+                see_bytes(self, table, bytes_seen, with_first_positions)
         if counted:
             for j in range(n):
                 counts[table + at[j]] += 1
@@ -166,14 +166,14 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
 
 
 cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
-                           bint with_firsts) noexcept nogil:
+                           bint with_first_positions) noexcept nogil:
     """Note for each byte, before it becomes canonical, if the table has its word."""
     cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
         entry = table + <Py_ssize_t>(
             ordered_key_of(self.value_range.order_map, canonical(&self.keys.rule, byte)) & 0xff)
-        if with_firsts:
+        if with_first_positions:
             seen[byte] = self.present[entry]
         else:
             seen[byte] = <uint8_t>(self.bits[entry >> 6] >> (entry & 63)) & 1

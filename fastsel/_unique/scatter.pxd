@@ -19,7 +19,7 @@ cdef class Scatter:
     cdef readonly Py_ssize_t parts
     cdef Py_ssize_t key_blocks    # blocks of 64 keys
     cdef readonly Py_ssize_t key_chunks  # chunks of each pass
-    cdef bint narrow              # scattered words have 4 bytes instead of 8
+    cdef bint four_bytes          # scattered words have 4 bytes instead of 8
     cdef uint8_t[::1] part_of     # by key: its part
     cdef Py_ssize_t[::1] starts   # [part][chunk]: where this chunk's words of this part begin
     cdef Block block              # the memory of `words`

@@ -29,10 +29,10 @@ cdef class Scatter:
         self.parts = parts
         self.key_blocks = blocks_of(size)
         self.key_chunks = chunk_count(self.key_blocks, threads, 32 * max(8, self.keys.width))
-        self.narrow = self.keys.width <= 4
+        self.four_bytes = self.keys.width <= 4
         self.part_of = new_u8(size) if part_of is None else part_of
         self.starts = new_intp(parts * self.key_chunks + 1)
-        self.block = new_block(size, 4 if self.narrow else 8, b"B")
+        self.block = new_block(size, 4 if self.four_bytes else 8, b"B")
         self.words = <char *>self.block.data
         self.positions = new_u32(size) if positions else None
         return 0
@@ -95,7 +95,7 @@ cdef class CountParts(OverKeys):
 cdef class WriteParts(OverKeys):
     """Pass 2: write the words of a chunk's keys, and their positions if wanted."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        if self.scatter.narrow:
+        if self.scatter.four_bytes:
             self.write(k, <uint32_t *>self.scatter.words)
         else:
             self.write(k, <uint64_t *>self.scatter.words)

@@ -193,7 +193,7 @@ cdef class SortParts(Job):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         if self.scatter.start_of(k) == self.scatter.start_of(k + 1):
             self.groups[k] = 0
-        elif self.scatter.narrow:
+        elif self.scatter.four_bytes:
             self.sort(k, <uint32_t *>self.scatter.words)
         else:
             self.sort(k, <uint64_t *>self.scatter.words)
@@ -257,7 +257,8 @@ cdef class SortParts(Job):
     cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
         """The words of all groups; fills index and counts, if they are not None."""
         cdef cnp.npy_intp groups = self.groups[self.chunks]
-        values = new_result(1, &groups, cnp.NPY_UINT32 if self.scatter.narrow else cnp.NPY_UINT64)
+        cdef int kind = cnp.NPY_UINT32 if self.scatter.four_bytes else cnp.NPY_UINT64
+        values = new_result(1, &groups, kind)
         WriteGroups(self, values, index, counts).run(threads)
         return values
 

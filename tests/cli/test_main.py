@@ -1,6 +1,7 @@
 """The command line: input that cannot be run, `fastsel info`, and the entry points."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -150,3 +151,17 @@ def test_run_as_a_module(option):
     arguments = [sys.executable, "-m", "fastsel", option]
     run = subprocess.run(arguments, cwd=parent, capture_output=True, text=True, check=True)
     assert (fastsel.__version__ if option == "--version" else "usage: fastsel") in run.stdout
+
+
+@pytest.mark.skipif(
+    os.name == "nt", reason="Windows tells a writer nothing about a reader that left"
+)
+@pytest.mark.parametrize("arguments", [("info",), ("bench", *TINY, "--seconds", "0.001")])
+def test_a_reader_that_left_is_no_error(arguments):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "fastsel", *arguments]
+    parent = Path(fastsel.__file__).parents[1]
+    run = subprocess.run(command, cwd=parent, stdout=theirs, stderr=subprocess.PIPE, text=True)
+    os.close(theirs)
+    assert (run.returncode, run.stderr) == (141, "")

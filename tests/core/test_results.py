@@ -232,11 +232,11 @@ def test_no_limit():
 def test_the_environment_sets_the_limit(run_python):
     code = """
 import fastsel
-print(fastsel.get_keep_mb(), fastsel.show_config("dicts")["memory kept, MB"])
+print(fastsel.get_keep_mb(), fastsel.show_config("dicts")["memory kept"])
 """
-    assert run_python(code) == "64.0 0.0 of 64\n"
-    assert run_python(code, FASTSEL_KEEP_MB="0") == "0.0 0.0 of 0\n"
-    assert run_python(code, FASTSEL_KEEP_MB=" 12.5") == "12.5 0.0 of 12.5\n"
+    assert run_python(code) == "64.0 0.0 of 64 MB\n"
+    assert run_python(code, FASTSEL_KEEP_MB="0") == "0.0 0.0 of 0 MB\n"
+    assert run_python(code, FASTSEL_KEEP_MB=" 12.5") == "12.5 0.0 of 12.5 MB\n"
 
 
 @KEPT
