@@ -78,8 +78,8 @@ def patch_numpy() -> None:
     -----
     **Reach.** The patch reaches every call of these functions from Python: in your code, in
     libraries (xarray's boolean selection, pandas' ``Series[mask]`` on a RangeIndex), and in NumPy's
-    own functions, for example ``numpy.delete``. It does not matter when and how the function was
-    imported.
+    own functions, for example ``numpy.trim_zeros``. It does not matter when and how the function
+    was imported.
 
     The patch does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``,
     ``a[mask]``), which pandas' ``df[mask]`` and scipy.sparse use. It does not reach functions that

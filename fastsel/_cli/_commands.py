@@ -175,7 +175,7 @@ def command_line() -> argparse.ArgumentParser:
         "--report",
         action="store_true",
         help="print at the end the calls and times of the replaced functions, and NumPy's times, "
-        "estimated from calls timed with both; takes less than 2 %% of the time",
+        "estimated from calls timed with both; these take up to 2 s, and then a tenth of the time",
     )
     script.add_argument("script", metavar="SCRIPT", help="a Python file")
     script.add_argument(

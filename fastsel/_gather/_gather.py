@@ -150,10 +150,12 @@ def _gather_objects(data, indices, batch_dims, depth, shape, out):
     """Items with references, or of itemsize 0: the kernel checks indices, NumPy copies items."""
     data = np.ascontiguousarray(data)
     offsets = _checked_offsets(data, indices, batch_dims)
-    result = np.empty(shape, data.dtype)
-    if result.nbytes:
+    if data.itemsize and 0 not in shape:
         slices = data.reshape(-1, *data.shape[batch_dims + depth :])
-        result = slices[offsets // slices.strides[0]].reshape(shape)
+        offsets //= slices.strides[0]
+        result = slices[offsets].reshape(shape)
+    else:
+        result = np.empty(shape, data.dtype)
     if out is None:
         return result
     out[...] = result

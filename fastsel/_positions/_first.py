@@ -71,7 +71,8 @@ def first_nonzero(
     **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
 
     **Time and memory.** Items are read in C order, up to the first non-zero item and a little
-    further. There is no copy and no bitmask.
+    further, at most some megabytes. There is no copy and no bitmask, except along axes for objects
+    (a byte for each item) and StringDType.
 
     **Threads.** The result is the same for every number of threads.
 

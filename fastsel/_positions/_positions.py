@@ -61,9 +61,9 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     -----
     **Zero.** As in NumPy, -0.0 and empty strings are zero, NaN and NaT are not.
 
-    **Time and memory.** `a` is read once, into a bitmask of an eighth of a byte per item, the only
-    temporary. The result is written from the bitmask. Indices of 4 and 8 bytes are written
-    directly, others are converted.
+    **Time and memory.** `a` is read once, into a bitmask of an eighth of a byte per item. The
+    result is written from the bitmask. Indices of 4 and 8 bytes in native byte order are written
+    directly; for another `dtype`, native indices of 4 or 8 bytes are written and then converted.
 
     **Threads.** The result is the same for every number of threads. If another thread writes to `a`
     during the call, no index is out of range or out of order.

@@ -376,3 +376,20 @@ def test_our_modules_call_no_function_that_is_patched():
                 rf"(?<![`\w.])np\.({'|'.join(NAMES)})\b(?!`)", path.read_text("utf-8")
             )
             assert not calls, (path, calls)
+
+
+REACHED = {
+    "trim_zeros": ("argwhere", lambda: np.trim_zeros(np.array([0, 1, 0]))),
+    "insert": ("flatnonzero", lambda: np.insert(np.arange(4), np.arange(4) > 1, 7)),
+    "nanpercentile": ("nonzero", lambda: np.nanpercentile([1, np.nan, 3.0], 50)),
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_calls_of_numpys_own_functions_arrive(name, monkeypatch):
+    function, call = REACHED[name]
+    called, ours = [], _patch.OURS[function]
+    monkeypatch.setitem(_patch.OURS, function, lambda *a, **k: called.append(a) or ours(*a, **k))
+    with fastsel.patched():
+        call()
+    assert called

@@ -226,3 +226,21 @@ def test_without_a_script(capsys):
         main(["run"])
     assert leaving.value.code == 2
     assert "usage: fastsel run" in capsys.readouterr().err
+
+
+CHILDREN = """
+import os, subprocess, sys
+code = "from fastsel._patch import is_patched; print(is_patched(), flush=True)"
+subprocess.run([sys.executable, "-c", code], check=True)
+if child := os.fork():
+    os.waitpid(child, 0)
+else:
+    exec(code)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_only_forked_children_are_patched(folder):
+    (folder / "main.py").write_text(CHILDREN)
+    assert fastsel_run("folder/main.py").stdout.split() == ["False", "True"]

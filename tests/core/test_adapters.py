@@ -8,6 +8,7 @@ import pytest
 
 import fastsel
 from fastsel._core import _gate
+from fastsel._core._operators import OPERATORS
 
 
 class Answering:
@@ -105,3 +106,13 @@ def test_nobody_is_asked_while_the_library_is_not_imported(monkeypatch):
     monkeypatch.delitem(sys.modules, "its_adapter")
     assert fastsel.nonzero(Answering()) == "NumPy's way"
     assert fastsel.nonzero([0, 1])[0].tolist() == [1]
+
+
+@pytest.mark.usefixtures("adapter")
+def test_what_neither_the_adapter_nor_numpy_has_is_a_type_error(monkeypatch):
+    for name in ("gather_nd", "boolean_mask"):
+        monkeypatch.delattr(sys.modules["its_adapter"], name)
+    others = {"gather_nd": [[0]], "boolean_mask": [[True]], "index_in": [[1]]}
+    for name in (name for name, operator in OPERATORS.items() if not operator.in_numpy):
+        with pytest.raises(TypeError, match=f"^fastsel.{name} does not take this array"):
+            getattr(fastsel, name)(Answering(), *others.get(name, []))

@@ -62,6 +62,19 @@ def calls(array, mask, *indices):
         yield fastsel.unique(array, sorted=in_order)
         yield fastsel.unique(array, return_index=True, sorted=in_order)
         yield fastsel.unique(array, **everything, sorted=in_order)
+    for some in (array[:3], array[-3:], array):
+        for one, other in ((array, some), (some, array)):
+            yield fastsel.isin(one, other)
+            yield fastsel.index_in(one, other)
+        yield fastsel.intersect1d(array, some, return_indices=True)
+        yield fastsel.union1d(array, some)
+        yield fastsel.setxor1d(array, some)
+        rows, others = (a[len(a) % 2 :].reshape(-1, 2) for a in (array, some))
+        yield fastsel.isin(rows, others, axis=0)
+        yield fastsel.index_in(others, rows, axis=0)
+    yield fastsel.nonzero(array, dtype="i4")
+    yield tuple(fastsel.group_indices(array))
+    yield tuple(fastsel.group_indices(array, sorted=False))
 
 def check(array):
     mask = np.arange(len(array)) % 3 == 0
@@ -99,3 +112,28 @@ GRIDS = {
 def test_neighbours_are_not_read(grid, run_python):
     code = f"names, sizes, groups = {DTYPES}, *{(*GRIDS[grid].values(),)}\n{GUARDED}"
     assert run_python(code).split() == 2 * [*DTYPES]
+
+
+FAR_BEHIND = """
+import ctypes, mmap
+import numpy as np
+import fastsel
+libc = ctypes.CDLL(None)
+libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+memory, readable = mmap.mmap(-1, 1 << 28), 16 << 20
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+assert libc.mprotect(address + readable, (1 << 28) - readable, 0) == 0  # PROT_NONE
+for dtype in (np.bool_, np.float64):
+    array = np.frombuffer(memory, dtype)
+    for place in (0, 5, 100_000, 500_000):
+        array[place] = 1
+        for threads in (1, 2):
+            with fastsel.threads(threads):
+                assert fastsel.first_nonzero(array) == place
+                assert fastsel.first_nonzero(array.reshape(1, -1), axis=1) == place
+        array[place] = 0
+"""
+
+
+def test_nothing_is_read_far_behind_the_first_nonzero_item(run_python):
+    run_python(FAR_BEHIND)

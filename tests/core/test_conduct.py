@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import fastsel
+from fastsel._core import parallel
 
 CALLS = """
 import numpy as np
@@ -27,14 +28,20 @@ def calls():
         fastsel.unique(a, True, True, True), fastsel.unique(a, sorted=False)
         fastsel.unique_all(a), fastsel.gather_nd(a, [[0], [1]])
         fastsel.isin(a, a[0]), fastsel.intersect1d(a, a[0]), fastsel.union1d(a, a[0])
+        fastsel.flatnonzero(a, dtype="i4"), fastsel.first_nonzero(a), fastsel.first_nonzero(a, 0)
+        fastsel.group_indices(a), fastsel.index_in(a, a[0])
+        fastsel.setdiff1d(a, a[0]), fastsel.setxor1d(a, a[0])
         if a.dtype != object:
-            fastsel.unique(a, axis=0)
+            fastsel.unique(a, axis=0), fastsel.group_indices(a, 0)
+            fastsel.isin(a, a[:9], axis=0), fastsel.index_in(a, a[:9], axis=0)
     try:
         fastsel.gather_nd(array, [[10**6]])
     except IndexError:
         pass
     large = rng.integers(0, 10**6, 1_000_000)
     fastsel.nonzero(large), fastsel.unique(large), fastsel.gather_nd(large, large[:, None])
+    fastsel.group_indices(large), fastsel.index_in(large, large[:100_000])
+    fastsel.isin(large, large)
     fastsel.show_config(), fastsel.show_config(mode="dicts")
 """
 AUDIT = """
@@ -207,4 +214,24 @@ def test_kernels_that_ask_for_the_environment_or_for_forks():
     """`levels` reads FASTSEL_CPU once; `parallel` reads OMP_STACKSIZE where the address space is
     limited, and has a handler of forks. A serial build has neither of the latter."""
     assert kernels_that_call("getenv") in ({"levels", "parallel"}, {"levels"})
-    assert kernels_that_call("atfork") <= {"parallel"}
+    assert kernels_that_call("atfork") == ({"parallel"} if parallel.is_threaded() else set())
+
+
+KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
+
+
+def test_kernels_name_no_other_variable():
+    names = {
+        kernel.name.split(".")[0]: {*re.findall(rb"\b(?:FASTSEL|OMP|GOMP|KMP)_[A-Z_]+(?=\0)", code)}
+        for kernel in KERNELS
+        if b"getenv" in (code := kernel.read_bytes())
+    }
+    assert names.pop("levels") == {b"FASTSEL_CPU"}
+    assert names in ({"parallel": {b"OMP_STACKSIZE"}}, {})  # a serial build
+
+
+def test_the_seed_is_new_in_every_process(run_python, monkeypatch):
+    monkeypatch.delenv("FASTSEL_HASH_SEED")
+    code = "from fastsel._unique import _keys; print(_keys.SEEDS)"
+    assert len({run_python(code) for _ in range(3)}) == 3
+    assert len({run_python(code, FASTSEL_HASH_SEED="7") for _ in range(2)}) == 1

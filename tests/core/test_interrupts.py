@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from forcing import force
 from grids import slow
 from unique_kernels import sort_keys
 
@@ -349,3 +350,34 @@ def test_an_interrupted_call_leaves_its_input_and_part_of_out():
         call_again_and_again()
     assert ((out == -1) | (out == indices[..., 0])).all()
     assert (data == before).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_unique_while_it_sorts(threads, monkeypatch):
+    """As above, by the public function: what a handler raises comes through, and the next call
+    works."""
+    force(monkeypatch, "sorting")
+    rng = np.random.default_rng(1)
+    sizes = [2**k for _ in range(4) for k in (22, 23, 24, 25)]
+    assert any(ends_unique(rng.integers(0, 2**62, size), threads) for size in sizes)
+    assert fastsel.unique([2, 1, 2]).tolist() == [1, 2]
+
+
+def ends_unique(items, threads):
+    first, sorting, before = {}, [], items.copy()
+
+    def interrupt(frame):
+        kept = scratch.cached_bytes()
+        if frame.f_code.co_name == "by_sorting" and kept > first.setdefault(frame.f_lasti, kept):
+            sorting.append(kept)
+            if len(sorting) == 3:
+                raise KeyboardInterrupt
+
+    fastsel.release_memory()
+    try:
+        with fastsel.threads(threads), every_few_milliseconds(interrupt):
+            fastsel.unique(items)
+    except KeyboardInterrupt:
+        assert (items == before).all()
+        return True
+    return False

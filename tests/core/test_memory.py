@@ -418,3 +418,71 @@ def test_sets_take_little_beside_their_outputs(sizes, share, name, dtype):
     first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     taken = taken_beside_outputs(lambda: getattr(fastsel, name)(first, second))
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
+
+
+@covering(at_least=8, dtype=["i8", "f4", "i4"], share=[0.001, 0.1, 1], sorted=[True, False])
+def test_group_indices_takes_up_to_21_bytes_more_for_each_item(dtype, share, sorted):
+    size = 1_200_000
+    a = np.random.default_rng(1).permutation(size) % int(share * size) * (2**31 // size)
+    a = a.astype(dtype)
+    taken = taken_beside_outputs(lambda: tuple(fastsel.group_indices(a, sorted=sorted)))
+    times = 2.75 if a.itemsize == 4 else 2.5
+    assert taken <= max(times * a.nbytes, 24e6) + 21 * size
+
+
+@covering(at_least=6, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
+          share=[0.001, 1], dtype=["i8", "f4"])  # fmt: skip
+def test_index_in_takes_as_little_as_the_sets(sizes, share, dtype):
+    groups = max(1000, int(share * sum(sizes)))
+    pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
+    first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
+    taken = taken_beside_outputs(lambda: fastsel.index_in(first, second))
+    assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
+
+
+APART = {
+    "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "transposed": lambda a: a.T,
+    "backwards": lambda a: a[::-1, ::-1],
+    "swapped": lambda a: a.astype(a.dtype.newbyteorder()),
+    "unaligned": lambda a: (
+        np.frombuffer(b"\0" + a.tobytes(), "u1")[1:].view(a.dtype).reshape(a.shape)
+    ),
+}
+ROWS = np.random.default_rng(1).integers(0, 500, (50_000, 2))
+IN_PLACE = {
+    "nonzero": lambda a: fastsel.nonzero(a),
+    "nonzero_as_int32": lambda a: fastsel.nonzero(a, dtype=np.int32),
+    "flatnonzero": lambda a: fastsel.flatnonzero(a),
+    "argwhere": lambda a: fastsel.argwhere(a),
+    "count_nonzero": lambda a: fastsel.count_nonzero(a, axis=0),
+    "first_nonzero": lambda a: fastsel.first_nonzero(a, axis=0),
+    "nonzero_coordinates": lambda a: tuple(fastsel.nonzero_coordinates(a)),
+    "compress": lambda a: fastsel.compress(np.arange(len(a)) % 3, a, axis=0),
+    "extract": lambda a: fastsel.extract(a, a),
+    "boolean_mask": lambda a: fastsel.boolean_mask(a, np.arange(len(a)) % 3 == 0),
+    "gather_nd": lambda a: fastsel.gather_nd(a, ROWS),
+}
+
+
+@pytest.mark.parametrize("layout", APART)
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_items_are_read_where_they_lie(name, layout):
+    """A copy would be 64 times the bitmask."""
+    a = APART[layout](np.random.default_rng(1).integers(0, 3, (700, 900)).astype(float))
+    with fastsel.threads(2):
+        assert taken_beside_outputs(lambda: IN_PLACE[name](a)) <= a.size // 8 + 100_000
+
+
+@pytest.mark.parametrize(("format", "order"), [("coo", "C"), ("csr", "C"), ("csc", "F")])
+def test_sparse_arrays_take_no_more_than_a_bitmask(format, order):
+    sparse = pytest.importorskip("fastsel.sparse", reason="needs pip install scipy")
+    a = np.asarray(np.random.default_rng(1).random((700, 900)).round(), order=order)
+
+    def parts():
+        found = sparse.from_dense(a, format)
+        places = found.coords if format == "coo" else (found.indices, found.indptr)
+        return found.data, *places
+
+    parts()  # SciPy imports what it needs
+    assert taken_beside_outputs(parts) <= a.size // 8 + 100_000

@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from operators import SETS
 
 import fastsel
 from fastsel._core import results, scratch
@@ -415,3 +416,32 @@ def test_what_is_kept_makes_room(call, run_python):
     """malloc has one arena: otherwise it would take 64 MB more for each thread that allocates."""
     code = f"{LIMITED}{call}\nprint('done')"
     assert run_python(code, MALLOC_ARENA_MAX="1", FASTSEL_KEEP_MB="512") == "done\n"
+
+
+def calls_that_could_return_a_view(a, b):
+    every, rows, others = np.ones(a.size, bool), a.reshape(-1, 2), b.reshape(-1, 2)
+    yield fastsel.nonzero(a), fastsel.argwhere(a), fastsel.flatnonzero(a, dtype=np.int32)
+    yield fastsel.compress(every, a), fastsel.extract(every, a)
+    yield fastsel.boolean_mask(rows, every[::2]), fastsel.gather_nd(a, np.arange(a.size)[:, None])
+    for order in (True, False):
+        yield fastsel.unique(a, sorted=order), fastsel.unique(rows, axis=0, sorted=order)
+        yield fastsel.unique(a, True, True, True, sorted=order)
+        yield fastsel.group_indices(a, sorted=order)
+    for name in [*SETS, "index_in"]:
+        function = getattr(fastsel, name)
+        yield function(a, b), function(rows, others, axis=0)
+    yield (fastsel.setdiff1d(a, b, assume_unique=True),)
+
+
+@pytest.mark.parametrize("size", [2, 600, 20_000, 300_000])
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f4", "S8", "M8[s]"])
+def test_no_result_shares_memory_with_an_argument(dtype, size):
+    """Items that are distinct and in order, and none to leave out."""
+    ascending = np.arange(size).astype(dtype)
+    for a in (ascending, ascending[::-1]):
+        for b in (a, a[:0]):
+            for found in calls_that_could_return_a_view(a, b):
+                for result in found:
+                    for output in result if isinstance(result, tuple) else (result,):
+                        assert output.flags.writeable
+                        assert not np.may_share_memory(output, a)

@@ -2,12 +2,15 @@
 
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
+from forcing import force
+from operators import SETS
 
 import fastsel
 
@@ -420,8 +423,13 @@ NUMBERS = np.random.default_rng(1).permutation(1 << 20)
 # Arguments are made before: NumPy, too, releases the GIL.
 CALLS = {
     "nonzero": (fastsel.nonzero, NUMBERS),
+    "flatnonzero": (fastsel.flatnonzero, NUMBERS),
+    "argwhere": (fastsel.argwhere, NUMBERS.reshape(-1, 8)),
+    "first_nonzero": (fastsel.first_nonzero, np.zeros(1 << 22)),
+    "first_nonzero_axis": (fastsel.first_nonzero, np.zeros((1 << 10, 1 << 10)), 0),
     "count_nonzero": (fastsel.count_nonzero, NUMBERS.reshape(-1, 8), 0),
     "compress": (fastsel.compress, NUMBERS, NUMBERS),
+    "extract": (fastsel.extract, NUMBERS, NUMBERS),
     "boolean_mask": (fastsel.boolean_mask, NUMBERS, NUMBERS > 1),
     "gather_nd": (fastsel.gather_nd, NUMBERS, NUMBERS[:, None]),
     "unique_in_order": (fastsel.unique, np.arange(1 << 20)),
@@ -471,3 +479,33 @@ def test_other_threads_run_meanwhile(name):
     finally:
         sys.setswitchinterval(interval)
     assert any(seen)
+
+
+@pytest.mark.parametrize("algorithm", [None, "tables", "partitions"])
+def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkeypatch):
+    force(monkeypatch, algorithm)
+    first, second = np.random.default_rng(1).integers(0, 900, (2, 5000)) * 1_000_003
+    rows, others = first.reshape(-1, 2) % 7, second.reshape(-1, 2)[:50] % 7
+    calls = [
+        lambda: tuple(fastsel.group_indices(first)),
+        lambda: tuple(fastsel.group_indices(rows, 0, sorted=False)),
+    ]
+    for name in [*SETS, "index_in"]:
+        calls.append(partial(getattr(fastsel, name), first, second))
+        calls.append(partial(getattr(fastsel, name), rows, others, axis=0))
+    expected = [call() for call in calls]
+
+    def caller(start):
+        with fastsel.threads(3):
+            for k in range(2 * len(calls)):
+                number = (start + k) % len(calls)
+                assert_same(calls[number](), expected[number])
+
+    in_threads([lambda start=start: caller(start) for start in range(6)])
+
+
+def test_threads_without_with_has_no_effect():
+    before = fastsel.get_num_threads()
+    limit = fastsel.threads(before + 1)
+    assert fastsel.get_num_threads() == before
+    del limit

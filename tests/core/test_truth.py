@@ -17,6 +17,7 @@ from arrays import (
 from numpy.dtypes import StringDType
 
 import fastsel
+from fastsel._core import _dtypes
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
@@ -259,3 +260,10 @@ def test_signalling_nan_of_ml_dtypes_is_no_cause_for_a_warning(name):
     for in_order in (True, False):
         fastsel.unique(everything, sorted=in_order)
     assert fastsel.count_nonzero(everything[:, None], axis=0).tolist() == [len(truthy)]
+
+
+def test_dtypes_that_have_no_kernel_are_those_of_the_page():
+    numpys = {"object", "StringDType"}
+    formats = {"float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"} & {*ML_DTYPES}
+    assert {k for k, dtype in DTYPES.items() if _dtypes.truth(dtype) is None} == numpys | formats
+    assert {k for k, dtype in DTYPES.items() if not _dtypes.movable(dtype)} == numpys

@@ -393,3 +393,14 @@ def test_nothing_is_written_beside_out(each_num_threads):
                 expected[16:-16] = array[mask]
                 fastsel.compress(mask, array, out=around[16:-16])
                 assert_same(around, expected)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_large_out_is_untouched_by_an_index_error(axis, few_threads):
+    a = np.arange(90_000).reshape(300, 300)
+    condition = np.ones((a.size if axis is None else 300) + 1, bool)
+    shape = {None: a.size, 0: (301, 300), 1: (300, 301)}[axis]
+    for out in (np.full(shape, -1), np.full(shape, -1)[:-1]):
+        with pytest.raises((IndexError, ValueError)):
+            fastsel.compress(condition, a, axis, out=out)
+        assert (out == -1).all()

@@ -246,3 +246,14 @@ def test_mostly_nan(dtype, share):
             np.array("nat", dtype) if dtype[0] in "mM" else np.nan
         )
     check_set_functions(a, b)
+
+
+@pytest.mark.parametrize("size", [1, 700])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+def test_equal_values_have_the_bits_of_the_first_one(dtype, size, few_threads):
+    first = np.tile(np.array([-0.0, 0.0], dtype), size)
+    for one, other in ((first, first[::-1]), (first[::-1], first)):
+        for name in ("intersect1d", "union1d"):
+            assert getattr(fastsel, name)(one, other).tobytes() == one[:1].tobytes()
+        for name in ("setdiff1d", "setxor1d"):
+            assert getattr(fastsel, name)(one, one[:0]).tobytes() == one[:1].tobytes()

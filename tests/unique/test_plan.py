@@ -74,10 +74,12 @@ def test_tables_of_all_threads_keep_the_memory_rule(counts, threads):
     for size in (1000, 100_000, 10_000_000):
         for width in (1, 2, 4, 8):
             limits = size, size * width, threads
-            entries = _plan.max_entries(*limits, firsts=True, numbered=counts, counts=counts)
+            entries = _plan.max_entries(
+                *limits, first_positions=True, group_ids=counts, counts=counts
+            )
             nbytes = entries * (threads * (9 if counts else 1) + 4 * counts)
             assert 0 < nbytes <= max(2 * size * width, 1 << 23)
-            of_bits = _plan.max_entries(*limits, firsts=False)
+            of_bits = _plan.max_entries(*limits, first_positions=False)
             assert entries < of_bits <= 8 * max(2 * size * width, 1 << 23) // threads
 
 
