@@ -12,22 +12,6 @@ cdef enum:
     MAX_CHUNKS = 1 << 20
 
 
-cdef class Job:
-    """One pass of a kernel. A subclass has typed views of what it reads and writes, and a method
-    `chunk` that handles one chunk of the work.
-
-    Chunks run in any order, several at once. No chunk may read or write what another chunk of the
-    same pass writes: otherwise results depend on the timing of threads.
-    """
-    cdef Py_ssize_t chunks    # in a round; `run` has one round
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil
-    # Each raises the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some chunks
-    # have not run, and the kernel can only clean up.
-    cdef int run(self, int threads) except -1
-    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
-    cdef int run_with_gil(self, int threads) except -1
-
-
 cdef inline Py_ssize_t chunk_count(
         Py_ssize_t units, int threads, Py_ssize_t unit_bytes=UNIT_BYTES) noexcept nogil:
     """The number of chunks of `units`: enough for all threads and for timely signal handling, but
@@ -42,6 +26,31 @@ cdef inline Py_ssize_t chunk_start(
         Py_ssize_t units, Py_ssize_t chunks, Py_ssize_t k) noexcept nogil:
     """Where chunk k of `units` starts, and chunk k - 1 stops. Lengths differ by at most one."""
     return units // chunks * k + min(k, units % chunks)
+
+
+cdef class Job:
+    """One pass of a kernel. A subclass has typed views of what it reads and writes, and a method
+    `chunk` that handles one chunk of the work.
+
+    Chunks run in any order, several at once. No chunk may read or write what another chunk of the
+    same pass writes: otherwise results depend on the timing of threads.
+    """
+    cdef Py_ssize_t chunks    # in a round; `run` has one round
+    cdef Py_ssize_t units     # which the chunks divide; for `begin`
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil
+
+    cdef inline Py_ssize_t begin(self, Py_ssize_t k) noexcept nogil:
+        """Where chunk k of the units starts, and chunk k - 1 stops."""
+        return chunk_start(self.units, self.chunks, k)
+
+    # Each raises the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some chunks
+    # have not run, and the kernel can only clean up.
+    cdef int run(self, int threads) except -1
+    cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
+    cdef int run_with_gil(self, int threads) except -1
+
+
+cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1    # sets bytes to 0
 
 
 cdef inline Py_ssize_t round_start(

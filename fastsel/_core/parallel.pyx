@@ -13,6 +13,7 @@ within a region: it may raise, call fastsel, or fork, and a forked child has the
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 cdef extern from *:
     """
@@ -112,6 +113,19 @@ cdef class Job:
     cdef int run_with_gil(self, int threads) except -1:
         """As run, but holds the GIL, so that no Python code changes objects that chunks read."""
         return run_all(self, 1, 1 if FS_CHECKED else threads)
+
+
+cdef class Clear(Job):
+    cdef char *out
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        memset(self.out + self.begin(k), 0, self.begin(k + 1) - self.begin(k))
+
+
+cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1:
+    cdef Clear job = Clear()
+    job.out, job.units, job.chunks = <char *>out, nbytes, chunk_count(nbytes, threads, 1)
+    return job.run(threads)
 
 
 cdef int run_all(Job job, Py_ssize_t rounds, int threads) except -1 nogil:

@@ -5,7 +5,7 @@ from cpython.ref cimport Py_INCREF
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
 
-cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum)
+cdef cnp.ndarray new_result(cnp.npy_intp length, int typenum)
 
 
 cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):

@@ -64,9 +64,9 @@ def empty(tuple shape not None, cnp.dtype dtype not None):
     return new_array(<int>len(shape), lengths, dtype)
 
 
-cdef cnp.ndarray new_result(int ndim, cnp.npy_intp *shape, int typenum):
-    """A new array for a result of a kernel; its items are undefined."""
-    return new_array(ndim, shape, cnp.PyArray_DescrFromType(typenum))
+cdef cnp.ndarray new_result(cnp.npy_intp length, int typenum):
+    """A new 1-d array for a result of a kernel; its items are undefined."""
+    return new_array(1, &length, cnp.PyArray_DescrFromType(typenum))
 
 
 cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):

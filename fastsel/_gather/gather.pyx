@@ -14,12 +14,9 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)
-from fastsel._simd.blocks cimport fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 ctypedef fused index_t:
     int8_t

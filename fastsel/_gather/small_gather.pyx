@@ -11,12 +11,9 @@ from fastsel._core.copying cimport copy_run_slices
 from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._core.results cimport numpy_array
 from fastsel._core.strided cimport MAX_DIMS
-from fastsel._simd.blocks cimport fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     MAX_BYTES = 1 << 18   # of the result: 20 us of copying with the GIL

@@ -14,12 +14,10 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.strided cimport MAX_DIMS, strided_t
 from fastsel._positions.truth cimport (
     FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, test_run, truth_t, word_t)
-from fastsel._simd.blocks cimport fs_level_t, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport log2_width
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     MIN_ROW = 16          # shorter rows with gaps between them are counted as columns

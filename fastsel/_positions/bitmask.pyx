@@ -20,12 +20,10 @@ from fastsel._core.strided cimport (
 from fastsel._positions.tiles cimport pack_tiles, tile_axis
 from fastsel._positions.truth cimport (
     FLAG_BLOCKS, FLAG_ITEMS, describe_truth, is_pair, test_run, truth_t)
-from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, log2_width
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     SCRATCH_BLOCKS = 64   # blocks at a time if only the count is wanted

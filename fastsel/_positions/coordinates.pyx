@@ -10,12 +10,10 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask
 from fastsel._positions.indices cimport OverBits
-from fastsel._simd.blocks cimport fs_level_t, fs_popcount, is_sparse
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_popcount, is_sparse
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits on

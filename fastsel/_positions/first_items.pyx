@@ -20,8 +20,8 @@ from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, distance, item, run_length, seek, strided_t)
 from fastsel._positions.truth cimport FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, truth_t
-from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of, fs_ctz
+from fastsel._simd.levels cimport level
 
 cdef extern from *:
     """
@@ -38,8 +38,6 @@ cdef extern from *:
     void fs_store_relaxed(Py_ssize_t *number, Py_ssize_t value) noexcept nogil
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     SHORT_ROW = 256               # items; shorter rows are searched together
@@ -67,7 +65,7 @@ def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
     describe(&job.remaining, items, 0, remaining)
     describe(&job.searched, items, remaining, cnp.PyArray_NDIM(items))
     size = job.remaining.size
-    out = new_result(1, &size, cnp.NPY_INTP)
+    out = new_result(size, cnp.NPY_INTP)
     out[...] = -1
     if size == 0 or job.searched.size == 0:
         return out

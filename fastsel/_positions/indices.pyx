@@ -8,19 +8,17 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_start
 from fastsel._core.results cimport new_result
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._simd.blocks cimport fs_level_t, fs_popcount, is_sparse
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_popcount, is_sparse
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 
 def flat(Bitmask mask not None, int threads):
     """The indices of the set bits, ascending, as a new intp array."""
     cdef WriteIndices job
     cdef cnp.npy_intp total = mask.count()
-    cdef cnp.ndarray out = new_result(1, &total, cnp.NPY_INTP)
+    cdef cnp.ndarray out = new_result(total, cnp.NPY_INTP)
     if total:
         job = WriteIndices()
         job.read(mask)

@@ -15,12 +15,10 @@ from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._simd.blocks cimport fs_ctz, fs_level_t, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_ctz, log2_width
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack

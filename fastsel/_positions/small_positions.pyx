@@ -10,12 +10,10 @@ from libc.stdint cimport intptr_t, uint64_t
 
 from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack, pack_items, significant_of
-from fastsel._simd.blocks cimport fs_ctz, fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_ctz
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_Scalar(void *data, cnp.dtype descr, object base)

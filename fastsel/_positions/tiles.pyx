@@ -13,10 +13,8 @@ from libc.string cimport memset
 from fastsel._core.parallel cimport Job, chunk_start
 from fastsel._core.strided cimport MAX_DIMS, distance, strided_t
 from fastsel._positions.truth cimport pack_run, truth_t
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
-from fastsel._simd.levels cimport fs_level
-
-cdef const fs_level_t *level = fs_level()
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.levels cimport level
 
 cdef enum:
     TILE = 64

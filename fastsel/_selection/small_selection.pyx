@@ -15,12 +15,10 @@ from fastsel._core.contiguous cimport is_contiguous_native, is_native
 from fastsel._core.results cimport numpy_array
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack_items
-from fastsel._simd.blocks cimport fs_ctz, fs_level_t, fs_popcount, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_ctz, fs_popcount, log2_width
+from fastsel._simd.levels cimport level
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     MAX_BYTES = 1 << 19   # of the result: 20 us of copying with the GIL

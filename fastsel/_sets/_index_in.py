@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._sets import _membership, _slices, few_tests
-from fastsel._sets.range_lookup import index_in_range
+from fastsel._sets.range_lookup import look_up_in_range
 from fastsel._sets.table_lookup import (
     index_by_partitions,
     index_by_table,
@@ -147,7 +147,7 @@ def _by_keys(items, tests, forced):
     """By a direct-address table, or by their hash; None if these take too many probes."""
     if forced in (None, "dense"):
         arguments = _membership.range_of(items, tests, positions=True)
-        found = arguments and index_in_range(*arguments)
+        found = arguments and look_up_in_range(*arguments, True, False)
         if found is not None:
             return found
     if forced not in (None, "tables", "partitions"):

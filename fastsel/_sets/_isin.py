@@ -117,13 +117,14 @@ def among(items, tests, invert):
     the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
-    given = tests
-    tests = _membership.as_dtype_of(items, tests)
-    if tests is None and items.ndim > 1:
-        common = np.result_type(items, given)
-        items, tests = items.astype(common), given.astype(common)
-    if tests is None:
+    found = _membership.converted(items, tests)
+    if found is None and items.ndim > 1:
+        common = np.result_type(items, tests)
+        items, found = items.astype(common), (tests.astype(common), None)
+    if found is None:
         return None
+    tests, same = found
+    tests = tests if same is None else tests[same]
     found = _membership.masks(items, tests, WantedMasks(True, False, invert))
     return found and found[0]
 

@@ -8,9 +8,9 @@ import numpy as np
 from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
-from fastsel._sets.range_lookup import in_range
+from fastsel._sets.range_lookup import look_up_in_range
 from fastsel._sets.table_lookup import by_partitions, by_table, of_small
-from fastsel._unique import _algorithms, _estimate, _keys, _plan
+from fastsel._unique import _estimate, _keys, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.tables import Tables
@@ -39,16 +39,6 @@ class WantedMasks(NamedTuple):
     first: bool
     second: bool
     invert: bool
-
-
-def as_dtype_of(array, other):
-    """The items of `other` whose values the dtype of `array` can hold, in this dtype; None if NumPy
-    decides which items are equal."""
-    found = converted(array, other)
-    if found is None:
-        return None
-    items, same = found
-    return items if same is None else items[same]
 
 
 def converted(array, other):
@@ -95,63 +85,35 @@ def masks(first, second, wanted):
     arrays, with None for masks that are not wanted; None if NumPy decides which items are equal.
     Both arrays are of one dtype: items, or slices along axis 0, for which NumPy decides nothing.
     NaN never matches."""
-    if first.ndim > 1:
-        return _slice_masks(first, second, wanted)
-    if first.size == 0 or second.size == 0:
-        if not _has_keys(first.dtype):
-            return None
-        make = np.ones if wanted.invert else np.zeros
-        return make(first.size, bool), make(second.size, bool)
-    if not wanted.second and second.size <= few_tests.MAX_TESTS:
-        found = _among_few(first, second, wanted.invert)
-        if found is not None:
-            return found, None
-    if first.size + second.size <= _plan.SMALL_ITEMS:
-        rule = _dtypes.word_rule(first.dtype, False)
-        found = rule and of_small(first, second, rule, _keys.SEEDS, *wanted)
-        if found is not None:
-            return found
-    if _many_nan(first) or _many_nan(second):
-        return _beside_nan(first, second, wanted)
-    keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
-    if keys[0] is None:
-        return None
-    forced = _plan.FORCED.get()
-    found = None
-    if forced in (None, "dense"):
-        found = _by_range(*keys, wanted)
-    if found is None and forced in (None, "tables", "partitions") and _countable(*keys):
-        found = _by_hash(*keys, wanted, forced)
-    return _by_comparison(first, second, wanted) if found is None else found
-
-
-def _slice_masks(first, second, wanted):
-    """The masks of slices along axis 0."""
+    are_items, forced = first.ndim == 1, _plan.FORCED.get()
     if 0 in (len(first), len(second), *first.shape[1:]):
+        if are_items and not _has_keys(first.dtype):
+            return None
         are_equal = len(first) > 0 and len(second) > 0  # as slices without items are
         make = np.ones if are_equal != wanted.invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
-    forced, found = _plan.FORCED.get(), None
-    if forced in (None, "tables", "partitions"):
-        keys = _keys.keys_of(first, False), _keys.keys_of(second, False)
-        if keys[0] is not None and _countable(*keys):
-            found = _by_hash(*keys, wanted, forced)
-    if found is None:
-        both = np.concatenate((first, second))
-        inverse = unique(both, return_inverse=True, axis=0)[1]
-        found = masks(inverse[: len(first)], inverse[len(first) :], wanted)
-    return found
-
-
-def _among_few(items, tests, invert):
-    """Which items are among a few tests; None if the items are not numbers of one word."""
-    if items.dtype.kind not in "iufmM" or _plan.FORCED.get():
-        return None
-    rule = _dtypes.word_rule(items.dtype, False)
-    if rule is None:
-        return None
-    threads = _threads.for_bytes(items.nbytes * len(tests))
-    return few_tests.among_few(items, tests, rule, invert, threads)
+    rule = _dtypes.word_rule(first.dtype, False) if are_items else None
+    few = len(second) <= few_tests.MAX_TESTS and first.dtype.kind in "iufmM"
+    if rule and few and not (wanted.second or forced):
+        threads = _threads.for_bytes(first.nbytes * len(second))
+        return few_tests.among_few(first, second, rule, wanted.invert, threads), None
+    if rule and first.size + second.size <= _plan.SMALL_ITEMS:
+        found = of_small(first, second, rule, _keys.SEEDS, *wanted)
+        if found is not None:
+            return found
+    if are_items and (_many_nan(first) or _many_nan(second)):
+        return _beside_nan(first, second, wanted)
+    keys, found = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
+    if keys[0] is not None and forced in (None, "dense"):
+        found = _by_range(*keys, wanted)
+    if keys[0] is not None and found is None and forced in (None, "tables", "partitions"):
+        found = _by_hash(*keys, wanted, forced)
+    if found is not None:
+        return found
+    if are_items:
+        return None if keys[0] is None else _by_comparison(first, second, wanted)
+    inverse = unique(np.concatenate((first, second)), return_inverse=True, axis=0)[1]
+    return masks(inverse[: len(first)], inverse[len(first) :], wanted)
 
 
 def are_hashed_by_value(*lists):
@@ -199,25 +161,16 @@ def _has_keys(dtype):
     return _dtypes.small_foreign(dtype) or _dtypes.key_rule(dtype.newbyteorder("=")) is not None
 
 
-def _countable(first, second):
-    """Do 32 bits suffice to number the keys?"""
-    return max(first.size, second.size) < 1 << 32
-
-
 def _by_range(first, second, wanted):
     """The masks for words of a narrow range; None for others."""
     found = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
-        mask = _in_range(items, tests, wanted.invert) if is_wanted else None
+        arguments = range_of(items, tests) if is_wanted else None
+        mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
         if is_wanted and mask is None:
             return None
         found.append(mask)
     return tuple(found)
-
-
-def _in_range(items, tests, invert):
-    found = range_of(items, tests)
-    return found and in_range(*found[:-1], invert, found[-1])
 
 
 def range_of(items, tests, positions=False):
@@ -245,7 +198,9 @@ def range_of(items, tests, positions=False):
 
 def _by_hash(first, second, wanted, forced):
     """The masks by hash tables of the smaller array's keys; None if adding or looking up keys takes
-    too many probes."""
+    too many probes, or 32 bits do not suffice to number the keys."""
+    if max(first.size, second.size) >= 1 << 32:
+        return None
     turned = first.size < second.size
     items, tests = (second, first) if turned else (first, second)
     of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
@@ -270,29 +225,22 @@ def hashing(items, tests, forced):
         expected = _estimate.groups_of(
             tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
         )
-    threads = _threads.for_bytes((items.size + tests.size) * items.width, _algorithms.COST)
-    return forced or _algorithm(items.size, tests.size, expected, threads), expected, threads
+    threads = _threads.for_bytes((items.size + tests.size) * items.width, _plan.COST)
+    slow = threads > 1 and tests.size > _plan.SMALL_ITEMS and FILLED_SHARE * expected > items.size
+    algorithm = "partitions" if expected > MAX_GROUPS or slow else "tables"
+    return forced or algorithm, expected, threads
 
 
 def table_of(keys, expected, inverse=False, group_ids=False):
     """The Tables of keys, to be found. Those that equal no other are in none, but if the inverse is
     wanted."""
     nbytes = keys.size * keys.width
-    own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _algorithms.COST))
+    own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
     most = 2 * max(expected, MAX_GROUPS // own)
     return Tables(
         *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS),
         *(most, expected, inverse, False, own, not inverse, group_ids),
     )
-
-
-def _algorithm(items, tests, expected, threads):
-    """One table of all tests ("tables"), or a table for each part ("partitions"). `expected` is the
-    estimated number of distinct tests."""
-    if expected > MAX_GROUPS:
-        return "partitions"
-    slow = threads > 1 and tests > _plan.SMALL_ITEMS and FILLED_SHARE * expected > items
-    return "partitions" if slow else "tables"
 
 
 def _by_comparison(first, second, wanted):

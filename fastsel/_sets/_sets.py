@@ -16,6 +16,7 @@ from fastsel._positions._positions import flatnonzero
 from fastsel._sets import _membership, _slices
 from fastsel._sets._isin import among, check_truth
 from fastsel._sets._membership import WantedMasks
+from fastsel._unique import _distinct
 from fastsel._unique._distinct import unique
 
 
@@ -132,7 +133,7 @@ def intersect1d(
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
     check_truth(assume_unique)
     if not return_indices:
-        return _slices.in_place(_slices.unique(_slices.compress(found[0], both[0])), axis)
+        return _distinct.along(_slices.unique(_slices.compress(found[0], both[0])), axis)
     (values, index1), (_, index2) = (
         _slices.unique(_slices.compress(mask, array), return_index=True)
         for mask, array in zip(found, both, strict=True)
@@ -140,7 +141,7 @@ def intersect1d(
     found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
     size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
     values, *index = found if len(index1) == len(index2) else (output[:size] for output in found)
-    return _slices.in_place(values, axis), *index
+    return _distinct.along(values, axis), *index
 
 
 @overload
@@ -186,7 +187,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     if _gate.overrides(ar1) or _gate.overrides(ar2):
         return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.given(axis=axis))
     if axis is not None:
-        return _slices.in_place(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
+        return _distinct.along(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
     return unique(np.concatenate((ar1, ar2), axis=None))
 
 
@@ -256,7 +257,7 @@ def setdiff1d(
         return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
     kept = _slices.compress(found, arrays[0])
     del found
-    return _slices.in_place(kept if assume_unique else _slices.unique(kept), axis)
+    return _distinct.along(kept if assume_unique else _slices.unique(kept), axis)
 
 
 @overload
@@ -334,7 +335,7 @@ def setxor1d(
     values = _slices.unique(kept)
     if nans:
         values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
-    return _slices.in_place(values, axis)
+    return _distinct.along(values, axis)
 
 
 def _nan_of(items):

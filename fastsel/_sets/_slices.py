@@ -48,11 +48,6 @@ def along(axis, *arrays):
     return [np.moveaxis(np.asarray(array), axis, 0) for array in arrays]
 
 
-def in_place(values, axis):
-    """The slices along the axis again; items unchanged."""
-    return values if axis is None else np.moveaxis(values, 0, axis)
-
-
 def compress(mask, items):
     """The items, or slices along axis 0, that the mask selects."""
     if items.ndim == 1:

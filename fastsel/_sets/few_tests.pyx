@@ -7,15 +7,13 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._simd.blocks cimport fs_level_t, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport log2_width
+from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     MAX_COMPARED = 16           # tests; with more, comparing takes longer than hashing
@@ -31,13 +29,12 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
     at most MAX_TESTS tests.
     """
     cdef CompareItems job = CompareItems(items, tests, rule, threads)
-    cdef cnp.npy_intp size = job.size
-    out = new_result(1, &size, cnp.NPY_BOOL)
+    out = new_result(job.units, cnp.NPY_BOOL)
     job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
     if job.n_tests:
         job.run(threads)
     else:                         # all tests are NaN, which equals no item
-        memset(job.out, invert, size)
+        memset(job.out, invert, job.units)
     return out
 
 
@@ -45,8 +42,7 @@ def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple r
                  int threads):
     """The position of the first test that equals each item, or -1; arguments as for among_few."""
     cdef FindItems job = FindItems(items, tests, rule, threads)
-    cdef cnp.npy_intp size = job.size
-    index = new_result(1, &size, cnp.NPY_INTP)
+    index = new_result(job.units, cnp.NPY_INTP)
     job.index = index
     job.run(threads)
     return index
@@ -55,7 +51,6 @@ def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple r
 cdef class CompareItems(Job):
     cdef object owned             # the array that `items` points to
     cdef const char *items
-    cdef Py_ssize_t size
     cdef Py_ssize_t width
     cdef uint64_t[MAX_COMPARED] tests
     cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
@@ -81,12 +76,11 @@ cdef class CompareItems(Job):
                 self.masks[self.n_tests] = word_rule.significant if word == 0 else <uint64_t>-1
                 self.n_tests += 1
         self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
-        self.size, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
-        self.chunks = chunk_count(self.size, threads, self.width + 1)
+        self.units, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
+        self.chunks = chunk_count(self.units, threads, self.width + 1)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), i
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i
         level.among_few[log2_width(self.width)](
             self.items + start * self.width, stop - start, self.tests, self.masks, self.n_tests,
             self.out + start)
@@ -101,8 +95,7 @@ cdef class FindItems(CompareItems):
     cdef Py_ssize_t[::1] index
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), i, n, test
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i, n, test
         cdef Py_ssize_t[::1] index = self.index
         cdef Py_ssize_t[MAX_COMPARED + 1] position_of
         cdef uint8_t[BATCH] flags, equal          # equal: index of the test plus one, or 0

@@ -5,7 +5,7 @@ If another thread changes an item meanwhile, only the result for this item is un
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.dense cimport first_positions_plus_1
@@ -16,57 +16,39 @@ from fastsel._unique.presence cimport Presence
 cnp.import_array()
 
 
-def in_range(items not None, tests not None, tuple order_map not None,
-             tuple value_range not None, bint has_nan, bint invert, int threads):
-    """Which items are among the tests, as bool; None if a test has no entry.
+def look_up_in_range(items not None, tests not None, tuple order_map not None,
+                     tuple value_range not None, bint has_nan, int threads, bint positions,
+                     bint invert):
+    """Which items are among the tests, as bool; with positions, the position of the first test that
+    equals each item, or -1. None if a test has no entry.
 
     Items and tests are Keys: words of one rule, at least one item and one test. value_range and
-    order_map are as for Presence. has_nan: the word nan of the rule never matches.
+    order_map are as for Presence. has_nan: the word nan of the rule never matches. With positions
+    there are fewer than 2^32 - 1 tests: otherwise positions wrap around.
     """
-    cdef Presence presence
+    cdef Presence presence = Presence(
+        tests[0], tests[1], items[3], order_map, value_range, positions, False, threads)
+    cdef Py_ssize_t size = items[1]
     cdef LookUpEntries job
-    cdef uint64_t entry
-    cdef cnp.npy_intp size = items[1]
-    presence = Presence(tests[0], tests[1], items[3], order_map, value_range, False, False, threads)
+    cdef uint64_t entry                 # of nan; it may lie beyond the table
     if not presence.find():
         return None
-    presence.merge()
-    out = new_result(1, &size, cnp.NPY_BOOL)
+    out = new_result(size, cnp.NPY_INTP if positions else cnp.NPY_BOOL)
     job = LookUpEntries(items[0], size, presence, threads)
-    job.out, job.invert = out.view("u1"), invert
-    entry = nan_entry(presence)
-    if has_nan and entry <= presence.value_range.mask:
-        presence.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
+    entry = ordered_key_of(presence.value_range.order_map, presence.keys.rule.nan)
+    entry -= presence.value_range.base
+    has_nan = has_nan and entry <= presence.value_range.mask
+    if positions:
+        job.positions_plus_1, job.index = first_positions_plus_1(presence, threads), out
+        if has_nan:
+            job.positions_plus_1[entry] = 0
+    else:
+        presence.merge()
+        job.out, job.invert = out.view("u1"), invert
+        if has_nan:
+            presence.bits[entry >> 6] &= ~(<uint64_t>1 << (entry & 63))
     job.run(threads)
     return out
-
-
-def index_in_range(items not None, tests not None, tuple order_map not None,
-                   tuple value_range not None, bint has_nan, int threads):
-    """The position of the first test that equals each item, or -1; None if a test has no entry.
-    Arguments are as for `in_range`. There are fewer than 2^32 - 1 tests: otherwise positions wrap
-    around."""
-    cdef Presence presence
-    cdef LookUpEntries job
-    cdef uint64_t entry
-    cdef cnp.npy_intp size = items[1]
-    presence = Presence(tests[0], tests[1], items[3], order_map, value_range, True, False, threads)
-    if not presence.find():
-        return None
-    index = new_result(1, &size, cnp.NPY_INTP)
-    job = LookUpEntries(items[0], size, presence, threads)
-    job.positions_plus_1, job.index = first_positions_plus_1(presence, threads), index
-    entry = nan_entry(presence)
-    if has_nan and entry <= presence.value_range.mask:
-        job.positions_plus_1[entry] = 0
-    job.run(threads)
-    return index
-
-
-cdef uint64_t nan_entry(Presence presence) noexcept nogil:
-    """The entry of nan; it may lie beyond the table."""
-    return ordered_key_of(
-        presence.value_range.order_map, presence.keys.rule.nan) - presence.value_range.base
 
 
 cdef class LookUpEntries(Job):
@@ -86,13 +68,12 @@ cdef class LookUpEntries(Job):
         self.items.data, self.items.size = <const char *>cnp.PyArray_DATA(data), size
         self.owned, self.presence = data, presence
         self.positions_plus_1 = self.out = self.index = None
-        self.chunks = chunk_count(
-            blocks_of(self.items.size), threads, 64 * (self.items.width + 1))
+        self.units = blocks_of(size)
+        self.chunks = chunk_count(self.units, threads, 64 * (self.items.width + 1))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t blocks = blocks_of(self.items.size)
-        cdef Py_ssize_t start = chunk_start(blocks, self.chunks, k) * 64
-        cdef Py_ssize_t stop = min(chunk_start(blocks, self.chunks, k + 1) * 64, self.items.size)
+        cdef Py_ssize_t start = self.begin(k) * 64
+        cdef Py_ssize_t stop = min(self.begin(k + 1) * 64, self.items.size)
         if self.items.width == 1:
             self.look_up(<const uint8_t *>self.items.data, start, stop)
         elif self.items.width == 2:

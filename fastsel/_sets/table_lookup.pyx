@@ -10,7 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
@@ -19,9 +19,9 @@ from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, describe_keys, keys_t
-from fastsel._unique.partitions cimport ScatterByHash, part_share
 from fastsel._unique.scatter cimport (
-    MAX_PART_BITS, MAX_PARTS, Scatter, read_back, read_back_flags, scatter_keys)
+    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, read_back_flags,
+    scatter_keys)
 from fastsel._unique.tables cimport Tables
 
 cnp.import_array()
@@ -35,43 +35,32 @@ def by_table(Tables tables not None, items not None, tuple seeds not None, bint 
     The tests are the keys of `tables`, whose groups have been found; the items are Keys of the same
     rule. Keys that equal no other never match.
     """
-    cdef LookUp look_up_items, look_up_tests
-    cdef lookup_t side
+    cdef LookUp job
     cdef uint8_t[::1] marks = None
-    describe_side(&side, items, seeds)
-    items_out = new_mask(side.keys.size) if of_items else None
-    look_up_items = LookUp(tables, items_out, invert, threads)
-    look_up_items.describe(&side, threads)
+    items_out = new_result(items[1], cnp.NPY_BOOL) if of_items else None
+    tests_out = new_result(tables.keys.size, cnp.NPY_BOOL) if of_tests else None
     if of_tests:
-        marks = new_u8(marks_size(look_up_items.table))
+        marks = new_u8(marks_size(&tables.tables[0].table))
         marks[:] = 0
-        look_up_items.marks = marks
-    look_up_items.run(threads)
-    if look_up_items.failed():
+    job = LookUp(tables, items, seeds, items_out, invert, threads)
+    job.marks = marks
+    if not job.passes(threads):
         return None
-    if not of_tests:
-        return items_out, None
-    marks[0] = 0
-    side.keys = tables.keys
-    tests_out = new_mask(side.keys.size)
-    look_up_tests = LookUp(tables, tests_out, invert, threads)
-    look_up_tests.describe(&side, threads)
-    look_up_tests.marks, look_up_tests.are_tests = marks, True
-    look_up_tests.run(threads)
-    return None if look_up_tests.failed() else (items_out, tests_out)
+    if of_tests:
+        marks[0] = 0
+        job = LookUp(tables, None, seeds, tests_out, invert, threads)
+        job.marks, job.are_tests = marks, True
+        if not job.passes(threads):
+            return None
+    return items_out, tests_out
 
 
 def index_by_table(Tables tables not None, items not None, tuple seeds not None, int threads):
     """The position of the first test that equals each item, or -1; None if items need too many
     probes. The tests are the keys of `tables`, which have ids."""
-    cdef LookUp job
-    cdef lookup_t side
-    describe_side(&side, items, seeds)
-    index = new_index(side.keys.size)
-    job = LookUp(tables, index, False, threads)
-    job.describe(&side, threads)
-    job.run(threads)
-    return None if job.failed() else index
+    index = new_result(items[1], cnp.NPY_INTP)
+    cdef LookUp job = LookUp(tables, items, seeds, index, False, threads)
+    return index if job.passes(threads) else None
 
 
 def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
@@ -79,13 +68,9 @@ def mark_first_positions(Tables tables not None, tests not None, tuple seeds not
     """Write the position of the first test of each group of items to first_positions, which has -1
     for each group before; the items are the keys of `tables`. Returns False if tests need too many
     probes."""
-    cdef LookUp job = LookUp(tables, None, False, threads)
-    cdef lookup_t side
-    describe_side(&side, tests, seeds)
-    side.first_positions = &first_positions[0]
-    job.describe(&side, threads)
-    job.run(threads)
-    return not job.failed()
+    cdef LookUp job = LookUp(tables, tests, seeds, None, False, threads)
+    job.side.first_positions = &first_positions[0]
+    return job.passes(threads)
 
 
 def by_partitions(tests not None, items not None, tuple seeds not None,
@@ -114,7 +99,7 @@ def index_by_partitions(tests not None, items not None, tuple seeds not None,
     job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
         return None
-    index = new_index(job.items.keys.size)
+    index = new_result(job.items.keys.size, cnp.NPY_INTP)
     offsets[:] = -1
     read_back(job.items, job.positions_plus_1, offsets, index, threads)
     return index
@@ -133,8 +118,8 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
     first = describe_small(&tests if swapped else &items, first, rule, seeds)
     second = describe_small(&items if swapped else &tests, second, rule, seeds)
     of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
-    items_out = new_mask(items.keys.size) if of_items else None
-    tests_out = new_mask(tests.keys.size) if of_tests else None
+    items_out = new_result(items.keys.size, cnp.NPY_BOOL) if of_items else None
+    tests_out = new_result(tests.keys.size, cnp.NPY_BOOL) if of_tests else None
     items.found, tests.found = data_of(items_out), data_of(tests_out)
     if compare_small(&items, &tests, False, invert) != 0:
         return None
@@ -147,7 +132,7 @@ def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple
     cdef lookup_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
-    index = new_index(of_items.keys.size)
+    index = new_result(of_items.keys.size, cnp.NPY_INTP)
     of_items.index = <Py_ssize_t *>cnp.PyArray_DATA(index)
     return index if compare_small(&of_items, &of_tests, True, False) == 0 else None
 
@@ -177,14 +162,6 @@ cdef Py_ssize_t compare_small(lookup_t *items, lookup_t *tests, bint with_ids,
     return status
 
 
-cdef cnp.ndarray new_mask(cnp.npy_intp size):
-    return new_result(1, &size, cnp.NPY_BOOL)
-
-
-cdef cnp.ndarray new_index(cnp.npy_intp size):
-    return new_result(1, &size, cnp.NPY_INTP)
-
-
 cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
     return NULL if mask is None else <uint8_t *>cnp.PyArray_DATA(mask)
 
@@ -203,36 +180,36 @@ cdef class LookUp(Job):
     cdef uint8_t[::1] marks       # by slot plus one: 1 if an item has this slot; or None
     cdef Py_ssize_t[::1] status   # of each chunk
 
-    def __init__(self, Tables tables, out, bint invert, int threads):
-        self.owned, self.invert, self.marks = (tables, out), invert, None
+    def __init__(self, Tables tables, keys, tuple seeds, cnp.ndarray out, bint invert, int threads):
+        """Look up `keys`, which are Keys; None: the keys of the table themselves."""
+        self.owned, self.invert, self.marks = (tables, keys, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.keys
-
-    cdef int describe(self, const lookup_t *side, int threads) except -1:
-        cdef cnp.ndarray out = self.owned[1]
-        self.side = side[0]
+        if keys is None:
+            self.side.keys = tables.keys
+        else:
+            describe_side(&self.side, keys, seeds)
         if out is not None and cnp.PyArray_TYPE(out) == cnp.NPY_INTP:
             self.side.index = <Py_ssize_t *>cnp.PyArray_DATA(out)
         else:
             self.side.found = data_of(out)
-        self.chunks = chunk_count(
-            blocks_of(side.keys.size), threads, 64 * max(8, side.keys.width))
+        self.units = blocks_of(self.side.keys.size)
+        self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.status = new_intp(self.chunks)
-        return 0
 
-    cdef bint failed(self) noexcept:
+    cdef bint passes(self, int threads) except -1:
+        """Look up all keys. Returns False if they need too many probes."""
         cdef Py_ssize_t k
+        self.run(threads)
         for k in range(self.chunks):
             if self.status[k]:
-                return True
-        return False
+                return False
+        return True
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t blocks = blocks_of(self.side.keys.size)
         cdef uint8_t *marks = &self.marks[0] if self.marks is not None else NULL
         self.status[k] = look_up(
-            self.table, self.table_keys, &self.side, chunk_start(blocks, self.chunks, k) * 64,
-            min(chunk_start(blocks, self.chunks, k + 1) * 64, self.side.keys.size), marks,
-            self.are_tests, self.invert)
+            self.table, self.table_keys, &self.side, self.begin(k) * 64,
+            min(self.begin(k + 1) * 64, self.side.keys.size), marks, self.are_tests, self.invert)
 
 
 # ---- partitions ------------------------------------------------------------------------
@@ -251,7 +228,7 @@ cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
     """The result of each key, from the result of each entry; None for None."""
     if found is None:
         return None
-    out = new_mask(scatter.keys.size)
+    out = new_result(scatter.keys.size, cnp.NPY_BOOL)
     read_back_flags(scatter, found, out.view("u1"), threads)
     return out
 
@@ -272,7 +249,7 @@ cdef class CompareParts(Job):
         self.items, self.tests, self.invert = items, tests, invert
         self.items_found = self.tests_found = self.positions_plus_1 = None
         self.expected = part_share(min(expected, tests.keys.size))
-        self.chunks = chunk_count(
+        self.units, self.chunks = MAX_PARTS, chunk_count(
             MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
         self.status = new_intp(self.chunks)
 
@@ -299,8 +276,7 @@ cdef class CompareParts(Job):
         return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t part = chunk_start(MAX_PARTS, self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(MAX_PARTS, self.chunks, k + 1)
+        cdef Py_ssize_t part = self.begin(k), stop = self.begin(k + 1)
         cdef const keys_t *keys = &self.tests.keys
         cdef lookup_t items = side_of(self.items), tests = side_of(self.tests)
         cdef table_t table

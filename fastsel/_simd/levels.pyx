@@ -4,11 +4,7 @@ from fastsel._simd.blocks cimport fs_level_t
 cdef extern from "levels.h":
     const fs_level_t *fs_best_level() noexcept
 
-cdef const fs_level_t *level = fs_best_level()
-
-
-cdef const fs_level_t *fs_level() noexcept nogil:
-    return level
+level = fs_best_level()
 
 
 def level_name():

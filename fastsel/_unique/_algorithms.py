@@ -20,26 +20,15 @@ from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-# Hashing or sorting a key takes COST times as long as copying it.
-COST = 8
-
 _BYTE = np.array([0xFF], np.uint64)
 
 
 class Search:
-    """Keys whose groups are wanted. Facts that need a sample are computed on first use.
+    """At least one key whose groups are wanted, beside the items (`rows`) from which the keys were
+    made. Facts that need a sample are computed on first use.
 
-    Parameters
-    ----------
-    keys : Keys
-        At least one.
-    rows : ndarray
-        The items from which the keys were made.
-    wanted : Wanted
-        The outputs beside the values.
-    ascending : bool
-        Whether ascending values are wanted. An algorithm returns them ascending if this costs less
-        than sorting them afterwards.
+    ascending: ascending values are wanted. An algorithm returns them ascending if this costs less
+    than sorting them afterwards.
     """
 
     def __init__(self, keys, rows, wanted, ascending):
@@ -87,7 +76,7 @@ class Search:
             extras=any(self.wanted),
             range_bits=bits,
             entries=entries,
-            threads=_threads.for_bytes(self.nbytes, COST),
+            threads=_threads.for_bytes(self.nbytes, _plan.COST),
             groups=lambda: self.expected,
         )
 
@@ -193,7 +182,7 @@ def by_sorting(search):
     keys = search.keys
     if not search.ascending or keys.width not in (4, 8):
         return None
-    threads = _threads.for_bytes(keys.data.nbytes, COST)
+    threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
     arguments = keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS
     if search.wanted.grouped:
         found = sorted_positions(*arguments, threads)
@@ -228,7 +217,7 @@ class _Hashed(Groups):
 def by_tables(search):
     """Few groups: a hash table for each thread."""
     keys, wanted, nbytes = search.keys, search.wanted, search.keys.data.nbytes
-    threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, COST))
+    threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, _plan.COST))
     most = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
     job = tables.Tables(
         *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, most, search.expected),
@@ -244,7 +233,7 @@ def by_partitions(search):
     keys, wanted = search.keys, search.wanted
     if keys.size >= 1 << 32:  # positions and counts have 32 bits
         return None
-    threads = _threads.for_bytes(keys.data.nbytes, COST)
+    threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
     job = partitions.Partitions(
         *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, search.expected),
         *(wanted.inverse, wanted.counts, threads),

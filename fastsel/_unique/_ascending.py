@@ -8,9 +8,6 @@ from fastsel._unique import _keys, _plan, strings
 from fastsel._unique.keys import ordered_keys
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-# Sorting a key takes COST times as long as copying it.
-COST = 8
-
 
 def items_of(words, flat, index):
     """The items of ascending words, each with the bits of its first occurrence."""
@@ -27,7 +24,7 @@ def sort(values):
         return None
     native = _native(values)
     if _by_kernel(native):
-        result = _sorted_numbers(native).view(native.dtype)
+        result = _sorted(native, (False, False, False))[0].view(native.dtype)
         bits_may_differ = values.dtype.kind == "f"  # of zero and of NaN
     else:
         # NumPy's vectorised sorts misplace float16 beside NaN (NumPy 2.4, AVX-512), and change the
@@ -44,14 +41,15 @@ def argsort(values, with_ranks):
     if it is not wanted. NaN come last, in their given order."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
+    order = None
     if values.dtype.kind in "OT":
         order = _order_of_objects(values)
-        return order, ranks(order) if with_ranks else None
-    values = _native(values)
-    if _by_kernel(values):
-        order, found = _order_of_numbers(values, with_ranks)
-        return order, found if found is not None or not with_ranks else ranks(order)
-    order = _order_by_columns(values) if values.size > _plan.TINY_ITEMS else None
+    elif _by_kernel(values := _native(values)):
+        found = _sorted(values, (True, with_ranks, False))
+        if found is not None:
+            return found[1:3]
+    elif values.size > _plan.TINY_ITEMS:
+        order = _order_by_columns(values)
     if order is None:
         order = _numpy_order(values)
     return order, ranks(order) if with_ranks else None
@@ -77,17 +75,6 @@ def _by_kernel(values):
     return large and _dtypes.number_rule(values.dtype) is not None
 
 
-def _sorted_numbers(values):
-    """The sorted words of numbers of 4 or 8 bytes that are distinct, or NaN."""
-    return _sorted(values, (False, False, False))[0]
-
-
-def _order_of_numbers(values, with_ranks):
-    """(order, ranks) of numbers of 4 or 8 bytes, by a stable sort; ranks may be None."""
-    found = _sorted(values, (True, with_ranks, False))
-    return (_numpy_order(values), None) if found is None else found[1:3]
-
-
 def positions(values):
     """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
     for too many numbers."""
@@ -105,7 +92,7 @@ def _for_sort(values):
     """The arguments of the kernel that sorts numbers."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
-    threads = _threads.for_bytes(values.nbytes, COST)
+    threads = _threads.for_bytes(values.nbytes, _plan.COST)
     data = np.require(values, requirements="CA")
     return data, len(values), rule, order, _keys.SEEDS, threads
 
@@ -217,24 +204,17 @@ def _order_of_objects(values):
     threads = _threads.for_bytes(objects.nbytes)
     words = strings.leading_words(objects, threads) if len(objects) else None
     if words is not None:
-        return _order_by_words(words, lambda some: _python_order(objects[some]))
+        order = argsort(words, False)[0]
+        in_order = words[order]
+        same = np.zeros(len(order) + 1, bool)
+        same[1:-1] = in_order[1:] == in_order[:-1]
+        tied = _numpy.flatnonzero(same[1:] | same[:-1])
+        some = order[tied]
+        order[tied] = some[_python_order(objects[some])]
+        return order
     is_nan = objects != objects  # as objects: missing strings of StringDType equal themselves
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
-
-
-def _order_by_words(words, order_of):
-    """The order of objects with these words. order_of(positions) returns the order of objects with
-    equal words."""
-    order = argsort(words, False)[0]
-    same = np.zeros(len(order) + 1, bool)
-    in_order = words[order]
-    same[1:-1] = in_order[1:] == in_order[:-1]
-    tied = _numpy.flatnonzero(same[1:] | same[:-1])
-    if len(tied):
-        some = order[tied]
-        order[tied] = some[order_of(some)]
-    return order
 
 
 def _python_order(objects):

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 from fastsel._core import _threads
 from fastsel._unique import _ascending
-from fastsel._unique.group_positions import group_positions
-from fastsel._unique.relabel import relabel
+from fastsel._unique.inverse import group_positions, relabel
 
 # Up to this number of groups, each thread counts the keys of each group; otherwise keys are sorted.
 MAX_COUNTED_GROUPS = 1 << 12
@@ -33,14 +32,8 @@ WANTED_BY_GROUP = _WantedByGroup(index=False, inverse=True, counts=False)
 class Groups:
     """Groups of equal keys, in the order in which an algorithm finds them.
 
-    Attributes
-    ----------
-    values : ndarray
-        One item, or slice, of each group.
-    index : ndarray of intp or None
-        The position of each group's first occurrence.
-    direction : int
-        1 if the values ascend, -1 if they descend, 0 if neither is known.
+    `values` has one item, or slice, of each group; `index` the position of its first occurrence, or
+    is None. `direction` is 1 if the values ascend, -1 if they descend, 0 if neither is known.
     """
 
     def __init__(self, values, index, inverse=None, counts=None, direction=0):

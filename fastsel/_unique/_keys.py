@@ -76,20 +76,16 @@ def keys_of(rows, equal_nan):
     size = len(rows)
     width = rows.nbytes // size
     rules = _dtypes.small_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
-    if rules is not None:
-        rule, order_map = rules
-        order_map = None if foreign else order_map
-        return Keys(
-            _as_words(rows, width), size, width, rule, None, order_map, _character_width(rows)
-        )
-    rule = _dtypes.key_rule(rows.dtype)
-    if rule is None:
-        return None
-    if (width > 8 or width in (1, 2, 4, 8)) and _lie_canonical(rows, rule, equal_nan):
-        return Keys(
-            _as_words(rows, width), size, width, _RAW_RULE, None, None, _character_width(rows)
-        )
-    return _canonical(rows, rule, width, equal_nan)
+    if rules is None:
+        rule = _dtypes.key_rule(rows.dtype)
+        if rule is None:
+            return None
+        is_key = width > 8 or width in (1, 2, 4, 8)
+        if not (is_key and _lie_canonical(rows, rule, equal_nan)):
+            return _canonical(rows, rule, width, equal_nan)
+        rules = _RAW_RULE, None
+    rule, order_map = rules[0], None if foreign else rules[1]
+    return Keys(_as_words(rows, width), size, width, rule, None, order_map, _character_width(rows))
 
 
 def of_words(words):

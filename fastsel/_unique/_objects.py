@@ -76,7 +76,7 @@ def _strings(items):
     also if two of them differ: by chance in one of 2^64 pairs, or if another thread changes the
     array.
     """
-    threads = _threads.for_bytes(items.nbytes, _algorithms.COST)
+    threads = _threads.for_bytes(items.nbytes, _plan.COST)
     hashes = strings.hashes_of(items, _keys.SEEDS, threads)
     if hashes is None:
         return None

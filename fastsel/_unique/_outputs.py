@@ -43,23 +43,21 @@ def arranged(groups, wanted, sorted):
             order, ranks = _ascending.argsort(values, wanted.inverse)
     if wanted.grouped:
         indices, offsets = groups.indices_and_offsets(ranks)
-        values = values if order is None else _in_order(values, order)
-        return Found(values, None, None, None, indices, offsets)
+        return Found(_in_order(values, order), None, None, None, indices, offsets)
     if wanted.inverse or wanted.counts:
         inverse, counts = groups.inverse_and_counts(ranks)
-    if not wanted.index:
-        index = None
-    if order is not None:
-        values = _in_order(values, order)
-        index = _in_order(index, order) if wanted.index else None
-        counts = _in_order(counts, order) if wanted.counts else None
-    if not wanted.inverse:
-        inverse = None
-    return Found(values, index, inverse, counts if wanted.counts else None)
+    return Found(
+        _in_order(values, order),
+        _in_order(index, order) if wanted.index else None,
+        inverse if wanted.inverse else None,
+        _in_order(counts, order) if wanted.counts else None,
+    )
 
 
 def _in_order(output, order):
-    """An output in the order of the values; order is indices or a slice."""
+    """An output in the order of the values: indices, a slice, or None if it is in order already."""
+    if order is None:
+        return output
     if isinstance(order, slice):
         return np.ascontiguousarray(output[order])
     if output.dtype.kind == "O":

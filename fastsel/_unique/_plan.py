@@ -9,6 +9,9 @@ from typing import NamedTuple
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
+# Hashing or sorting a key takes COST times as long as copying it.
+COST = 8
+
 # For an ascending answer, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
 # them, and sort only the distinct values.
 SORTED_SHARE = 16
@@ -56,28 +59,13 @@ def note(algorithm, reason):
 
 
 def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups):
-    """The algorithm for keys that are not in order already.
+    """The Plan for `size` keys of `width` bytes that are not in order already.
 
-    Parameters
-    ----------
-    size, width : int
-        The number of keys, and the bytes of one key.
-    ascending : bool
-        Whether ascending values are wanted, and the keys are numbers of 4 or 8 bytes.
-    extras : bool
-        Whether more than the values is wanted.
-    range_bits : int
-        log2 of the range of the ordered keys.
-    entries : int
-        The size of a direct-address table that pays (`max_entries`); 0 if no table serves the keys.
-    threads : int
-        The number of threads for hash tables.
-    groups : callable
-        Estimates the number of groups; called only if the answer depends on it.
-
-    Returns
-    -------
-    Plan
+    ascending: the keys are numbers of 4 or 8 bytes, and ascending values are wanted. extras: more
+    than the values is wanted. range_bits is log2 of the range of the ordered keys; entries is the
+    size of a direct-address table that pays (`max_entries`), 0 if no table serves the keys. threads
+    are those of hash tables. groups() estimates the number of groups; it is called only if the
+    answer depends on it.
     """
     entries_wanted = 1 << range_bits
     fits = entries_wanted <= entries

@@ -7,20 +7,17 @@ A key that another thread changes between the passes may get another group, or g
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
+from fastsel._core.parallel cimport Job, chunk_start, clear, scan
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32
-from fastsel._simd.blocks cimport fs_ctz, fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_ctz
+from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport any_t, key_at, keys_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
 from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range_t
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 
 cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range,
@@ -37,7 +34,7 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map
         data, size, rule, order_map, value_range, True, counts, threads)
     cdef Py_ssize_t[::1] offsets = None
     cdef uint32_t[::1] group_ids
-    cdef cnp.npy_intp length = size
+    cdef Py_ssize_t length
     cdef cnp.ndarray index_out = None, inverse_out = None, counts_out = None
     if not presence.find():
         return None
@@ -46,13 +43,12 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map
         ClearRepeated(presence, None, None).run(threads)
     if not (ascending or inverse or counts):
         return presence.bitmask, None, None
-    group_ids = new_u32(presence.entries)
+    group_ids = new_entries(presence, threads)
     if inverse:
-        inverse_out = new_result(1, &length, cnp.NPY_INTP)
+        inverse_out = new_result(size, cnp.NPY_INTP)
     if ascending:
         AssignByWord(presence, offsets, group_ids, None).run(threads)
     else:
-        ClearEntries(presence, None, group_ids, None).run(threads)
         offsets = new_intp(presence.key_chunks + 1)
         CountFirsts(presence, offsets, None).run(threads)
         scan(&offsets[0], presence.key_chunks)
@@ -73,50 +69,35 @@ cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
     """By entry: the position of its first key plus one, or 0 if no key has the entry. The tables
     are filled, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise positions wrap
     around."""
-    cdef uint32_t[::1] positions_plus_1 = new_u32(presence.entries)
+    cdef uint32_t[::1] positions_plus_1 = new_entries(presence, threads)
     presence.merge()
     ClearRepeated(presence, None, None).run(threads)
-    ClearEntries(presence, None, positions_plus_1, None).run(threads)
     AssignByFirst(presence, None, positions_plus_1).run(threads)
     return positions_plus_1
 
 
-cdef cnp.ndarray new_zeros(cnp.npy_intp length, int threads):
+cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
     """Zeros: nothing may be written for a group whose keys another thread has changed."""
-    out = new_result(1, &length, cnp.NPY_INTP)
-    Clear(out, threads).run(threads)
+    out = new_result(length, cnp.NPY_INTP)
+    clear(cnp.PyArray_DATA(out), length * sizeof(Py_ssize_t), threads)
     return out
 
 
-cdef class Clear(Job):
-    cdef Py_ssize_t[::1] out
-
-    def __cinit__(self, Py_ssize_t[::1] out, int threads):
-        self.out, self.chunks = out, chunk_count(out.shape[0], threads, sizeof(Py_ssize_t))
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.out.shape[0], self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(self.out.shape[0], self.chunks, k + 1)
-        if start < stop:
-            memset(&self.out[start], 0, (stop - start) * sizeof(Py_ssize_t))
+cdef uint32_t[::1] new_entries(Presence presence, int threads):
+    """0 for each entry: a key that another thread changes may have an entry without a group, and
+    gets group 0."""
+    cdef uint32_t[::1] entries = new_u32(presence.entries)
+    clear(&entries[0], presence.entries * sizeof(uint32_t), threads)
+    return entries
 
 
-cdef class ClearEntries(OverEntries):
-    """Set the group ids of all entries to 0: a key that another thread changes may have an entry
-    without a group, and gets group 0."""
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = self.first_block(k) * 64, stop = self.first_block(k + 1) * 64
-        memset(&self.group_ids[start], 0, (stop - start) * sizeof(uint32_t))
-
-
-cdef class AssignByWord(ClearEntries):
+cdef class AssignByWord(OverEntries):
     """Assign group ids in ascending order of the words."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t block, group = self.offsets[k]
         cdef uint64_t word
-        ClearEntries.chunk(self, k)
-        for block in range(self.first_block(k), self.first_block(k + 1)):
+        for block in range(self.begin(k), self.begin(k + 1)):
             word = bits[block]
             while word:
                 self.group_ids[block * 64 + fs_ctz(word)] = <uint32_t>group
@@ -129,7 +110,7 @@ cdef class SumCounts(OverEntries):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] counts = self.presence.counts
         cdef Py_ssize_t entry, chunk, count
-        for entry in range(self.first_block(k) * 64, self.first_block(k + 1) * 64):
+        for entry in range(self.begin(k) * 64, self.begin(k + 1) * 64):
             count = 0
             for chunk in range(self.presence.chunks):
                 count += counts[chunk * self.presence.entries + entry]
@@ -146,10 +127,7 @@ cdef class OverFirsts(Job):
 
     def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
         self.presence, self.out, self.group_ids = presence, out, group_ids
-        self.chunks = presence.key_chunks
-
-    cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil:
-        return chunk_start(self.presence.key_blocks, self.chunks, k)
+        self.units, self.chunks = presence.key_blocks, presence.key_chunks
 
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
         """The entry of key i; any entry if another thread has changed the key to one without an
@@ -168,7 +146,7 @@ cdef class ClearRepeated(OverFirsts):
         cdef Py_ssize_t entries = self.presence.entries, chunks = self.presence.chunks
         cdef Py_ssize_t block, own = 0
         cdef uint64_t word
-        for block in range(self.first_block(k), self.first_block(k + 1)):
+        for block in range(self.begin(k), self.begin(k + 1)):
             while chunk_start(self.presence.key_blocks, chunks, own + 1) <= block:
                 own += 1
             word = first_bits[block] if own else 0
@@ -180,8 +158,8 @@ cdef class ClearRepeated(OverFirsts):
 
 cdef class CountFirsts(OverFirsts):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = self.first_block(k)
-        self.out[k] = level.count(&self.presence.first_bits[start], self.first_block(k + 1) - start)
+        cdef Py_ssize_t start = self.begin(k)
+        self.out[k] = level.count(&self.presence.first_bits[start], self.begin(k + 1) - start)
 
 
 cdef class AssignByFirst(OverFirsts):
@@ -192,7 +170,7 @@ cdef class AssignByFirst(OverFirsts):
         cdef bint has_ids = self.out is not None
         cdef Py_ssize_t block, i, group = self.out[k] if has_ids else 0
         cdef uint64_t word
-        for block in range(self.first_block(k), self.first_block(k + 1)):
+        for block in range(self.begin(k), self.begin(k + 1)):
             word = first_bits[block]
             while word:
                 i = block * 64 + fs_ctz(word)
@@ -207,7 +185,7 @@ cdef class WriteIndex(OverFirsts):
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
         cdef Py_ssize_t block, i
         cdef uint64_t word
-        for block in range(self.first_block(k), self.first_block(k + 1)):
+        for block in range(self.begin(k), self.begin(k + 1)):
             word = first_bits[block]
             while word:
                 i = block * 64 + fs_ctz(word)
@@ -219,7 +197,7 @@ cdef class WriteInverse(OverFirsts):
     """Pass 2: write the group id of every key."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.presence.keys
-        cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1)
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1)
         if keys.width == 1:
             self.write(<uint8_t *>keys.data, start, stop)
         elif keys.width == 2:

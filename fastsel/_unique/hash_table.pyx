@@ -3,11 +3,9 @@ from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport fs_level_t, fs_prefetch
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_prefetch
+from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     SMALL_SLOT_BITS = 12    # log2 of the slots of a table that about fits the L1 cache
@@ -282,16 +280,14 @@ cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) n
 cdef inline void move_words(const table_t *table, const wide_t *slots, const table_t *larger,
                             wide_t *new_slots, const keys_t *keys) noexcept nogil:
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << larger.slot_bits) - 1, old, at
+    cdef uint64_t hash
     for old in range(<Py_ssize_t>1 << table.slot_bits):
         if slots[old] == 0:
             continue
-        at = first_slot(larger, mix(keys, slots[old] ^ <wide_t>keys.seed))
+        hash = mix(keys, slots[old] ^ <wide_t>keys.seed)
+        at = <Py_ssize_t>((hash << larger.skip_bits) >> (64 - larger.slot_bits))
         while new_slots[at]:
             at = (at + 1) & mask
         new_slots[at] = slots[old]
         if table.ids_plus_1 != NULL:
             larger.ids_plus_1[at] = table.ids_plus_1[old]
-
-
-cdef inline Py_ssize_t first_slot(const table_t *table, uint64_t hash) noexcept nogil:
-    return <Py_ssize_t>((hash << table.skip_bits) >> (64 - table.slot_bits))

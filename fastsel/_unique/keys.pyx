@@ -8,7 +8,7 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.scratch cimport new_u8
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, item, run_length, seek, strided_t)
@@ -33,7 +33,13 @@ def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order_ma
     order_map is (sign, negative, minimum) of ordered_keys.pxd."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
-    OrderItems(items, rule, order_map, out, threads).run(threads)
+    cdef OrderItems job = OrderItems()
+    job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
+    job.stride, job.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
+    set_rule(&job.rule, rule)
+    job.order_map, job.out = order_map, out
+    job.units, job.chunks = size, chunk_count(size, threads, 2 * sizeof(uint64_t))
+    job.run(threads)
     return out
 
 
@@ -46,20 +52,11 @@ cdef class OrderItems(Job):
     cdef uint64_t[3] order_map
     cdef uint64_t[::1] out
 
-    def __init__(self, cnp.ndarray items, tuple rule, tuple order_map, uint64_t[::1] out,
-                 int threads):
-        self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
-        self.stride, self.width = cnp.PyArray_STRIDE(items, 0), cnp.PyArray_ITEMSIZE(items)
-        set_rule(&self.rule, rule)
-        self.order_map, self.out = order_map, out
-        self.chunks = chunk_count(out.shape[0], threads, 2 * sizeof(uint64_t))
-
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] out = self.out
         cdef Py_ssize_t i
         cdef uint64_t word
-        for i in range(chunk_start(out.shape[0], self.chunks, k),
-                       chunk_start(out.shape[0], self.chunks, k + 1)):
+        for i in range(self.begin(k), self.begin(k + 1)):
             word = load_word(self.items + i * self.stride, self.width)
             out[i] = ordered_key_of(self.order_map, canonical(&self.rule, word))
 
@@ -70,8 +67,13 @@ cdef class OrderItems(Job):
 def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not None, int threads):
     """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. A
     nan that equals no item does not count as canonical."""
-    cdef CheckWords job = CheckWords(items, width, rule, threads)
+    cdef CheckWords job = CheckWords()
     cdef Py_ssize_t k
+    job.owned, job.words, job.width = items, <const char *>cnp.PyArray_DATA(items), width
+    job.units = cnp.PyArray_NBYTES(items) // width
+    set_rule(&job.rule, rule)
+    job.chunks = chunk_count(job.units, threads, width)
+    job.other = new_u8(job.chunks)
     job.run(threads)
     for k in range(job.chunks):
         if job.other[k]:
@@ -82,21 +84,12 @@ def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not N
 cdef class CheckWords(Job):
     cdef object owned             # the array that `words` points to
     cdef const char *words
-    cdef Py_ssize_t size
     cdef Py_ssize_t width
     cdef rule_t rule
     cdef uint8_t[::1] other       # of each chunk: is a word not canonical?
 
-    def __init__(self, cnp.ndarray items, Py_ssize_t width, tuple rule, int threads):
-        self.owned, self.words, self.width = items, <const char *>cnp.PyArray_DATA(items), width
-        self.size = cnp.PyArray_NBYTES(items) // width
-        set_rule(&self.rule, rule)
-        self.chunks = chunk_count(self.size, threads, width)
-        self.other = new_u8(self.chunks)
-
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.size, self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(self.size, self.chunks, k + 1), n
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
         cdef const char *words
         cdef bint other = False
         while start < stop and not other:
@@ -156,7 +149,8 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
     job.keys = keys
     job.items_per_key = job.items.size // keys
     job.key_width = cnp.PyArray_NBYTES(out) // keys
-    job.chunks = chunk_count(blocks_of(keys), threads, 64 * job.key_width)
+    job.units = blocks_of(keys)
+    job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
     job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
     job.run(threads)
 
@@ -176,9 +170,7 @@ cdef class WriteKeys(Job):
     cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t blocks = blocks_of(self.keys)
-        cdef Py_ssize_t key = chunk_start(blocks, self.chunks, k) * 64
-        cdef Py_ssize_t stop = min(chunk_start(blocks, self.chunks, k + 1) * 64, self.keys)
+        cdef Py_ssize_t key = self.begin(k) * 64, stop = min(self.begin(k + 1) * 64, self.keys)
         cdef Py_ssize_t used = self.items_per_key * self.itemsize
         cdef char *out
         cdef bint has_nan

@@ -34,7 +34,7 @@ def first_objects(cnp.ndarray items not None, bint with_inverse):
     cdef Py_ssize_t i
     assert cnp.PyArray_ISCARRAY_RO(items)
     if with_inverse:
-        inverse = inverse_out = new_result(1, &size, cnp.NPY_INTP)
+        inverse = inverse_out = new_result(size, cnp.NPY_INTP)
     for i in range(size):
         group = groups.setdefault(<object>objects[i] if objects[i] != NULL else None, new_group)
         if group is new_group:

@@ -12,51 +12,18 @@ Memory is used again, so that all four outputs take little more memory than the 
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count, clear
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp
-from fastsel._simd.blocks cimport fs_level_t
-from fastsel._simd.levels cimport fs_level
-from fastsel._unique.bit_ranks cimport RankBlocks
+from fastsel._simd.blocks cimport fs_popcount
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, add_keys, table_bytes, table_clear, table_free, table_start, table_t)
-from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, load_words
-from fastsel._unique.partitions cimport part_share
+from fastsel._unique.keys cimport BATCH, wide_t
 from fastsel._unique.scatter cimport (
-    MAX_PART_BITS, MAX_PARTS, Scatter, read_back, scatter_keys, word_t)
+    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, scatter_keys)
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
-
-
-cdef class ScatterByHash(Scatter):
-    """A part has the words of a range of hashes. Keys that equal no other may all have the same
-    hash, so they go to all parts in turn."""
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 const uint64_t[::1] unequal, tuple seeds not None, uint8_t[::1] part_of,
-                 bint positions, int threads):
-        describe_keys(&self.keys, data, size, rule, unequal, seeds)
-        self.owned = data, unequal
-        self.describe(MAX_PARTS, part_of, positions, threads)
-
-    cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
-        load_words(&self.keys, start, n, words)
-
-    cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        cdef uint64_t[BATCH] words, found
-        cdef Py_ssize_t j
-        self.load(start, n, words)
-        level.hash_to_slots(
-            words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, found)
-        for j in range(n):
-            parts[j] = <uint8_t>found[j]
-        if self.keys.rule.nan_unequal or self.keys.unequal != NULL:
-            for j in range(n):
-                if is_unequal(&self.keys, start + j, words[j]):
-                    parts[j] = <uint8_t>(start + j)
 
 
 cdef class Partitions:
@@ -86,14 +53,14 @@ cdef class Partitions:
         self.part_chunks = chunk_count(MAX_PARTS, threads, 16 * part_share(size))
         self.groups = new_intp(MAX_PARTS)
         if inverse:
-            self.inverse = new_result(1, &length, cnp.NPY_INTP)
+            self.inverse = new_result(size, cnp.NPY_INTP)
 
     def find(self):
         """Mark all first occurrences. Returns False if a table needs too many probes."""
         cdef FillTables fill = FillTables(self)
         cdef Py_ssize_t k, status = 0
         scatter_keys(self.scatter, self.threads)
-        ClearMarks(self).run(self.threads)
+        clear(cnp.PyArray_DATA(self.marks), self.scatter.keys.size, self.threads)
         fill.run(self.table_threads())
         for k in range(fill.chunks):
             status = min(status, fill.status[k])
@@ -116,14 +83,13 @@ cdef class Partitions:
 
         bits has the marks as a bitmask; offsets has the set bits before each chunk, then the total.
         """
-        cdef cnp.npy_intp length = offsets[offsets.shape[0] - 1]
         cdef cnp.ndarray counts = None
         cdef Py_ssize_t[::1] no_offsets
         cdef RankBlocks rank_blocks
         if not self.counted and self.inverse is None:
             return None, None
         if self.counted:
-            counts = new_result(1, &length, cnp.NPY_INTP)
+            counts = new_result(offsets[offsets.shape[0] - 1], cnp.NPY_INTP)
         rank_blocks = RankBlocks(bits, offsets)
         rank_blocks.run(self.threads)
         RankGroups(self, rank_blocks, counts).run(self.threads)
@@ -135,49 +101,31 @@ cdef class Partitions:
         return self.inverse, counts
 
 
-cdef class ClearMarks(Job):
-    cdef uint8_t[::1] marks
-
-    def __cinit__(self, Partitions state):
-        self.marks, self.chunks = state.marks, state.scatter.key_chunks
-
-    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = chunk_start(self.marks.shape[0], self.chunks, k)
-        memset(&self.marks[start], 0, chunk_start(self.marks.shape[0], self.chunks, k + 1) - start)
-
-
 cdef class OverParts(Job):
     """A pass over chunks of the parts."""
+    cdef Partitions state
     cdef ScatterByHash scatter
-    cdef bint counted
-    cdef Py_ssize_t[::1] groups       # of each part
-    cdef uint32_t[::1] positions      # by entry: its position, group id or rank
     cdef Py_ssize_t[::1] inverse      # or None
 
     def __cinit__(self, Partitions state, *_):
-        self.chunks = state.part_chunks
-        self.scatter, self.counted, self.groups = state.scatter, state.counted, state.groups
-        self.positions, self.inverse = state.scatter.positions, state.inverse
+        self.units, self.chunks = MAX_PARTS, state.part_chunks
+        self.state, self.scatter, self.inverse = state, state.scatter, state.inverse
 
 
 cdef class FillTables(OverParts):
     """Fill the tables of the parts of a chunk, one after the other in the same memory."""
-    cdef bint with_ids
-    cdef Py_ssize_t expected          # groups of a part
     cdef uint8_t[::1] marks
     cdef Py_ssize_t[::1] status       # of each chunk
 
     def __init__(self, Partitions state):
-        self.with_ids, self.expected, self.marks = state.with_ids, state.expected, state.marks
-        self.status = new_intp(self.chunks)
+        self.marks, self.status = state.marks, new_intp(self.chunks)
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t part = chunk_start(MAX_PARTS, self.chunks, k)
-        cdef Py_ssize_t stop = chunk_start(MAX_PARTS, self.chunks, k + 1)
+        cdef Py_ssize_t part = self.begin(k), stop = self.begin(k + 1)
         cdef table_t table
         cdef Py_ssize_t status = table_start(
-            &table, &self.scatter.keys, self.with_ids, <Py_ssize_t>1 << 31, MAX_PART_BITS,
-            self.expected + BATCH)
+            &table, &self.scatter.keys, self.state.with_ids, <Py_ssize_t>1 << 31, MAX_PART_BITS,
+            self.state.expected + BATCH)
         while part < stop and status == 0:
             table_clear(&table)
             if self.scatter.four_bytes:
@@ -188,12 +136,12 @@ cdef class FillTables(OverParts):
         table_free(&table)
         self.status[k] = status
 
-    cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, word_t *words) noexcept nogil:
+    cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, wide_t *words) noexcept nogil:
         """Find the groups of one part. Returns 0 or a status. The first words become counts. With
         an inverse, the positions of entries become group ids, and the inverse gets first positions;
         without an inverse, positions gets first positions."""
         cdef Py_ssize_t start = self.scatter.start_of(part), stop = self.scatter.start_of(part + 1)
-        cdef uint32_t[::1] positions = self.positions
+        cdef uint32_t[::1] positions = self.scatter.positions
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef uint8_t[::1] marks = self.marks
         cdef uint64_t[BATCH] batch
@@ -205,29 +153,51 @@ cdef class FillTables(OverParts):
             for j in range(n):
                 batch[j], batch_positions[j] = words[at + j], positions[at + j]
             status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
-                              ids_plus_1 if self.with_ids else NULL)
+                              ids_plus_1 if self.state.with_ids else NULL)
             if status:
                 return status
             while length < table.length:
                 marks[table.first_positions[length]] = True
                 length += 1
-            if self.counted:
+            if self.state.counted:
                 for j in range(n):
                     table.counts[ids_plus_1[j] - 1] += 1
             if inverse is not None:
                 for j in range(n):
                     positions[at + j] = ids_plus_1[j] - 1
             at += n
-        self.groups[part] = length
-        if not self.counted and inverse is None:
+        self.state.groups[part] = length
+        if not self.state.counted and inverse is None:
             return 0
         for group in range(length):
-            words[start + group] = <word_t>table.counts[group]
+            words[start + group] = <wide_t>table.counts[group]
             if inverse is not None:
                 inverse[start + group] = table.first_positions[group]
             else:
                 positions[start + group] = <uint32_t>table.first_positions[group]
         return 0
+
+
+cdef class RankBlocks(Job):
+    """Count the set bits before each block; offsets has the set bits before each chunk."""
+    cdef const uint64_t[::1] bits
+    cdef const Py_ssize_t[::1] offsets
+    cdef Py_ssize_t[::1] before           # set bits before each block
+
+    def __init__(self, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets):
+        self.bits, self.offsets, self.before = bits, offsets, new_intp(bits.shape[0])
+        self.units, self.chunks = bits.shape[0], offsets.shape[0] - 1
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t block, total = self.offsets[k]
+        for block in range(self.begin(k), self.begin(k + 1)):
+            self.before[block] = total
+            total += fs_popcount(self.bits[block])
+
+    cdef inline Py_ssize_t rank(self, Py_ssize_t i) noexcept nogil:
+        """The number of set bits before bit i."""
+        cdef uint64_t below = (<uint64_t>1 << (i & 63)) - 1
+        return self.before[i >> 6] + fs_popcount(self.bits[i >> 6] & below)
 
 
 cdef class RankGroups(OverParts):
@@ -240,23 +210,22 @@ cdef class RankGroups(OverParts):
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t part
-        for part in range(chunk_start(MAX_PARTS, self.chunks, k),
-                          chunk_start(MAX_PARTS, self.chunks, k + 1)):
+        for part in range(self.begin(k), self.begin(k + 1)):
             if self.scatter.four_bytes:
                 self.rank(part, <uint32_t *>self.scatter.words)
             else:
                 self.rank(part, <uint64_t *>self.scatter.words)
 
-    cdef void rank(self, Py_ssize_t part, word_t *words) noexcept nogil:
+    cdef void rank(self, Py_ssize_t part, wide_t *words) noexcept nogil:
         cdef Py_ssize_t start = self.scatter.start_of(part), group, rank, j
-        cdef uint32_t[::1] positions = self.positions
+        cdef uint32_t[::1] positions = self.scatter.positions
         cdef const Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t[::1] counts = self.counts
-        for group in range(start, start + self.groups[part]):
+        for group in range(start, start + self.state.groups[part]):
             rank = self.ranks.rank(inverse[group] if inverse is not None else positions[group])
             if counts is not None:
                 counts[rank] = <Py_ssize_t>words[group]
-            words[group] = <word_t>rank
+            words[group] = <wide_t>rank
         if inverse is not None:
             for j in range(start, self.scatter.start_of(part + 1)):
                 positions[j] = <uint32_t>words[start + positions[j]]

@@ -1,7 +1,7 @@
 """The sort of one part, in the cache of one thread; see pieces.pyx."""
 from libc.stdint cimport uint32_t, uint64_t
 
-from fastsel._unique.scatter cimport word_t
+from fastsel._unique.keys cimport wide_t
 
 ctypedef struct sorter_t:
     void *keys                    # the keys of the last sort
@@ -13,6 +13,6 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
                       bint with_entries) noexcept nogil
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil
 cdef void sorter_free(sorter_t *sorter) noexcept nogil
-cdef void sort_keys(sorter_t *sorter, word_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil
-cdef Py_ssize_t mark_runs(const word_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
+cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil
+cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil

@@ -12,8 +12,8 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of, log2_width
+from fastsel._simd.levels cimport level
 from fastsel._unique.ordered_keys cimport bit_length
 
 cdef extern from "sorts.h" nogil:
@@ -21,8 +21,6 @@ cdef extern from "sorts.h" nogil:
     fs_sort_t fs_sort_of(cnp.ndarray array)
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 ctypedef fused packed_t:
     uint32_t
@@ -44,8 +42,8 @@ cdef void *array_u32 = <void *>view_u32
 cdef void *array_u64 = <void *>view_u64
 
 
-cdef inline void numpy_sort(word_t *keys, Py_ssize_t n) noexcept nogil:
-    if word_t is uint32_t:
+cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
+    if wide_t is uint32_t:
         numpy_sort_u32(keys, n, array_u32)
     else:
         numpy_sort_u64(keys, n, array_u64)
@@ -86,7 +84,7 @@ cdef void sorter_free(sorter_t *sorter) noexcept nogil:
 # ---- the sort ---------------------------------------------------------------------------
 
 
-cdef void sort_keys(sorter_t *sorter, word_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
+cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
     """Sort n > 0 keys, stably: sorter.keys gets them in ascending order. If the sorter has entries,
     `entries` are sorted along with the keys, in place. `keys` are undefined afterwards. n is at
     most the sorter's room: otherwise memory behind its buffers is overwritten."""
@@ -101,23 +99,23 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
     return max(bits, MIN_PIECE_BITS)
 
 
-cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
+cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                      Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
     """Sort keys start to stop - 1, by a scatter to pieces."""
-    cdef word_t *out = <word_t *>sorter.keys
+    cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
-    cdef word_t low = keys[start], high = low
+    cdef wide_t low = keys[start], high = low
     cdef Py_ssize_t pieces, i, piece, at, end
     cdef uint32_t count
     cdef int range_bits, shift
     for i in range(start + 1, stop):
         low, high = min(low, keys[i]), max(high, keys[i])
     if low == high:                         # equal keys: entries stay in order
-        memcpy(out + start, keys + start, (stop - start) * sizeof(word_t))
+        memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
         return
     range_bits = bit_length(high - low)
     if stop - start <= 2 * PIECE_KEYS and range_bits + bit_length(stop - start - 1) <= 64:
-        memcpy(out + start, keys + start, (stop - start) * sizeof(word_t))
+        memcpy(out + start, keys + start, (stop - start) * sizeof(wide_t))
         if entries != NULL:
             memcpy(out_entries + start, entries + start, (stop - start) * sizeof(uint32_t))
         sort_piece(sorter, keys, entries, start, stop, low, range_bits, starts, True)
@@ -143,24 +141,24 @@ cdef void sort_range(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize
     for piece in range(pieces):
         end = starts[piece]
         if end - at > 1 and shift:
-            sort_piece(sorter, keys, entries, at, end, <word_t>(low + (<word_t>piece << shift)),
+            sort_piece(sorter, keys, entries, at, end, <wide_t>(low + (<wide_t>piece << shift)),
                        shift, starts + pieces, is_piece)
         elif entries != NULL:
             memcpy(entries + at, out_entries + at, (end - at) * sizeof(uint32_t))
         at = end
 
 
-cdef inline void sort_piece(sorter_t *sorter, word_t *keys, uint32_t *entries, Py_ssize_t start,
-                            Py_ssize_t stop, word_t low, int shift, uint32_t *starts,
+cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
+                            Py_ssize_t stop, wide_t low, int shift, uint32_t *starts,
                             bint is_piece) noexcept nogil:
     """Sort one piece, which lies in sorter.keys. Its keys are from low to low + 2^shift - 1."""
-    cdef word_t *piece = <word_t *>sorter.keys + start
+    cdef wide_t *piece = <wide_t *>sorter.keys + start
     cdef uint64_t[LONG_PIECE] packed
     cdef Py_ssize_t n = stop - start
     cdef int position_bits = bit_length(n - 1)
     cdef bint fits = entries == NULL or shift + position_bits <= 64
     if n > LONG_PIECE and (entries != NULL or not is_piece) or not fits:
-        memcpy(keys + start, piece, n * sizeof(word_t))
+        memcpy(keys + start, piece, n * sizeof(wide_t))
         if entries != NULL:
             memcpy(entries + start, sorter.entries + start, n * sizeof(uint32_t))
         sort_range(sorter, keys, entries, start, stop, starts, True)
@@ -173,8 +171,8 @@ cdef inline void sort_piece(sorter_t *sorter, word_t *keys, uint32_t *entries, P
         sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits, packed)
 
 
-cdef inline void sort_packed(word_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
-                             word_t low, int position_bits, packed_t *packed) noexcept nogil:
+cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
+                             wide_t low, int position_bits, packed_t *packed) noexcept nogil:
     """Sort n keys in place, and write their entries to out. A packed word is the key minus low, and
     the position. packed has room for n words: otherwise memory behind it is overwritten."""
     cdef packed_t mask = (<packed_t>1 << position_bits) - 1
@@ -183,43 +181,43 @@ cdef inline void sort_packed(word_t *keys, const uint32_t *entries, uint32_t *ou
         packed[i] = (<packed_t>(keys[i] - low) << position_bits) | <packed_t>i
     numpy_sort(packed, n)
     for i in range(n):
-        keys[i] = <word_t>(packed[i] >> position_bits) + low
+        keys[i] = <wide_t>(packed[i] >> position_bits) + low
         out[i] = entries[packed[i] & mask]
 
 
 # ---- runs -------------------------------------------------------------------------------
 
 
-cdef Py_ssize_t mark_runs(const word_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
+cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil:
     """Set the bit of each of n > 0 sorted keys that differs from the key before it, and with
     nan_unequal the bit of each nan. Clear all other bits, to the end of the last block. Returns the
     number of set bits."""
     cdef Py_ssize_t blocks = blocks_of(n), block, j
-    cdef word_t[64] copy
+    cdef wide_t[64] copy
     for block in range(n >> 6):
         run_starts[block] = changes_in(keys + block * 64, keys[max(block * 64 - 1, 0)])
     if n & 63:
-        memcpy(copy, keys + (n & ~63), (n & 63) * sizeof(word_t))
+        memcpy(copy, keys + (n & ~63), (n & 63) * sizeof(wide_t))
         for j in range(n & 63, 64):
             copy[j] = copy[j - 1]
         run_starts[blocks - 1] = changes_in(copy, keys[max((n & ~63) - 1, 0)])
     run_starts[0] |= 1
     j = n - 1
-    while nan_unequal and j >= 0 and keys[j] == <word_t>nan:
+    while nan_unequal and j >= 0 and keys[j] == <wide_t>nan:
         run_starts[j >> 6] |= <uint64_t>1 << (j & 63)
         j -= 1
     return level.count(run_starts, blocks)
 
 
-cdef inline uint64_t changes_in(const word_t *keys, word_t last) noexcept nogil:
+cdef inline uint64_t changes_in(const wide_t *keys, wide_t last) noexcept nogil:
     """The bits of the keys, of 64, that differ from the key before them; last precedes the
     first."""
-    cdef word_t[64] changes
+    cdef wide_t[64] changes
     cdef uint64_t bits
     cdef Py_ssize_t j
     changes[0] = keys[0] ^ last
     for j in range(1, 64):
         changes[j] = keys[j] ^ keys[j - 1]
-    level.pack[log2_width(sizeof(word_t))](<const char *>changes, <uint64_t>-1, &bits, 1)
+    level.pack[log2_width(sizeof(wide_t))](<const char *>changes, <uint64_t>-1, &bits, 1)
     return bits

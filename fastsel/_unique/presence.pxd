@@ -48,8 +48,6 @@ cdef class OverEntries(Job):
     cdef uint32_t[::1] group_ids  # by entry: the group of its word
     cdef Py_ssize_t[::1] out
 
-    cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil
-
 
 cdef inline bint find_entries(const range_t *value_range, const rule_t *rule, const any_t *items,
                               Py_ssize_t n, uint32_t *at) noexcept nogil:

@@ -8,17 +8,15 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start, round_start, scan
+from fastsel._core.parallel cimport Job, chunk_count, round_start, scan
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_ctz, fs_level_t, is_sparse
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of, fs_ctz, is_sparse
+from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport any_t, canonical, describe_keys, is_identity
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 
 cdef class Presence(Job):
@@ -183,11 +181,8 @@ cdef class OverEntries(Job):
     """A pass over chunks of the entries; chunks are whole blocks."""
     def __cinit__(self, Presence presence, Py_ssize_t[::1] offsets,
                   uint32_t[::1] group_ids=None, Py_ssize_t[::1] out=None):
-        self.presence, self.offsets, self.chunks = presence, offsets, presence.entry_chunks
-        self.group_ids, self.out = group_ids, out
-
-    cdef Py_ssize_t first_block(self, Py_ssize_t k) noexcept nogil:
-        return chunk_start(self.presence.value_range.blocks, self.chunks, k)
+        self.presence, self.offsets, self.group_ids, self.out = presence, offsets, group_ids, out
+        self.units, self.chunks = presence.value_range.blocks, presence.entry_chunks
 
 
 cdef class MergeTables(OverEntries):
@@ -196,7 +191,7 @@ cdef class MergeTables(OverEntries):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] bits = self.presence.bits
         cdef uint8_t[::1] present = self.presence.present
-        cdef Py_ssize_t start = self.first_block(k), blocks = self.first_block(k + 1) - start
+        cdef Py_ssize_t start = self.begin(k), blocks = self.begin(k + 1) - start
         cdef Py_ssize_t entries = self.presence.entries, chunk, at
         for chunk in range(1, self.presence.chunks):
             if present is None:
@@ -221,12 +216,10 @@ cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule
     cdef Presence presence = Presence(
         data, size, rule, order_map, value_range, False, False, threads)
     cdef WriteValues write
-    cdef cnp.npy_intp length
     if not presence.find():
         return None
     write = WriteValues(presence, presence.merge())
-    length = write.offsets[write.chunks]
-    write.values = new_result(1, &length, cnp.PyArray_TYPE(data))
+    write.values = new_result(write.offsets[write.chunks], cnp.PyArray_TYPE(data))
     write.run(threads)
     return write.values
 
@@ -249,7 +242,7 @@ cdef class WriteValues(OverEntries):
 
     cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
-        cdef Py_ssize_t start = self.first_block(k), stop = self.first_block(k + 1), block
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
         cdef Py_ssize_t at = self.offsets[k], found = self.offsets[k + 1] - at
         cdef uint64_t base = self.presence.value_range.base_word, word
         if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is a position plus base

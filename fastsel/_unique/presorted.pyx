@@ -4,17 +4,15 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
+from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.keys cimport BLOCKS, describe_keys, key_at, keys_t, load_words
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.levels cimport level
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     RISES = 1               # bits of `seen`: a key was greater than the key before it, or less
@@ -39,7 +37,7 @@ cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order
     job.bits = bits
     if job.mark(0, min(blocks, BLOCKS)) == RISES | FALLS:
         return None
-    job.chunks = chunk_count(blocks, threads, 64 * job.keys.width)
+    job.units, job.chunks = blocks, chunk_count(blocks, threads, 64 * job.keys.width)
     job.seen = new_u8(job.chunks)
     job.run(threads)
     for k in range(job.chunks):
@@ -60,9 +58,7 @@ cdef class MarkRuns(Job):
     cdef uint8_t[::1] seen        # by chunk: RISES, FALLS or both
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t blocks = self.bits.shape[0]
-        self.seen[k] = self.mark(
-            chunk_start(blocks, self.chunks, k), chunk_start(blocks, self.chunks, k + 1))
+        self.seen[k] = self.mark(self.begin(k), self.begin(k + 1))
 
     cdef uint8_t mark(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
         """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; after
@@ -151,9 +147,11 @@ def group_runs(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets 
                Py_ssize_t size, const Py_ssize_t[::1] ranks, int threads):
     """The inverse of keys in runs; bits mark the first key of each run. A key gets the index of its
     run, or the rank of this index. offsets has the set bits before each chunk."""
-    cdef cnp.npy_intp length = size
-    inverse = new_result(1, &length, cnp.NPY_INTP)
-    GroupRuns(bits, offsets, ranks, inverse).run(threads)
+    cdef GroupRuns job = GroupRuns()
+    job.bits, job.offsets, job.ranks = bits, offsets, ranks
+    job.units, job.chunks = bits.shape[0], offsets.shape[0] - 1
+    job.inverse = inverse = new_result(size, cnp.NPY_INTP)
+    job.run(threads)
     return inverse
 
 
@@ -163,19 +161,13 @@ cdef class GroupRuns(Job):
     cdef const Py_ssize_t[::1] ranks      # or None
     cdef Py_ssize_t[::1] inverse
 
-    def __cinit__(self, const uint64_t[::1] bits, const Py_ssize_t[::1] offsets,
-                  const Py_ssize_t[::1] ranks, Py_ssize_t[::1] inverse):
-        self.bits, self.offsets, self.ranks, self.inverse = bits, offsets, ranks, inverse
-        self.chunks = offsets.shape[0] - 1
-
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t[::1] inverse = self.inverse
-        cdef Py_ssize_t blocks = bits.shape[0], group = -1, run = self.offsets[k] - 1, i
+        cdef Py_ssize_t group = -1, run = self.offsets[k] - 1, i
         if run >= 0:            # the last run of the chunk before
             group = run if self.ranks is None else self.ranks[run]
-        for i in range(chunk_start(blocks, self.chunks, k) * 64,
-                       min(chunk_start(blocks, self.chunks, k + 1) * 64, inverse.shape[0])):
+        for i in range(self.begin(k) * 64, min(self.begin(k + 1) * 64, inverse.shape[0])):
             if bits[i >> 6] >> (i & 63) & 1:
                 run += 1
                 group = run if self.ranks is None else self.ranks[run]

@@ -12,13 +12,11 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.scratch cimport new_block, new_u16, new_u64
-from fastsel._simd.blocks cimport fs_cells_t, fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport fs_cells_t
+from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH
 from fastsel._unique.ordered_keys cimport bit_length
 from fastsel._unique.scatter cimport MAX_PARTS
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     CELLS_PER_LIMIT = 16

@@ -8,10 +8,6 @@ cdef enum:
     MAX_PART_BITS = 8             # the part of a key is noted in one byte
     MAX_PARTS = 1 << MAX_PART_BITS
 
-ctypedef fused word_t:
-    uint32_t
-    uint64_t
-
 
 cdef class Scatter:
     cdef keys_t keys
@@ -34,8 +30,17 @@ cdef class Scatter:
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil
 
 
+cdef class ScatterByHash(Scatter):
+    pass
+
+
 cdef int scatter_keys(Scatter scatter, int threads) except -1
 cdef int read_back(Scatter scatter, const uint32_t[::1] group_ids, const Py_ssize_t[::1] offsets,
                    Py_ssize_t[::1] inverse, int threads) except -1
 cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1] out,
                          int threads) except -1
+
+
+cdef inline Py_ssize_t part_share(Py_ssize_t keys) noexcept nogil:
+    """The average number of keys of a part."""
+    return keys >> MAX_PART_BITS

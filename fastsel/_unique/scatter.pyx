@@ -2,7 +2,7 @@
 
 Pass 1 counts the keys of each part in each chunk. An exclusive scan of the counts says where each
 chunk writes to each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
-Scatter chooses the part of a key: by its hash (partitions.pyx) or by quantiles of a sample
+Scatter chooses the part of a key: by its hash, or by quantiles of a sample
 (sorting.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
@@ -10,13 +10,15 @@ if another thread writes to the keys meanwhile. The bytes also lead back from th
 parts to the keys: in the order of the keys, each key takes the next entry of its part. So results
 are read as one stream per part, and written as one stream (`read_back`).
 """
+cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.scratch cimport new_block, new_intp, new_u32, new_u8
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.keys cimport BATCH
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, load_words, wide_t
 
 
 cdef class Scatter:
@@ -48,6 +50,33 @@ cdef class Scatter:
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil:
         """Where a part begins; for `parts`, where the last part ends."""
         return self.starts[part * self.key_chunks]
+
+
+cdef class ScatterByHash(Scatter):
+    """A part has the words of a range of hashes. Keys that equal no other may all have the same
+    hash, so they go to all parts in turn."""
+    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
+                 const uint64_t[::1] unequal, tuple seeds not None, uint8_t[::1] part_of,
+                 bint positions, int threads):
+        describe_keys(&self.keys, data, size, rule, unequal, seeds)
+        self.owned = data, unequal
+        self.describe(MAX_PARTS, part_of, positions, threads)
+
+    cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
+        load_words(&self.keys, start, n, words)
+
+    cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
+        cdef uint64_t[BATCH] words, found
+        cdef Py_ssize_t j
+        self.load(start, n, words)
+        level.hash_to_slots(
+            words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, found)
+        for j in range(n):
+            parts[j] = <uint8_t>found[j]
+        if self.keys.rule.nan_unequal or self.keys.unequal != NULL:
+            for j in range(n):
+                if is_unequal(&self.keys, start + j, words[j]):
+                    parts[j] = <uint8_t>(start + j)
 
 
 cdef int scatter_keys(Scatter scatter, int threads) except -1:
@@ -100,7 +129,7 @@ cdef class WriteParts(OverKeys):
         else:
             self.write(k, <uint64_t *>self.scatter.words)
 
-    cdef void write(self, Py_ssize_t k, word_t *out) noexcept nogil:
+    cdef void write(self, Py_ssize_t k, wide_t *out) noexcept nogil:
         cdef Py_ssize_t start = self.first_key(k), stop = self.first_key(k + 1)
         cdef const uint8_t[::1] part_of = self.scatter.part_of
         cdef uint32_t[::1] positions = self.scatter.positions
@@ -117,12 +146,12 @@ cdef class WriteParts(OverKeys):
                     p = part_of[start + j]
                     at = next_entry[p]
                     next_entry[p] = at + 1
-                    out[at] = <word_t>words[j]
+                    out[at] = <wide_t>words[j]
                     positions[at] = <uint32_t>(start + j)
             else:
                 for j in range(n):
                     p = part_of[start + j]
-                    out[next_entry[p]] = <word_t>words[j]
+                    out[next_entry[p]] = <wide_t>words[j]
                     next_entry[p] += 1
             start += n
 

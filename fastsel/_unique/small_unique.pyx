@@ -1,30 +1,38 @@
 """unique of small arrays: all outputs from one call on one thread, with the GIL.
 
 Keys that are in order, and keys of a narrow range, go to their kernels (presorted, dense). For
-ascending values, other keys are sorted beside their positions if they are few or nearly all
-distinct. All remaining keys go to a hash table, and for ascending values its groups are sorted.
+ascending values, other keys are sorted beside their positions, by the sort of one part
+(pieces.pyx), if they are few or nearly all distinct. All remaining keys go to a hash table, and for
+ascending values its groups are sorted.
 """
 cimport numpy as cnp
-from libc.stdint cimport intptr_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport intptr_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from fastsel._core.results cimport numpy_array
 from fastsel._core.scratch cimport Scratch
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
+from fastsel._simd.levels cimport level
 from fastsel._unique.dense cimport dense
 from fastsel._unique.tables cimport chunk_table_t, fill, free_chunk_table
-from fastsel._unique.keys cimport BATCH, describe_keys, is_identity, key_at
+from fastsel._unique.keys cimport (
+    BATCH, canonical, describe_keys, fs_load, is_identity, key_at, keys_t, wide_t)
+from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
+from fastsel._unique.pieces cimport mark_runs, sort_keys, sorter_free, sorter_start, sorter_t
 from fastsel._unique.presence cimport ascending_values
 from fastsel._unique.presorted cimport presorted
 from fastsel._unique.sample cimport sampled_range_of, sampled_range_t
-from fastsel._unique.small_sorting cimport (
-    array_of, by_sorting, small_t, sort_positions, values_at)
 from fastsel._unique.hash_table cimport NO_MEMORY, table_resize, table_start
 
 cnp.import_array()
 
-cdef const fs_level_t *level = fs_level()
+ctypedef struct small_t:
+    keys_t keys
+    uint64_t[3] order_map
+    bint index              # which outputs are wanted
+    bint inverse
+    bint counts
+    bint ascending
 
 
 def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, tuple seeds not None,
@@ -45,54 +53,55 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
         return None
     if not cnp.PyArray_ISCARRAY_RO(a):
         a = cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
-    task.size = cnp.PyArray_SIZE(a)
-    describe_keys(&task.keys, a, task.size, rule, None, seeds)
+    describe_keys(&task.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
+    task.index, task.inverse, task.counts = index, inverse, counts
+    task.ascending = ascending and order_map is not None
     if order_map is not None:
         task.order_map = order_map
         if entries:
-            found = by_sample(&task, a, rule, order_map, index, inverse, counts, ascending,
-                              entries)
+            found = by_sample(&task, a, rule, order_map, entries)
             if found is not None:
                 return found
         elif ascending:
-            return by_sorting(&task, a, scratch, index, inverse, counts)
-    return by_table(&task, a, scratch, index, inverse, counts, ascending and order_map is not None,
-                    share if entries else 0)
+            return by_sorting(&task, a, scratch)
+    return by_table(&task, a, scratch, share if entries else 0)
 
 
-cdef tuple by_sample(small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
-                     bint index, bint inverse, bint counts, bint ascending, Py_ssize_t entries):
+cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
+                     Py_ssize_t entries):
     """The outputs for keys that are in order or of a narrow range, according to a sample; otherwise
     None."""
     cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
     if sampled.in_order and task.keys.width >= 4:
-        found = presorted(a, task.size, rule, order_map, 0, 1)
-        if found is not None and (found[1] > 0 or not ascending):
-            return by_runs(task, a, found[0], index, inverse, counts)
+        found = presorted(a, task.keys.size, rule, order_map, 0, 1)
+        if found is not None and (found[1] > 0 or not task.ascending):
+            return by_runs(task, a, found[0])
     if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > entries:
         return None
-    if ascending and not (index or inverse or counts) and is_identity(&task.keys.rule):
-        values = ascending_values(a, task.size, rule, order_map, (sampled.base, sampled.bits), 1)
+    value_range = sampled.base, sampled.bits
+    if (task.ascending and not (task.index or task.inverse or task.counts)
+            and is_identity(&task.keys.rule)):
+        values = ascending_values(a, task.keys.size, rule, order_map, value_range, 1)
         return None if values is None else (values.view(a.dtype), None, None, None)
-    found = dense(a, task.size, rule, order_map, (sampled.base, sampled.bits), ascending, inverse,
-                  counts, 1)
+    found = dense(a, task.keys.size, rule, order_map, value_range, task.ascending, task.inverse,
+                  task.counts, 1)
     if found is None:
         return None
     first_positions, inverse_out, counts_out = found
-    if not ascending:
-        index_out = bit_positions(task, first_positions) if index else None
+    if not task.ascending:
+        index_out = bit_positions(task, first_positions) if task.index else None
         return compress_items(task, a, first_positions), index_out, inverse_out, counts_out
     groups = cnp.PyArray_SIZE(first_positions)
     values = values_at(task, a, <Py_ssize_t *>cnp.PyArray_DATA(first_positions), groups)
-    return values, first_positions if index else None, inverse_out, counts_out
+    return values, first_positions if task.index else None, inverse_out, counts_out
 
 
 cdef cnp.ndarray compress_items(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask):
     """The items whose bits are set in a bitmask."""
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
-    cdef Py_ssize_t blocks = blocks_of(task.size)
+    cdef Py_ssize_t blocks = blocks_of(task.keys.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
     values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
     level.compress[log2_width(task.keys.width)](
@@ -103,7 +112,7 @@ cdef cnp.ndarray compress_items(const small_t *task, cnp.ndarray a, cnp.ndarray 
 cdef cnp.ndarray bit_positions(const small_t *task, cnp.ndarray bitmask):
     """The positions of the set bits."""
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
-    cdef Py_ssize_t blocks = blocks_of(task.size)
+    cdef Py_ssize_t blocks = blocks_of(task.keys.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
     out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
     level.write(bits, blocks, 0, is_sparse(groups, blocks), <intptr_t *>cnp.PyArray_DATA(out),
@@ -111,105 +120,257 @@ cdef cnp.ndarray bit_positions(const small_t *task, cnp.ndarray bitmask):
     return out
 
 
-cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray run_starts, bint index,
-                   bint inverse, bint counts):
+cdef cnp.ndarray values_at(const small_t *task, cnp.ndarray a, const Py_ssize_t *positions,
+                           cnp.npy_intp groups):
+    """The items at the given positions, with the bits that they have in a."""
+    cdef Py_ssize_t width = task.keys.width, j
+    cdef const char *items = <const char *>cnp.PyArray_DATA(a)
+    values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
+    cdef char *out = <char *>cnp.PyArray_DATA(values)
+    if width == 8:
+        for j in range(groups):
+            memcpy(out + j * 8, items + positions[j] * 8, 8)
+    elif width == 4:
+        for j in range(groups):
+            memcpy(out + j * 4, items + positions[j] * 4, 4)
+    else:
+        for j in range(groups):
+            memcpy(out + j * width, items + positions[j] * width, width)
+    return values
+
+
+cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray run_starts):
     """The outputs of ascending keys; run_starts is the bitmask of the first keys of runs."""
-    cdef cnp.npy_intp size = task.size, groups
+    cdef cnp.npy_intp size = task.keys.size, groups
     cdef cnp.ndarray first_positions, inverse_out = None, counts_out = None
     cdef const Py_ssize_t *starts
     cdef Py_ssize_t g, j, stop
     values = compress_items(task, a, run_starts)
-    if not (index or inverse or counts):
+    if not (task.index or task.inverse or task.counts):
         return values, None, None, None
     first_positions = bit_positions(task, run_starts)
     starts = <const Py_ssize_t *>cnp.PyArray_DATA(first_positions)
     groups = cnp.PyArray_SIZE(first_positions)
-    if inverse:
+    if task.inverse:
         inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
-    if counts:
+    if task.counts:
         counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
     for g in range(groups):
         stop = starts[g + 1] if g + 1 < groups else size
-        if counts:
+        if task.counts:
             (<Py_ssize_t *>cnp.PyArray_DATA(counts_out))[g] = stop - starts[g]
-        if inverse:
+        if task.inverse:
             for j in range(starts[g], stop):
                 (<Py_ssize_t *>cnp.PyArray_DATA(inverse_out))[j] = g
-    return values, first_positions if index else None, inverse_out, counts_out
+    return values, first_positions if task.index else None, inverse_out, counts_out
+
+
+# ---- sorting ----------------------------------------------------------------------------
+
+
+cdef tuple by_sorting(const small_t *task, cnp.ndarray a, Scratch scratch):
+    """The outputs in ascending order, by a sort of all keys."""
+    cdef Py_ssize_t size = task.keys.size
+    cdef uint64_t *keys = <uint64_t *>scratch.alloc(size * sizeof(uint64_t))
+    # A rule begins with significant, limit and nan.
+    level.ordered_keys[log2_width(task.keys.width)](
+        task.keys.data, size, &task.keys.rule.significant, task.order_map, keys)
+    if task.keys.width == 8:
+        return sorted_outputs(task, a, scratch, keys)
+    return sorted_outputs(task, a, scratch, narrowed(keys, size))
+
+
+cdef uint32_t *narrowed(uint64_t *keys, Py_ssize_t n) noexcept:
+    """Narrow keys of at most 4 bytes to 4 bytes, in the same memory."""
+    cdef uint32_t *out = <uint32_t *>keys
+    cdef Py_ssize_t j
+    for j in range(n):
+        out[j] = <uint32_t>keys[j]
+    return out
+
+
+cdef int sort_entries(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) except -1:
+    """Sort n keys. `entries`, if not NULL, get their positions. The caller frees the sorter."""
+    cdef Py_ssize_t j
+    if sorter_start(sorter, sizeof(wide_t), n, entries != NULL) != 0:
+        raise MemoryError()
+    for j in range(n if entries != NULL else 0):
+        entries[j] = <uint32_t>j
+    sort_keys(sorter, keys, n, entries)
+    return 0
+
+
+cdef tuple sorted_outputs(const small_t *task, cnp.ndarray a, Scratch scratch, wide_t *keys):
+    cdef cnp.npy_intp size = task.keys.size, groups
+    cdef Py_ssize_t blocks = blocks_of(size), j, group = -1
+    cdef bint with_entries = task.index or task.inverse or task.keys.width < 4
+    cdef uint64_t *bits = <uint64_t *>scratch.alloc(blocks * sizeof(uint64_t))
+    cdef uint64_t nan = ordered_key_of(task.order_map, task.keys.rule.nan)
+    cdef uint32_t *entries = NULL
+    cdef Py_ssize_t *out
+    cdef cnp.ndarray first_positions = None, inverse_out = None, counts_out = None
+    cdef sorter_t sorter
+    if with_entries:
+        entries = <uint32_t *>scratch.alloc(size * sizeof(uint32_t))
+    try:
+        sort_entries(&sorter, keys, size, entries)
+        groups = mark_runs(<wide_t *>sorter.keys, size, nan, task.keys.rule.nan_unequal, bits)
+        if not with_entries:
+            values = values_of(task, a, <wide_t *>sorter.keys, bits, groups)
+    finally:
+        sorter_free(&sorter)
+    if with_entries:
+        first_positions = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(first_positions)
+        for j in range(size):
+            if (bits[j >> 6] >> (j & 63)) & 1:
+                group += 1
+                out[group] = entries[j]
+        values = values_at(task, a, out, groups)
+    if task.inverse:
+        inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
+        group = -1
+        for j in range(size):
+            group += (bits[j >> 6] >> (j & 63)) & 1
+            out[entries[j]] = group
+    if task.counts:
+        counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+        out = <Py_ssize_t *>cnp.PyArray_DATA(counts_out)
+        level.write(bits, blocks, 0, is_sparse(groups, blocks), <intptr_t *>out, groups)
+        for group in range(groups - 1):
+            out[group] = out[group + 1] - out[group]
+        out[groups - 1] = size - out[groups - 1]
+    return values, first_positions if task.index else None, inverse_out, counts_out
+
+
+cdef cnp.ndarray values_of(const small_t *task, cnp.ndarray a, const wide_t *keys,
+                           const uint64_t *bits, cnp.npy_intp groups):
+    """The items, of 4 or 8 bytes, of the sorted keys whose bits are set."""
+    values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
+    cdef wide_t *out = <wide_t *>cnp.PyArray_DATA(values)
+    level.compress[2 + (sizeof(wide_t) == 8)](
+        bits, blocks_of(task.keys.size), <const char *>keys, <char *>out, groups)
+    to_words(task.order_map, out, groups)
+    if cnp.PyArray_ISFLOAT(a):
+        restore_bits(task, <const wide_t *>cnp.PyArray_DATA(a), groups, out)
+    return values
+
+
+cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t groups,
+                       wide_t *values) noexcept:
+    """Give zero and NaN the bits of their first occurrences; several NaN keep their order."""
+    cdef Py_ssize_t i = 0, zero = 0, nans = 0, stop = groups, middle
+    cdef wide_t nan = <wide_t>task.keys.rule.nan, item
+    while zero < stop:
+        middle = (zero + stop) >> 1
+        if ordered_key_of(task.order_map, values[middle]) < ordered_key_of(task.order_map, 0):
+            zero = middle + 1
+        else:
+            stop = middle
+    if zero < groups and values[zero] != 0:
+        zero = groups
+    while zero < groups and i < task.keys.size:
+        fs_load(&item, items + i, sizeof(item))
+        if canonical(&task.keys.rule, item) == 0:
+            values[zero] = item
+            break
+        i += 1
+    while nans < groups and values[groups - 1 - nans] == nan:
+        nans += 1
+    i = 0
+    while nans and i < task.keys.size:
+        fs_load(&item, items + i, sizeof(item))
+        if canonical(&task.keys.rule, item) == nan:
+            values[groups - nans] = item
+            nans -= 1
+        i += 1
 
 
 # ---- table ------------------------------------------------------------------------------
 
 
-cdef tuple by_table(small_t *task, cnp.ndarray a, Scratch scratch, bint index, bint inverse,
-                    bint counts, bint ascending, Py_ssize_t share):
+cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssize_t share):
     """The outputs by a hash table; None if the table gives up. Repeated keys among the first BATCH
     keys give an estimate of the number of groups (the birthday problem), which decides if all keys
     are sorted instead. With share 0, keys are never sorted."""
     cdef chunk_table_t chunk_table
-    cdef cnp.npy_intp size = task.size, groups
+    cdef cnp.npy_intp size = task.keys.size, groups
     cdef Py_ssize_t sampled
-    cdef bint with_ids = inverse or counts or not task.keys.is_word
+    cdef bint with_ids = task.inverse or task.counts or not task.keys.is_word
     cdef Py_ssize_t *inverse_data = NULL
     memset(&chunk_table, 0, sizeof(chunk_table))
     inverse_out = None
-    if inverse:
+    if task.inverse:
         inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
         inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
     try:
         sampled = BATCH if share and size > BATCH else size
         chunk_table.status = table_start(&chunk_table.table, &task.keys, with_ids, size, 0, sampled)
         if chunk_table.status == 0:
-            fill(&chunk_table, &task.keys, 0, sampled, counts, inverse_data)
+            fill(&chunk_table, &task.keys, 0, sampled, task.counts, inverse_data)
         groups = chunk_table.table.length
         if chunk_table.status == 0 and sampled < size:
             groups = min(size, BATCH * BATCH // (2 * (BATCH - chunk_table.table.length) + 1))
-            if ascending and groups * share > size:
-                return by_sorting(task, a, scratch, index, inverse, counts)
+            if task.ascending and groups * share > size:
+                return by_sorting(task, a, scratch)
             if groups * 2 > size:
                 chunk_table.status = table_resize(&chunk_table.table, &task.keys, size)
         if chunk_table.status == 0 and sampled < size:
-            fill(&chunk_table, &task.keys, sampled, size, counts, inverse_data)
+            fill(&chunk_table, &task.keys, sampled, size, task.counts, inverse_data)
         if chunk_table.status == NO_MEMORY:
             raise MemoryError()
         if chunk_table.status:
             return None
-        return groups_of(task, a, scratch, &chunk_table, inverse_out, index, counts, ascending)
+        return groups_of(task, a, scratch, &chunk_table, inverse_out)
     finally:
         free_chunk_table(&chunk_table)
 
 
 cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch,
-                     const chunk_table_t *chunk_table, cnp.ndarray inverse_out, bint index,
-                     bint counts, bint ascending):
+                     const chunk_table_t *chunk_table, cnp.ndarray inverse_out):
     """The outputs of the groups of a table."""
-    cdef cnp.npy_intp groups = chunk_table.table.length, size = task.size
-    cdef Py_ssize_t *first_positions = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *order = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
-    cdef Py_ssize_t *group_ids
-    cdef uint64_t *words
+    cdef cnp.npy_intp groups = chunk_table.table.length
+    cdef uint32_t *order = <uint32_t *>scratch.alloc(groups * sizeof(uint32_t))
+    cdef cnp.ndarray first_positions = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
+    cdef Py_ssize_t *out = <Py_ssize_t *>cnp.PyArray_DATA(first_positions)
+    cdef Py_ssize_t *ranks
     cdef Py_ssize_t g, j
     cdef cnp.ndarray counts_out = None
-    if ascending:
-        words = <uint64_t *>scratch.alloc(groups * sizeof(uint64_t))
-        for g in range(groups):
-            words[g] = key_at(&task.keys, chunk_table.table.first_positions[g])
-        sort_positions(task, words, groups, order, scratch)
+    if task.ascending:
+        sort_groups(task, chunk_table, scratch, order)
     else:
         for g in range(groups):
-            order[g] = g
+            order[g] = <uint32_t>g
     for g in range(groups):
-        first_positions[g] = chunk_table.table.first_positions[order[g]]
-    values = values_at(task, a, first_positions, groups)
-    index_out = array_of(first_positions, groups) if index else None
-    if counts:
+        out[g] = chunk_table.table.first_positions[order[g]]
+    values = values_at(task, a, out, groups)
+    if task.counts:
         counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
         for g in range(groups):
             (<Py_ssize_t *>cnp.PyArray_DATA(counts_out))[g] = chunk_table.table.counts[order[g]]
-    if ascending and inverse_out is not None:
+    if task.ascending and inverse_out is not None:
+        ranks = <Py_ssize_t *>scratch.alloc(groups * sizeof(Py_ssize_t))
         for g in range(groups):
-            first_positions[order[g]] = g
-        group_ids = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
-        for j in range(size):
-            group_ids[j] = first_positions[group_ids[j]]
-    return values, index_out, inverse_out, counts_out
+            ranks[order[g]] = g
+        out = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
+        for j in range(task.keys.size):
+            out[j] = ranks[out[j]]
+    return values, first_positions if task.index else None, inverse_out, counts_out
+
+
+cdef int sort_groups(const small_t *task, const chunk_table_t *chunk_table, Scratch scratch,
+                     uint32_t *order) except -1:
+    """Write the order of the groups of a table by their words."""
+    cdef Py_ssize_t groups = chunk_table.table.length, g
+    cdef uint64_t *words = <uint64_t *>scratch.alloc(groups * sizeof(uint64_t))
+    cdef sorter_t sorter
+    for g in range(groups):
+        words[g] = key_at(&task.keys, chunk_table.table.first_positions[g])
+    to_ordered_keys(&task.keys.rule, task.order_map, 8 * task.keys.width, words, groups)
+    try:
+        if task.keys.width == 8:
+            return sort_entries(&sorter, words, groups, order)
+        return sort_entries(&sorter, narrowed(words, groups), groups, order)
+    finally:
+        sorter_free(&sorter)

@@ -16,19 +16,17 @@ from libc.string cimport memcpy, memset
 from fastsel._core.parallel cimport Job, scan
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_intp, new_u64, new_u8
-from fastsel._simd.blocks cimport blocks_of, fs_level_t, is_sparse, log2_width
-from fastsel._simd.levels cimport fs_level
-from fastsel._unique.keys cimport BATCH, describe_keys
+from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
+from fastsel._simd.levels cimport level
+from fastsel._unique.keys cimport BATCH, describe_keys, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t)
 from fastsel._unique.quantiles cimport Quantiles
 from fastsel._unique.sample cimport draw
-from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys, word_t
+from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     PART_KEYS = 4096             # minimum of a part, unless there are fewer keys
@@ -40,14 +38,12 @@ cdef enum:
 cdef class ScatterByValue(Scatter):
     """Words are ordered keys; a part has the words between two quantiles."""
     cdef Quantiles quantiles
-    cdef uint64_t[3] rule         # significant, limit, nan: makes keys canonical
     cdef uint64_t[3] order_map        # sign, negative, minimum: makes ordered keys
 
     def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
                  tuple order_map not None, tuple seeds not None, bint positions, int threads):
         describe_keys(&self.keys, data, size, rule, None, seeds)
         self.owned, self.order_map = data, order_map
-        self.rule = (self.keys.rule.significant, self.keys.rule.limit, self.keys.rule.nan)
         self.quantiles = self.sampled_quantiles(max(1, min(MAX_PARTS, size // PART_KEYS)))
         self.describe(self.quantiles.parts, None, positions, threads)
 
@@ -62,7 +58,7 @@ cdef class ScatterByValue(Scatter):
         draw(self.keys.data, self.keys.size, width, n, <Py_ssize_t>(self.keys.factor >> 33),
              <char *>&items[0])
         level.ordered_keys[log2_width(width)](
-            <char *>&items[0], n, self.rule, self.order_map, &sample[0])
+            <char *>&items[0], n, &self.keys.rule.significant, self.order_map, &sample[0])
         view = cnp.PyArray_SimpleNewFromData(1, <cnp.npy_intp *>&n, cnp.NPY_UINT64, &sample[0])
         cnp.PyArray_Sort(view, 0, cnp.NPY_QUICKSORT)
         return Quantiles(sample, parts)
@@ -70,7 +66,7 @@ cdef class ScatterByValue(Scatter):
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:
         cdef Py_ssize_t width = self.keys.width
         level.ordered_keys[log2_width(width)](
-            self.keys.data + start * width, n, self.rule, self.order_map, words)
+            self.keys.data + start * width, n, &self.keys.rule.significant, self.order_map, words)
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
         cdef uint64_t[BATCH] keys
@@ -96,9 +92,9 @@ def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not Non
         return None
     groups = job.groups[job.chunks]
     if index:
-        index_out = new_result(1, &groups, cnp.NPY_INTP)
+        index_out = new_result(groups, cnp.NPY_INTP)
     if counts:
-        counts_out = new_result(1, &groups, cnp.NPY_INTP)
+        counts_out = new_result(groups, cnp.NPY_INTP)
     values = job.values_of_groups(index_out, counts_out, threads)
     if inverse:
         read_back(job.scatter, job.scatter.positions, job.groups, job.inverse, threads)
@@ -111,14 +107,12 @@ def sorted_positions(cnp.ndarray data not None, Py_ssize_t size, tuple rule not 
     positions indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
     cdef SortParts job = sorted_parts(data, size, rule, order_map, seeds, True, False, True, True,
                                       threads)
-    cdef cnp.npy_intp length = size, ends
     cdef cnp.ndarray indices, offsets
     if job is None:
         return None
-    ends = job.groups[job.chunks] + 1
-    indices = new_result(1, &length, cnp.NPY_INTP)
-    offsets = new_result(1, &ends, cnp.NPY_INTP)
-    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[ends - 1] = size
+    indices = new_result(size, cnp.NPY_INTP)
+    offsets = new_result(job.groups[job.chunks] + 1, cnp.NPY_INTP)
+    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[job.groups[job.chunks]] = size
     return job.values_of_groups(indices, offsets, threads), indices, offsets
 
 
@@ -129,14 +123,13 @@ cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
-    cdef cnp.npy_intp length = size
     cdef cnp.ndarray inverse_out = None
     if with_entries and size >= <Py_ssize_t>1 << 32:
         return None
     scatter = ScatterByValue(data, size, rule, order_map, seeds, with_entries, threads)
     scatter_keys(scatter, threads)
     if inverse:
-        inverse_out = new_result(1, &length, cnp.NPY_INTP)
+        inverse_out = new_result(size, cnp.NPY_INTP)
     job = SortParts(scatter, inverse_out, merged, all_positions)
     if job.longest >= MAX_PART_KEYS:
         return None
@@ -198,37 +191,36 @@ cdef class SortParts(Job):
         else:
             self.sort(k, <uint64_t *>self.scatter.words)
 
-    cdef void sort(self, Py_ssize_t part, word_t *words) noexcept nogil:
+    cdef void sort(self, Py_ssize_t part, wide_t *words) noexcept nogil:
         cdef Py_ssize_t start = self.scatter.start_of(part)
         cdef Py_ssize_t n = self.scatter.start_of(part + 1) - start
         cdef uint64_t *bits = &self.run_starts[self.first_block(part)]
-        cdef uint64_t nan = ordered_key_of(self.scatter.order_map, self.scatter.rule[2])
+        cdef uint64_t nan = ordered_key_of(self.scatter.order_map, self.scatter.keys.rule.nan)
         cdef uint32_t *entries = NULL
         cdef Py_ssize_t groups = n, j
         cdef sorter_t sorter
-        if sorter_start(&sorter, sizeof(word_t), n, self.with_entries) != 0:
-            self.no_memory = True
-            sorter_free(&sorter)
-            return
         if self.inverse is not None:
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
-            if entries == NULL:
-                self.no_memory = True
-                sorter_free(&sorter)
-                return
+        if (sorter_start(&sorter, sizeof(wide_t), n, self.with_entries) != 0
+                or self.inverse is not None and entries == NULL):
+            self.no_memory = True
+            sorter_free(&sorter)
+            free(entries)
+            return
+        if self.inverse is not None:
             for j in range(n):
                 entries[j] = <uint32_t>j
         elif self.with_entries:
             entries = &self.scatter.positions[start]
         sort_keys(&sorter, words + start, n, entries)
         if self.merged:
-            groups = mark_runs(<word_t *>sorter.keys, n, nan,
+            groups = mark_runs(<wide_t *>sorter.keys, n, nan,
                                self.scatter.keys.rule.nan_unequal, bits)
         else:
             memset(bits, 0xff, blocks_of(n) * sizeof(uint64_t))
             if n & 63:
                 bits[n >> 6] = (<uint64_t>1 << (n & 63)) - 1
-        level.compress[2 + (sizeof(word_t) == 8)](
+        level.compress[2 + (sizeof(wide_t) == 8)](
             bits, blocks_of(n), <char *>sorter.keys, <char *>(words + start), groups)
         if self.with_entries and not self.all_positions:
             level.compress[2](bits, blocks_of(n), <char *>entries, <char *>sorter.entries, groups)
@@ -256,9 +248,8 @@ cdef class SortParts(Job):
 
     cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
         """The words of all groups; fills index and counts, if they are not None."""
-        cdef cnp.npy_intp groups = self.groups[self.chunks]
         cdef int kind = cnp.NPY_UINT32 if self.scatter.four_bytes else cnp.NPY_UINT64
-        values = new_result(1, &groups, kind)
+        values = new_result(self.groups[self.chunks], kind)
         WriteGroups(self, values, index, counts).run(threads)
         return values
 

@@ -17,15 +17,13 @@ from libc.string cimport memcpy, memset
 from fastsel._core.parallel cimport Job, chunk_count, round_start
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_block
-from fastsel._simd.blocks cimport blocks_of, fs_level_t
-from fastsel._simd.levels cimport fs_level
+from fastsel._simd.blocks cimport blocks_of
+from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
 from fastsel._unique.keys cimport BATCH, describe_keys, key_at, keys_t, load_words, prefetch_keys
 from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 
 cnp.import_array()
-
-cdef const fs_level_t *level = fs_level()
 
 cdef enum:
     MAX_MISSED = 8          # batches in a row in which most keys are not recent
@@ -40,7 +38,6 @@ cdef class Tables:
         """There are `size` > 0 keys. A chunk table grows for at most max_groups groups; expected is
         an estimate of the number of groups, or 0. skips_unequal: keys that equal no other do not
         become groups; then there are neither inverse nor counts. with_ids: the tables have ids."""
-        cdef cnp.npy_intp length = size
         describe_keys(&self.keys, data, size, rule, unequal, seeds)
         self.owned, self.threads = (data, unequal), threads
         self.max_groups, self.expected, self.counted = max_groups, min(expected, max_groups), counts
@@ -54,7 +51,7 @@ cdef class Tables:
         self.tables = <chunk_table_t *>self.block.data
         memset(self.tables, 0, self.key_chunks * sizeof(chunk_table_t))
         if inverse:
-            self.inverse = new_result(1, &length, cnp.NPY_INTP)
+            self.inverse = new_result(size, cnp.NPY_INTP)
 
     def find(self):
         """Find the groups. Returns False if a chunk has too many groups, or needs too many
@@ -79,12 +76,11 @@ cdef class Tables:
         """(inverse, counts), None for an output that is not wanted. Counts are in order of first
         occurrence. The inverse has group ids in this order, or the ranks of the groups."""
         cdef const table_t *whole = &self.tables[0].table
-        cdef cnp.npy_intp length = whole.length
-        cdef Py_ssize_t step = 1, g
+        cdef Py_ssize_t length = whole.length, step = 1, g
         cdef Py_ssize_t *group_ids
         cdef cnp.ndarray counts = None
         if self.counted:
-            counts = new_result(1, &length, cnp.NPY_INTP)
+            counts = new_result(length, cnp.NPY_INTP)
             memcpy(cnp.PyArray_DATA(counts), whole.counts, length * sizeof(Py_ssize_t))
         if self.inverse is not None and (ranks is not None or self.key_chunks > 1):
             group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))

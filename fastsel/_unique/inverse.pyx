@@ -1,0 +1,99 @@
+"""The inverse in another order of the groups; and from the inverse, for few groups, the positions
+of the keys of each group.
+
+The latter is the scatter of scatter.pyx, with groups instead of parts: each chunk counts its keys
+of each group, an exclusive scan of the counts says where each chunk writes to each group, and each
+chunk writes the positions of its keys. For many groups, sorting.pyx finds the positions.
+"""
+cimport numpy as cnp
+from libc.string cimport memset
+
+from fastsel._core.parallel cimport Job, chunk_count, round_start
+from fastsel._core.results cimport new_result
+from fastsel._core.scratch cimport new_intp
+
+cnp.import_array()
+
+
+def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
+    """Replace each group id by its rank. Every item of inverse is less than the length of ranks:
+    otherwise memory behind ranks is read."""
+    cdef Relabel job = Relabel()
+    job.ranks, job.inverse = ranks, inverse
+    job.units = inverse.shape[0]
+    job.chunks = chunk_count(job.units, threads, 3 * sizeof(Py_ssize_t))
+    job.run(threads)
+
+
+cdef class Relabel(Job):
+    cdef const Py_ssize_t[::1] ranks
+    cdef Py_ssize_t[::1] inverse
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] ranks = self.ranks
+        cdef Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t i
+        for i in range(self.begin(k), self.begin(k + 1)):
+            inverse[i] = ranks[inverse[i]]
+
+
+def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, int threads):
+    """(indices, offsets): the positions of group g are indices[offsets[g]:offsets[g + 1]],
+    ascending. Every item of inverse is less than `groups`, and no other thread writes to inverse:
+    otherwise memory behind the results is overwritten."""
+    cdef WritePositions job = WritePositions(inverse, groups, threads)
+    indices = new_result(inverse.shape[0], cnp.NPY_INTP)
+    offsets = new_result(groups + 1, cnp.NPY_INTP)
+    job.run_rounds(job.rounds, threads)
+    job.scan_counts(offsets)
+    job.indices = indices
+    job.run_rounds(job.rounds, threads)
+    return indices, offsets
+
+
+cdef class WritePositions(Job):
+    """Two passes over chunks of the inverse, in rounds, so that signals are handled in time. The
+    first counts the keys of each group, the second writes their positions."""
+    cdef const Py_ssize_t[::1] inverse
+    cdef Py_ssize_t groups
+    cdef Py_ssize_t rounds
+    cdef Py_ssize_t[::1] next_entry   # [chunk][group]: count, then index of the next entry
+    cdef Py_ssize_t[::1] indices      # None in the first pass
+
+    def __init__(self, const Py_ssize_t[::1] inverse, Py_ssize_t groups, int threads):
+        self.inverse, self.groups, self.indices = inverse, groups, None
+        # All chunks together have at most as many counts as there are keys.
+        self.chunks = max(1, min(<Py_ssize_t>threads, inverse.shape[0] // max(1, groups)))
+        self.rounds = chunk_count(inverse.shape[0] // self.chunks, 1, 2 * sizeof(Py_ssize_t))
+        self.next_entry = new_intp(max(1, self.chunks * groups))
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef const Py_ssize_t[::1] inverse = self.inverse
+        cdef Py_ssize_t[::1] next_entry = self.next_entry, indices = self.indices
+        cdef Py_ssize_t row = k % self.chunks * self.groups, i, at
+        cdef Py_ssize_t start = round_start(inverse.shape[0], self.chunks, self.rounds, k)
+        cdef Py_ssize_t stop = round_start(
+            inverse.shape[0], self.chunks, self.rounds, k + self.chunks)
+        if indices is None:
+            if k < self.chunks:
+                memset(&next_entry[row], 0, self.groups * sizeof(Py_ssize_t))
+            for i in range(start, stop):
+                next_entry[row + inverse[i]] += 1
+            return
+        for i in range(start, stop):
+            at = next_entry[row + inverse[i]]
+            next_entry[row + inverse[i]] = at + 1
+            indices[at] = i
+
+    cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
+        """Turn the counts into offsets into `indices`."""
+        cdef Py_ssize_t[::1] counts = self.next_entry
+        cdef Py_ssize_t g, k, at, count, total = 0
+        for g in range(self.groups):
+            offsets[g] = total
+            for k in range(self.chunks):
+                at = k * self.groups + g
+                count = counts[at]
+                counts[at] = total
+                total += count
+        offsets[self.groups] = total
