@@ -6,8 +6,8 @@ from fastsel._core import _dtypes
 from fastsel._unique.dense import dense
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presence import ascending_values
-from fastsel._unique.small_unique import unique_small
 from fastsel._unique.scatter import ScatterByHash
+from fastsel._unique.small_unique import unique_small
 from fastsel._unique.sorting import ScatterByValue, sorted_groups
 from fastsel._unique.tables import Tables
 
