@@ -24,6 +24,11 @@ RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # which most processors have
 BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # of this level
+# Functions whose calls are those of a row, or part of them.
+ALSO = {
+    "unique_first": ["unique_values"],
+    "unique_all": ["unique_all", "unique_counts", "unique_inverse"],
+}
 TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.DOTALL)
 
 
@@ -43,6 +48,11 @@ def results_of(level):
     return json.loads((RESULTS / f"{level}.json").read_text())
 
 
+def functions_of(results):
+    """The functions that a row names."""
+    return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
+
+
 def with_table(text, results):
     """The README with the table of these results in place of the one it has."""
     return TABLE.sub(lambda found: table(results), text)
@@ -57,11 +67,16 @@ def table(results):
     for op, means in results["means"].items():
         ratios = [means[name] for name in ("over_numpy", "over_best")]
         texts = [f"{ratio:.1f}" if ratio else "-" for ratio in ratios]
-        columns = [f"`{CALLS.get(op, op)}`", str(means["cells"]), *texts, str(means["losses"])]
+        columns = [calls_of(op), str(means["cells"]), *texts, str(means["losses"])]
         lines.append(f"| {' | '.join(columns)} |")
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     where = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
     return "\n".join([*lines, "", f"{where}; {versions}.", ""])
+
+
+def calls_of(op):
+    """The call of a row, and the functions for which the row stands as well."""
+    return ", ".join(f"`{call}`" for call in (CALLS.get(op, op), *ALSO.get(op, [])))
 
 
 def draw(results, picture):

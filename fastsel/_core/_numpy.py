@@ -32,8 +32,9 @@ def copy_of(function, namespace):
 
 
 def _copies():
-    """The copies. The copied functions of one NumPy module share a copy of its namespace, in which
-    all functions of the module are copies, and numpy is a module with the copies."""
+    """The copies. The copied functions of one NumPy module share a copy of its namespace.
+    There, the module's own functions are copies, too, and the name numpy is a module that has the
+    copies."""
     namespaces = {id(f.__globals__): dict(f.__globals__) for f in IMPLEMENTATIONS.values()}
     copies = {
         name: copy_of(function, namespaces[id(function.__globals__)])

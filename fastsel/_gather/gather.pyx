@@ -176,9 +176,9 @@ cdef class GatherRows(Job):
 
     cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *found,
                            Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-        """Write the offsets of n rows to found, from the start of their batch. If an index is out
-        of bounds, returns False and notes the first fault of chunk k: then the caller must not use
-        found, or memory outside of the data is read.
+        """Write to found the byte offset of each of n rows, from the start of its batch. If an
+        index is out of bounds, returns False and notes the first fault of chunk k: then the caller
+        must not use found, or memory outside of the data is read.
 
         n is at most ROWS: otherwise the stack is overwritten. indices has n rows from `row` on:
         otherwise memory behind them is read.

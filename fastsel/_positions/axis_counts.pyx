@@ -54,8 +54,9 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
 
 @cython.final
 cdef class CountAxes(Job):
-    """Count all items. Chunks are ranges of one axis. Rounds are ranges of a reduced axis, which
-    may be the same axis, so that signals are handled in time."""
+    """Count the non-zero items. Chunks are ranges of one axis. So that signals are handled in time,
+    the work is also divided into rounds: ranges of a reduced axis, which may be the axis of the
+    chunks."""
     cdef strided_t items              # axes by descending stride
     cdef truth_t truth
     cdef Py_ssize_t[MAX_DIMS] steps   # by axis: counts from index to index; 0 for a reduced axis
@@ -75,7 +76,7 @@ cdef class CountAxes(Job):
         cdef int k, last
         axes.data = <char *>cnp.PyArray_DATA(items)
         axes.size = cnp.PyArray_SIZE(items)
-        axes.ndim = 1                 # a reduced axis, in case there is no other one
+        axes.ndim = 1                 # a reduced axis of length 1: there always is one
         axes.shape[0], axes.strides[0], self.steps[0] = 1, 0, 0
         for k in range(<int>axis_order.shape[0]):
             length = cnp.PyArray_DIM(items, <int>axis_order[k])
@@ -113,8 +114,8 @@ cdef class CountAxes(Job):
         self.rounds = chunk_count(length, 1, nbytes // self.chunks // max(1, length))
 
     cdef int longest_axis(self, bint reduced, bint remaining) noexcept:
-        """The longest axis of the reduced axes, the remaining axes or both. If several are longest,
-        it is a remaining axis."""
+        """The longest of the reduced axes, of the axes that remain in the result, or of both. Of
+        axes of equal length, one that remains is preferred."""
         cdef int axis, found = 0
         for axis in range(1, self.items.ndim):
             if not (remaining if self.steps[axis] else reduced):
@@ -127,8 +128,8 @@ cdef class CountAxes(Job):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef strided_t view = self.items
         cdef Py_ssize_t chunk = k % self.chunks
-        cdef Py_ssize_t start = select_chunk(&view, self.chunk_axis, self.chunks, chunk)
-        select_chunk(&view, self.round_axis, self.rounds, k // self.chunks)
+        cdef Py_ssize_t start = narrow_to_chunk(&view, self.chunk_axis, self.chunks, chunk)
+        narrow_to_chunk(&view, self.round_axis, self.rounds, k // self.chunks)
         if view.size:
             self.count_planes(
                 &view, 0, view.data, (chunk * self.size if self.copies > 1 else 0)
@@ -136,9 +137,9 @@ cdef class CountAxes(Job):
 
     cdef void count_planes(self, const strided_t *view, int axis, const char *items,
                            Py_ssize_t first) noexcept nogil:
-        """Count every plane of the last two axes. items is the address of an item, and first the
-        index of its count: otherwise other counts change, or memory outside of the arrays is
-        used."""
+        """Count the non-zero items, one plane of the last two axes at a time. items points to the
+        first item of view from axis on, and first is the index of its count: otherwise other counts
+        change, or memory outside of the arrays is used."""
         cdef int inner = view.ndim - 1
         cdef Py_ssize_t k
         if axis == inner:
@@ -161,25 +162,25 @@ cdef class CountAxes(Job):
         """Count the items of each row from their bits; adjacent short rows are packed together.
         items has `rows` rows of `length` items: otherwise memory beyond them is read."""
         cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one word more
-        cdef Py_ssize_t together = 1, left, n
+        cdef Py_ssize_t joined = 1, left, n
         if row_stride == length * stride:
-            together = max(1, FLAG_ITEMS // length)
+            joined = max(1, FLAG_ITEMS // length)
         elif length < MIN_ROW and step:
             self.count_columns(items, stride, length, row_stride, rows, first, step)
             return
         while rows:
-            together = min(together, rows)
-            left = together * length
+            joined = min(joined, rows)
+            left = joined * length
             while left:
                 n = min(left, FLAG_ITEMS)
                 pack_run(level, &self.truth, items, stride, n, bits)
                 level.add_rows(
-                    bits, together, n // together, <intptr_t *>&self.counts[first], step)
+                    bits, joined, n // joined, <intptr_t *>&self.counts[first], step)
                 items += n * stride
                 left -= n
-            items += together * (row_stride - length * stride)
-            first += together * step
-            rows -= together
+            items += joined * (row_stride - length * stride)
+            first += joined * step
+            rows -= joined
 
     cdef void count_columns(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
                             Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
@@ -191,38 +192,38 @@ cdef class CountAxes(Job):
         cdef uint8_t[FLAG_ITEMS] flags
         cdef bint side_by_side = self.truth.words == 1 and stride == self.truth.width
         cdef Py_ssize_t width = self.truth.width if side_by_side else 1
-        cdef Py_ssize_t start = 0, columns, left, together, n, k
+        cdef Py_ssize_t start = 0, columns, left, joined, n, k
         cdef const char *row
         while start < length:
             columns = min(length - start, FLAG_ITEMS)
             row = items + start * stride
             left = rows
             while left:
-                together = 1
+                joined = 1
                 if row_stride == columns * stride:
-                    together = min(left, FLAG_ITEMS // columns)
-                n = min(left // together, MAX_ROWS)
-                left -= n * together
-                memset(sums, 0, together * columns * width)
+                    joined = min(left, FLAG_ITEMS // columns)
+                n = min(left // joined, MAX_ROWS)
+                left -= n * joined
+                memset(sums, 0, joined * columns * width)
                 if side_by_side:
                     level.add_columns[log2_width(width)](
-                        row, together * row_stride, n, self.truth.significant[0],
-                        together * columns, sums)
+                        row, joined * row_stride, n, self.truth.significant[0],
+                        joined * columns, sums)
                 else:
                     for k in range(n):
-                        test_run(&self.truth, row + k * together * row_stride, stride,
-                                 together * columns, flags)
+                        test_run(&self.truth, row + k * joined * row_stride, stride,
+                                 joined * columns, flags)
                         level.add_columns[0](
-                            <const char *>flags, 0, 1, 0xff, together * columns, sums)
-                row += n * together * row_stride
+                            <const char *>flags, 0, 1, 0xff, joined * columns, sums)
+                row += n * joined * row_stride
                 if width == 1:
-                    self.add_sums(<uint8_t *>sums, together, columns, first + start * step, step)
+                    self.add_sums(<uint8_t *>sums, joined, columns, first + start * step, step)
                 elif width == 2:
-                    self.add_sums(<uint16_t *>sums, together, columns, first + start * step, step)
+                    self.add_sums(<uint16_t *>sums, joined, columns, first + start * step, step)
                 elif width == 4:
-                    self.add_sums(<uint32_t *>sums, together, columns, first + start * step, step)
+                    self.add_sums(<uint32_t *>sums, joined, columns, first + start * step, step)
                 else:
-                    self.add_sums(<uint64_t *>sums, together, columns, first + start * step, step)
+                    self.add_sums(<uint64_t *>sums, joined, columns, first + start * step, step)
             start += columns
 
     cdef void add_sums(self, const word_t *sums, Py_ssize_t rows, Py_ssize_t columns,
@@ -236,9 +237,9 @@ cdef class CountAxes(Job):
                 counts[first + j * step] += <Py_ssize_t>sums[k * columns + j]
 
 
-cdef Py_ssize_t select_chunk(strided_t *view, int axis, Py_ssize_t chunks,
-                             Py_ssize_t k) noexcept nogil:
-    """Reduce an axis to its chunk k. Returns where the chunk starts. view has this axis:
+cdef Py_ssize_t narrow_to_chunk(strided_t *view, int axis, Py_ssize_t chunks,
+                                Py_ssize_t k) noexcept nogil:
+    """Narrow the view to chunk k of an axis. Returns where the chunk starts. view has this axis:
     otherwise memory beyond its shape is overwritten."""
     cdef Py_ssize_t length = view.shape[axis], start = chunk_start(length, chunks, k)
     view.data += start * view.strides[axis]

@@ -89,7 +89,7 @@ def intersect1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Changes nothing: repeated values do no harm.
+        Accepted as in NumPy; repeated values do no harm.
     return_indices : bool, optional
         Also return where the values first occur in each of the flattened arrays.
     axis : int, optional
@@ -101,17 +101,21 @@ def intersect1d(
     values : ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
         Equal items have the bits of the first one in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
-        One array if only the values are wanted, otherwise a tuple.
+        Positions of the first occurrences in the flattened `ar1` and `ar2`, or along `axis`. Only
+        with `return_indices`: then the result is the tuple (values, index1, index2).
 
     Raises
     ------
     TypeError
         If the arrays have no common dtype, or objects cannot be ordered.
+    AxisError, TypeError, ValueError
+        If `axis` is out of range or not an integer, if slices have objects, or if the arrays differ
+        in length along another axis.
 
     Notes
     -----
-    The notes of `isin` apply, and then the notes of `unique` to the items that are in both arrays,
-    which are copied. Subclasses go to NumPy.
+    Items that are in both arrays are found as by `isin`, and copied; the notes of `unique` apply to
+    the copy. Subclasses go to NumPy.
 
     Examples
     --------
@@ -290,7 +294,7 @@ def setxor1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Changes nothing: repeated values do no harm.
+        Accepted as in NumPy; repeated values do no harm.
     axis : int, optional
         Take the slices along this axis as items. The arrays have the same lengths along all other
         axes.

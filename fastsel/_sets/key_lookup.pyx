@@ -27,8 +27,8 @@ cdef extern from *:
     #endif
     }
 
-    /* Sets *first to position if it is -1 or greater. Other threads may set it at the same time; in
-       most calls nothing changes. */
+    /* Sets *first to position if *first is -1 or greater than position. Other threads may set
+       *first at the same time; most calls change nothing. */
     static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
     {
     #if defined(_MSC_VER)
@@ -62,7 +62,9 @@ cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1:
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
-    """Add the tests to an empty table, and look up the items. Returns 0 or a status."""
+    """Add the tests from `test` to stop_test - 1 to an empty table, and look up the items from
+    `item` to stop_item - 1. If tests.found is wanted, look up the tests among the marked slots.
+    Returns 0 or a status."""
     cdef uint8_t *marks = NULL
     cdef Py_ssize_t status
     table.skips_unequal = True
@@ -158,7 +160,8 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
 cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot) noexcept nogil:
     """The group id, plus one, of a slot from `find_keys`; 0 for slot 0. The only branch is for the
-    key without a slot, which nobody can foresee, so it is never mispredicted."""
+    seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it, and the
+    branch is predicted well."""
     if slot > <uint64_t>1 << table.slot_bits:
         return table.seed_id_plus_1
     return table.ids_plus_1[slot - (slot != 0)] & (0 - <uint32_t>(slot != 0))

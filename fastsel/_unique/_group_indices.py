@@ -53,22 +53,24 @@ def group_indices(
     GroupIndices
         Named tuple (values, indices, offsets). The values are those of ``unique(ar, axis=axis)``.
         The positions of ``values[k]`` in the flattened array, or along the axis, are
-        ``indices[offsets[k]:offsets[k + 1]]``, ascending. Both are of intp; `indices` has each
-        position once, `offsets` has one item more than there are groups: 0 first, the size last.
+        ``indices[offsets[k]:offsets[k + 1]]``, ascending. `indices` and `offsets` are of intp.
+        `indices` has each position once, `offsets` has one item more than there are groups: 0
+        first, the size last.
 
     Raises
     ------
     AxisError, TypeError
-        As `unique`.
+        As for `unique`.
 
     Notes
     -----
     Numbers of 4 or 8 bytes with many groups are sorted once, with their positions, if the values
     are to ascend. Other arrays are grouped as by ``unique(ar, return_inverse=True)``; then each
     position is written to its group, in one stable pass for few groups, and by a sort of the
-    inverse for many. Extra memory is that of `unique`, and up to 21 bytes for each item. What
-    `unique` leaves to NumPy is grouped by NumPy. The result is the same for every number of threads
-    and every seed. `numpy.split` makes an array of each group, and a loop a dict of views.
+    inverse for many. Extra memory: as much as `unique` needs, and up to 21 bytes for each item.
+    Arrays that `unique` leaves to NumPy are grouped by NumPy. The result is the same for every
+    number of threads and every seed. ``numpy.split(indices, offsets[1:-1])`` makes an array of
+    each group; a loop makes a dict of views.
 
     Examples
     --------

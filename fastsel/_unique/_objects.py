@@ -34,11 +34,12 @@ def groups_of(flat, wanted, equal_nan, sorted):
 
 
 def groups_by_hash(flat, wanted, equal_nan):
-    """The Groups by Python's hash and equality; None if an object has no hash. All NaN are one
-    group, or each NaN is its own; so is a missing string, unless it equals itself."""
+    """The Groups by Python's hash and equality; None if an object has no hash. With equal_nan, all
+    NaN are one group; otherwise each NaN is a group. So it is with missing strings that do not
+    equal themselves."""
     items = flat.tolist()
-    missing, doubtful = object(), flat.dtype.kind == "T"
-    keys = ((missing if equal_nan else object()) if is_nan(x, doubtful) else x for x in items)
+    missing, if_it_raises = object(), flat.dtype.kind == "T"
+    keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
         first_positions, inverse = first_objects(keys, wanted.inverse or wanted.counts)
@@ -49,12 +50,13 @@ def groups_by_hash(flat, wanted, equal_nan):
     return Groups(flat[index], index, inverse, counts)
 
 
-def is_nan(item, doubtful=False):
-    """Does the object differ from itself? `doubtful` if its comparison raises an error."""
+def is_nan(item, if_it_raises=False):
+    """Does the object differ from itself? Returns if_it_raises if its comparison raises an
+    error."""
     try:
         return bool(item != item)
     except Exception:  # the functions that compare objects raise it again
-        return doubtful
+        return if_it_raises
 
 
 def _in_order(items, inverse):
@@ -72,9 +74,9 @@ def _in_order(items, inverse):
 def _strings(items):
     """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for others.
 
-    The keys are hashes of 8 bytes, and each string is compared with the first one of its hash. None
-    also if two of them differ: by chance in one of 2^64 pairs, or if another thread changes the
-    array.
+    The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
+    Returns None, too, if these two differ: by chance in one of 2^64 pairs, or if another thread
+    changes the array.
     """
     threads = _threads.for_bytes(items.nbytes, _plan.COST)
     hashes = strings.hashes_of(items, _keys.SEEDS, threads)

@@ -9,18 +9,18 @@ from fastsel._unique.objects import take_objects
 
 
 class Found(NamedTuple):
-    """All outputs, None for those not wanted; the inverse is flat."""
+    """All outputs; an output that is not wanted is None. The inverse is 1-d."""
 
     values: np.ndarray
     index: np.ndarray | None
     inverse: np.ndarray | None
     counts: np.ndarray | None
     indices: np.ndarray | None = None  # the positions of all keys, group after group
-    offsets: np.ndarray | None = None  # where each group begins among them, and the last one ends
+    offsets: np.ndarray | None = None  # group k has indices[offsets[k]:offsets[k + 1]]
 
 
 def outputs(found, inverse_shape):
-    """What unique returns: the values, or a tuple of its outputs that are not None."""
+    """The result of unique: the values, or a tuple of all outputs that are not None."""
     values, index, inverse, counts = found[:4]
     if inverse is not None:
         inverse = inverse.reshape(inverse_shape)

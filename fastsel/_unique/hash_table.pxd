@@ -1,10 +1,10 @@
 """A hash table of keys: open addressing, linear probing, at most half full.
 
-A slot has a word of 4 or 8 bytes. Groups get ids in the order in which their first keys are added.
-Only a table with ids knows the group of each slot. A table without ids is smaller, and enough for
-words if neither inverse nor counts are wanted.
+A slot has 4 or 8 bytes: word ^ seed of its key, or 0 if the slot is empty. Groups get ids in the
+order in which their first keys are added. Only a table with ids knows the group of each slot. A
+table without ids is smaller, and enough for words if neither inverse nor counts are wanted.
 
-A slot has word ^ seed, and 0 if it is empty. So only one word looks like an empty slot: the seed
+Only one word looks like an empty slot: the seed
 itself, which nobody can guess. The seed has no slot, and keys that equal no other have none. At
 most half of the slots are in use, so that each probe ends at an empty slot.
 """
@@ -13,13 +13,12 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
-    # Statuses beside 0: there is no memory; there would be more groups than max_groups; there were
-    # too many probes, as with keys made to collide.
-    NO_MEMORY = -1
-    TOO_MANY = -2
-    FLOODED = -3
+    # Statuses beside 0.
+    NO_MEMORY = -1          # an allocation failed
+    TOO_MANY = -2           # there may be more than max_groups groups
+    FLOODED = -3            # too many probes: the keys may be made to collide
     FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
-    PREFETCHED_SLOT_BITS = 15   # log2 of the slots from which on a table exceeds a core's cache
+    PREFETCHED_SLOT_BITS = 15   # log2 of slots; larger ones exceed a core's cache
     # The budget of extra probes for each key; a table begins with the budget of a batch. Random
     # keys need at most 0.4 extra probes per key.
     PROBES_PER_KEY = 16

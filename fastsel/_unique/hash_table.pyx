@@ -33,19 +33,20 @@ cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize
     """Start a table with room for the expected keys. Returns 0 or NO_MEMORY; in both cases the
     caller frees the table. A table of keys that are not words must have ids: without them, keys
     cannot be compared."""
-    cdef size_t room
+    cdef size_t group_bytes
     memset(table, 0, sizeof(table_t))
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.max_groups, table.skip_bits = max_groups, skip_bits
     table.slot_bits = slot_bits_for(expected)
-    room = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
+    # One more: add_unknown writes entry `length` before it knows whether the key is new.
+    group_bytes = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
     table.slots = <char *>alloc(<size_t>table.width << table.slot_bits)
-    table.first_positions = <Py_ssize_t *>alloc(room)
+    table.first_positions = <Py_ssize_t *>alloc(group_bytes)
     if table.slots == NULL or table.first_positions == NULL:
         return NO_MEMORY
     if with_ids:
         table.ids_plus_1 = <uint32_t *>alloc(sizeof(uint32_t) << table.slot_bits)
-        table.counts = <Py_ssize_t *>alloc(room)
+        table.counts = <Py_ssize_t *>alloc(group_bytes)
         if table.ids_plus_1 == NULL or table.counts == NULL:
             return NO_MEMORY
     table_clear(table)
@@ -196,7 +197,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions, uint32_t *ids_plus_1,
                                    bint is_word) noexcept nogil:
-    """As add_keys: the first slots are compared at once, and the remaining keys one by one."""
+    """add_keys for slots of one width. All keys are compared with their first slots; then the keys
+    that this does not decide are looked up one by one."""
     cdef uint64_t[BATCH] first_slots
     cdef uint32_t[BATCH] slots
     cdef uint16_t[BATCH] unknown
@@ -213,7 +215,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
     for k in range(n_unknown):
         slots[unknown[k]] = 0
     n_unknown = 0
-    for j in range(n):          # also keys whose first slot is empty
+    for j in range(n):          # keys whose first slot is empty, too
         unknown[n_unknown] = <uint16_t>j
         n_unknown += slots[j] == 0
     if ids_plus_1 != NULL:
@@ -255,8 +257,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
 
 
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil:
-    """Resize the table for the expected keys, at least the keys that it has. Returns 0 or
-    NO_MEMORY."""
+    """Make room for the expected keys, at least table.length. Returns 0 or NO_MEMORY."""
     cdef table_t larger
     if table_start(&larger, keys, table.ids_plus_1 != NULL, table.max_groups, table.skip_bits,
                    expected) != 0:

@@ -46,7 +46,7 @@ ctypedef struct keys_t:
     bint is_word            # width is 1, 2, 4 or 8
     rule_t rule
     const uint64_t *unequal  # bitmask of keys that equal no other, whatever their bytes; or NULL
-    uint64_t seed           # even, and hashes of longer keys are odd: none equals the seed
+    uint64_t seed           # even; hashes of longer keys are odd, so that no hash equals the seed
     uint64_t factor
 
 
@@ -140,9 +140,10 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
 
 cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_ssize_t n,
                                 uint64_t *words) noexcept nogil:
-    """Load n words, and make them canonical if one of them is not; nearly all floats are. Sums show
-    it without a branch: the bit above the significant bits is set if magnitude - 1 borrows from it
-    in a negative word (-0.0), or magnitude + gap carries into it (NaN)."""
+    """Load n words, and make them canonical. Few arrays of floats have -0.0 or NaN, so a block of
+    words is first tested, without a branch, and changes only if the test finds one: the bit above
+    the significant bits is set if magnitude - 1 borrows from it in a negative word (-0.0), or
+    magnitude + gap carries into it (NaN)."""
     cdef uint64_t magnitude, gap = rule.significant - rule.limit, beyond = 0
     cdef wide_t[64] copy
     cdef Py_ssize_t start = 0, j, m

@@ -45,8 +45,9 @@ ctypedef struct characters_t:
 
 cdef class OverStrings(Job):
     """A pass over n > 0 strings, which are all str or all bytes, in rounds. The caller holds the
-    GIL during a round; between rounds other Python threads may run. A chunk fails if it finds an
-    object of another type, and the pass ends after this round."""
+    GIL during a round; between rounds other Python threads may run. A chunk fails at an object of
+    another type (in CompareStrings, also at a string that differs from its value), and the pass
+    ends after this round."""
     cdef object owned             # the array that `items` points to
     cdef PyObject **items         # all strings
     cdef Py_ssize_t start         # first string of the round
@@ -75,7 +76,7 @@ cdef class OverStrings(Job):
             self.start += self.size
             if self.start < size:
                 PyErr_CheckSignals()
-                with nogil:
+                with nogil:       # other Python threads may run
                     pass
         return True
 
@@ -125,7 +126,8 @@ cdef class HashStrings(OverStrings):
 
 def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
                cnp.ndarray group_ids not None, int threads):
-    """Does each of n > 0 strings equal the value of its group? All are str, or all are bytes."""
+    """Does each of n > 0 strings equal the value of its group? Returns False, too, if the objects
+    are not all str, or all bytes."""
     cdef CompareStrings job = CompareStrings(strings)
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
@@ -160,8 +162,9 @@ cdef class CompareStrings(OverStrings):
 
 
 def leading_words(cnp.ndarray strings not None, int threads):
-    """Words, uint64, of the first characters behind the common prefix of n > 0 objects: words are
-    in the order of these characters. None unless all objects are str, or all are bytes."""
+    """A uint64 word for each of n > 0 objects, made of its first characters after the common
+    prefix. Words compare as these characters do. None unless all objects are str, or all are
+    bytes."""
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
@@ -236,9 +239,9 @@ cdef class WriteWords(OverStrings):
 
 
 def runs_of(cnp.ndarray strings not None):
-    """(run_starts, direction) of n > 0 objects that are all str, or all bytes, and in order;
-    otherwise None. run_starts has the positions of strings that differ from the string before them;
-    direction is 1 if the strings ascend, -1 if they descend."""
+    """Returns (run_starts, direction) if the n > 0 objects are all str, or all bytes, and ascend or
+    descend; otherwise None. run_starts has the positions of strings that differ from the string
+    before them; direction is 1 if the strings ascend, -1 if they descend."""
     cdef PyObject **items = <PyObject **>cnp.PyArray_DATA(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray run_starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)

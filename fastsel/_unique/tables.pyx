@@ -7,8 +7,8 @@ and so on. So threads share the work, and the groups of the last table are in or
 occurrence. The inverse has the group ids of each chunk's own table until `finish` writes the ids
 that the caller wants: the caller may order the groups in between.
 
-If only first occurrences are wanted, and few keys are new, most keys are not looked up: a filter
-has the recent keys.
+If only first occurrences are wanted, a filter holds the recent keys; a key in the filter needs no
+lookup.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -26,7 +26,7 @@ from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 cnp.import_array()
 
 cdef enum:
-    MAX_MISSED = 8          # batches in a row in which most keys are not recent
+    MAX_MISSED = 8          # after these batches with few recent keys, the filter is left
 
 
 cdef class Tables:
@@ -98,7 +98,7 @@ cdef class Tables:
         return self.inverse, counts
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
-        """Where chunk k % key_chunks starts in round k // key_chunks."""
+        """The first key that chunk k % key_chunks handles in round k // key_chunks."""
         return min(round_start(self.key_blocks, self.key_chunks, self.rounds, k) * 64,
                    self.keys.size)
 

@@ -64,8 +64,8 @@ def checked(name, a):
 
 
 def _as_dask(a):
-    """``dask.array.asarray(a)``, also for items with references, whose size dask cannot tell: their
-    blocks are chosen by the size of the references alone."""
+    """``dask.array.asarray(a)``, also for dtypes of Python objects, whose size dask does not know:
+    the size of the references decides the size of their blocks."""
     try:
         return da.asarray(a)
     except NotImplementedError:
@@ -88,9 +88,9 @@ def unknown(sizes):
 def bands(name, x, axes=None, whole_rows=False):
     """`x` rechunked to bands: blocks that follow one another in C order along the first axes.
 
-    Bands are wider and lower than the blocks of `x`. A band is at most as large as the largest
-    block, or MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided, and bands may be
-    larger.
+    A band has more of the last axes, and less of the first axis, than a block of `x`. It is at most
+    as large as the largest block, or MIN_BAND_BYTES if that is more. With `whole_rows`, only the
+    first axis is divided, and bands may be larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
@@ -152,7 +152,8 @@ def blocks(x):
 
 
 def locations(x, name):
-    """The location of each block: (block -> Location or a key, the tasks of the keys)."""
+    """Returns (locations, tasks). `locations` has the Location of each block or, if sizes are
+    unknown, the key of the task that computes it."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
         known = {

@@ -233,8 +233,8 @@ def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
     Returns
     -------
     UniqueAllResult
-        Named tuple (values, indices, inverse_indices, counts) of dask arrays, as from `unique`,
-        sorted, each NaN a value of its own. The number of groups is unknown until computed.
+        Named tuple (values, indices, inverse_indices, counts) of dask arrays. The values
+        ascend, and each NaN is a value of its own. The number of groups is unknown until computed.
 
     Notes
     -----
@@ -285,8 +285,8 @@ def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
     Returns
     -------
     UniqueInverseResult
-        Named tuple (values, inverse_indices) of dask arrays, as from `unique`, sorted, each NaN a
-        value of its own. The number of groups is unknown until computed.
+        Named tuple (values, inverse_indices) of dask arrays. The values ascend, and each NaN
+        is a value of its own. The number of groups is unknown until computed.
 
     Notes
     -----

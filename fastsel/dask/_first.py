@@ -12,8 +12,8 @@ import fastsel
 from fastsel._positions import _first
 from fastsel.dask._blocks import DaskArrayLike, Location, blocks, checked, layer, locations, task
 
-# The index of what a block does not have: above all others.
-_NOWHERE = np.iinfo(np.intp).max
+# Stands for "no non-zero item": greater than every index.
+_NOT_FOUND = np.iinfo(np.intp).max
 
 
 def first_nonzero(
@@ -22,7 +22,7 @@ def first_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Index of the first non-zero item of a dask array, of all or along axes; -1 if there is none.
+    """Index of the first non-zero item of a dask array, or of its slices along axes; -1 if none.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def first_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the axes that were searched along; indices are those in the whole
-        array.
+        The shape of `a` without the searched axes, or with length 1 for them if `keepdims`. Each
+        index counts in the whole array, not in a block.
 
     Raises
     ------
     AxisError, TypeError, ValueError
-        If an axis is out of range, not an integer or given twice, or if the blocks are not NumPy
-        arrays, at once.
+        Before anything is computed, if an axis is out of range, not an integer or given twice, or
+        if the blocks are not NumPy arrays.
 
     Notes
     -----
@@ -73,18 +73,19 @@ def first_nonzero(
 
 
 def _or_minus_one(found):
-    return np.where(found == _NOWHERE, np.intp(-1), found)
+    return np.where(found == _NOT_FOUND, np.intp(-1), found)
 
 
 def _least(found, axis, keepdims):
-    return np.min(found, axis=axis, keepdims=keepdims, initial=_NOWHERE)
+    return np.min(found, axis=axis, keepdims=keepdims, initial=_NOT_FOUND)
 
 
 def _first_in_block(block, location, axes):
-    """Of each position along the other axes, the index in the whole array, or _NOWHERE."""
+    """For each position along the other axes, the index of the block's first non-zero item in the
+    whole array, or _NOT_FOUND."""
     found = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
     if not block.size:
-        return np.full(found.shape, _NOWHERE)
+        return np.full(found.shape, _NOT_FOUND)
     searched = Location(*(tuple(s[k] for k in axes) for s in (location.start, location.shape)))
     index = searched.flat(np.maximum(found, 0), tuple(block.shape[k] for k in axes))
-    return np.where(found < 0, _NOWHERE, index)
+    return np.where(found < 0, _NOT_FOUND, index)

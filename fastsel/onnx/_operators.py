@@ -216,7 +216,8 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     array = _tensor("X", X)
     axis = check_attributes(axis, sorted, array.ndim)
     compared = array
-    if axis is not None and array.dtype.kind in "OT":  # the inverse orders as the strings do
+    if axis is not None and array.dtype.kind in "OT":
+        # Slices of the inverse are compared: its group ids are in the order of the strings.
         wanted = wanted._replace(index=True)
         compared = _distinct.unique(array, return_inverse=True)[1]
     outputs = _distinct.unique(
@@ -232,7 +233,8 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
 
 
 def check_attributes(axis, sorted, ndim):
-    """Check the attributes of Unique for an input of `ndim` dimensions; the axis as int or None."""
+    """Check the attributes of Unique for an input of `ndim` dimensions. Returns the axis, an int or
+    None."""
     if _gate.integer("sorted", sorted) not in (0, 1):
         raise ValueError(f"sorted must be 0 or 1, got {sorted}")
     return _checked_axis(axis, ndim)

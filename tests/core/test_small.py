@@ -1,4 +1,4 @@
-"""Small arrays, as users call: no kernel is forced. Results are NumPy's, bytes and all."""
+"""Small arrays, as users call: no kernel is forced. Results equal NumPy's bit for bit."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "
 
 
 def numbers(dtype, size):
-    """A third of them zero."""
+    """A third of the numbers are zero."""
     values = np.random.default_rng(size).integers(0, 3, size)
     return (
         values.astype("i8").astype(dtype) if np.dtype(dtype).kind == "M" else values.astype(dtype)
@@ -93,7 +93,8 @@ def test_unique_of_floats_keeps_first_bits(dtype, special):
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("ends", ["both", "low", "high"])
 def test_unique_at_the_ends_of_the_range(dtype, ends):
-    """A narrow range may go on at the other end, as far as the words are concerned."""
+    """Modulo 2^bits, values near both limits are one narrow range; in order they lie at both
+    ends."""
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).integers(0, 100, 5000).astype(dtype)
     low, high = limits.min + steps, limits.max - steps
@@ -114,7 +115,7 @@ FIRST_KEYS = {
 
 @covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
 def test_unique_in_order_of_first_occurrence(dtype, keys):
-    """Sizes go up to one byte more than the kernel of small arrays serves."""
+    """The kernel of small arrays serves up to 16,384 items."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
         words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):
@@ -133,8 +134,9 @@ def test_unique_in_order_of_first_occurrence(dtype, keys):
 
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "M8[s]"])
-def test_unique_of_loners_in_runs(dtype, equal_nan):
-    """Each NaN is the first of its kind, or the first one is, with its own bits."""
+def test_unique_of_nan_in_runs(dtype, equal_nan):
+    """With equal_nan=False each NaN is a group; otherwise all are one group, with the first's
+    bits."""
     integer = f"i{np.dtype(dtype).itemsize}"
     x = np.repeat(np.arange(40).astype(integer).astype(dtype), 30)
     bits = x.view(integer)
@@ -221,7 +223,7 @@ def test_masks_and_conditions_that_do_not_fit():
         fastsel.gather_nd(x, np.array([[3], [10]]))
 
 
-def test_compress_of_what_is_not_small_after_all():
+def test_compress_of_a_small_mask_with_a_large_result():
     """An axis that no array has, and a small mask that keeps much."""
     mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
     for axis in (65, -65):

@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
 def test_example(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
     (code,) = re.findall(r"tests/dask/test_dask_page.py -->\n```python\n(.*?)```", text, re.DOTALL)
-    # A hundred chunks, too.
+    # 100 chunks; the array of the page has 400.
     for large, small in {"2_000_000_000": "200_000", "5_000_000": "2000"}.items():
         assert code.count(large) == 1
         code = code.replace(large, small)

@@ -26,7 +26,7 @@ from chunked import (  # noqa: E402
 import fastsel.dask  # noqa: E402
 
 ALL = {"return_index": True, "return_inverse": True, "return_counts": True}
-KIN = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
+ARRAY_API_NAMES = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 
 
 def test_signature_starts_as_that_of_fastsel():
@@ -117,26 +117,27 @@ def test_equals_numpy(flags):
             assert_equal(fastsel.dask.unique(x, *flags, axis), np.unique(a, *flags, axis))
 
 
-@pytest.mark.parametrize("name", KIN)
+@pytest.mark.parametrize("name", ARRAY_API_NAMES)
 @pytest.mark.parametrize("chunking", CHUNKINGS)
-def test_kin(name, chunking):
+def test_array_api_functions(name, chunking):
     a = np.array([[2.0, np.nan, -0.0], [0.0, np.nan, 2.0]])
     result = getattr(fastsel.dask, name)(chunked(a, CHUNKINGS[chunking](a.shape)))
     expected = getattr(fastsel, name)(a)
-    if name != "unique_values":  # a class of its own, because its fields are dask arrays
+    # The classes of dask have the same names and fields, but their fields are dask arrays.
+    if name != "unique_values":
         assert type(result).__name__ == type(expected).__name__
         assert result._fields == expected._fields
     assert_equal(result, expected)
 
 
-def test_kin_take_no_keyword():
-    for name in KIN:
+def test_array_api_functions_take_no_keyword():
+    for name in ARRAY_API_NAMES:
         with pytest.raises(TypeError, match="positional-only"):
             getattr(fastsel.dask, name)(x=da.ones(3))
 
 
 def test_first_occurrences_across_blocks_side_by_side():
-    """The first item in C order may lie in a later block, and lends its bits."""
+    """The first of equal items in C order may lie in a later block; the result has its bits."""
     a = np.array([[1.0, 2.0, -0.0, 5.0], [0.0, 5.0, 1.0, 2.0]])
     x = da.from_array(a, chunks=(2, 1))
     expected = fastsel.unique(a, sorted=False, **ALL)
@@ -251,7 +252,8 @@ def test_inverse_waits_as_small_codes():
 
 
 def test_no_task_takes_more_than_its_share():
-    """Leaves take one block, merges `split_every` neighbours, the inverse one block as codes."""
+    """A leaf takes one block, a merge `split_every` neighbours, a task of the inverse the codes of
+    one block."""
     x = da.zeros(100, chunks=1)
     for options in ({}, {"partitions": 4}):
         result = fastsel.dask.unique(x, True, True, True, split_every=5, **options)

@@ -1,4 +1,4 @@
-"""gather_nd: what raises, what is said, and what `out` holds then."""
+"""The errors of gather_nd: their types and messages, and what `out` has after an error."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ PLACES = {
 
 @pytest.mark.parametrize("places", PLACES)
 def test_same_error_every_time(places, num_threads):
-    """The smallest position, whichever thread meets its own first."""
+    """The error names the smallest bad position, even if a thread finds a later one first."""
     data = np.zeros((7, 5), np.int32)
     indices = np.zeros((1000, 2), np.int64)
     for k, place in enumerate(PLACES[places]):
@@ -200,7 +200,7 @@ def test_none_is_named():
 
 @pytest.mark.parametrize("container", [tuple, np.array])
 def test_arrays_of_positions_are_told_from_index_rows(container):
-    """nonzero returns one array per axis; the shape shows it, unless it fits index rows as well."""
+    """The shape shows that an argument came from nonzero, unless index rows may have it, too."""
     positions = np.nonzero(A23)
     with pytest.raises(ValueError, match=r"numpy.stack\(indices, axis=-1\) makes index rows"):
         fastsel.gather_nd(A23, container(positions))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fastsel._core._operators import OPERATORS
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = ["times.svg", "times-dark.svg"]
@@ -32,7 +34,15 @@ def functions_of(name):
 def functions_of_the_table():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text[text.index("<!-- results -->") : text.index("<!-- end of results -->")]
-    return re.findall(r"^\| `([^|]*)` \|", table, re.MULTILINE)
+    return re.findall(r"^\| `([^|`]*)`[^|]* \|", table, re.MULTILINE)
+
+
+def test_each_function_has_a_row(publish):
+    """In the results of each level."""
+    levels = [path.stem for path in publish.RESULTS.glob("*.json")]
+    assert publish.README_LEVEL in levels
+    for level in levels:
+        assert set(OPERATORS) - publish.functions_of(publish.results_of(level)) == set()
 
 
 @pytest.mark.parametrize("name", PICTURES)

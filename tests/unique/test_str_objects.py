@@ -50,10 +50,10 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
         check_unique(fastsel.unique, array)
 
 
-def test_without_the_interpreter_lock_objects_are_those_of_the_beginning(run_python):
-    """The kernels work on a copy of the array, and NumPy's nonzero, which needs the lock, is not
-    used. The lock is only said to be missing: objects that are hashed change the array instead of
-    another thread."""
+def test_without_the_gil_the_kernels_use_a_copy(run_python):
+    """The kernels work on a copy of the array, and do not use NumPy's nonzero, which needs the GIL.
+    The test only pretends that there is no GIL: __hash__ changes the array, in place of another
+    thread."""
     run_python("""
 import sys
 sys._is_gil_enabled = lambda: False
@@ -122,7 +122,8 @@ def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
 
 @pytest.mark.parametrize("kinds", [1, 40, 1100, 5000])
 def test_many_texts(kinds):
-    """More than fit the first table, all copies, so that none is found by its identity."""
+    """There are more texts than the first table holds. Equal texts are different objects, so that
+    identity decides nothing."""
     rng = np.random.default_rng(kinds)
     for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
         items = [make(number) for number in rng.integers(kinds, size=6000)]
@@ -160,7 +161,7 @@ def test_many_texts_are_sorted(make):
     letters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
 )
 def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_threads):
-    """Letters of 1, 2 and 4 bytes, at the edges of the words that they are put into."""
+    """Characters of 1, 2 and 4 bytes; lengths around the number of characters in a word."""
     rng = np.random.default_rng(longest)
     items = [
         "".join(rng.choice([*letters], length)) for length in rng.integers(0, longest + 1, 1200)
