@@ -21,6 +21,18 @@ def is_nan(items):
         return items != items
 
 
+# The size of the sample that shows whether most items are NaN.
+_SAMPLED_NANS = 64
+
+
+def mostly_nan(items):
+    """Is at least half of a sample of a 1-d array NaN or NaT?"""
+    if items.dtype.kind not in "fcmM":
+        return False
+    sample = items[:: -(-items.size // _SAMPLED_NANS)]
+    return 2 * np.isnan(sample).sum() >= sample.size
+
+
 # ---- truth: which bits of an item decide whether it is non-zero ----------------------------
 
 

@@ -26,8 +26,6 @@ FILLED_SHARE = 4
 # MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-# The size of the sample that shows whether most items are NaN.
-SAMPLED_NANS = 64
 
 # Types whose objects are equal if, and only if, ``==`` is True, and then have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
@@ -101,7 +99,7 @@ def masks(first, second, wanted):
         found = of_small(first, second, rule, _keys.SEEDS, *wanted)
         if found is not None:
             return found
-    if are_items and (_many_nan(first) or _many_nan(second)):
+    if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
         return _beside_nan(first, second, wanted)
     keys, found = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
@@ -131,14 +129,6 @@ def among_objects(items, tests, invert):
         return None
     known = {test for test in tests if test == test}
     return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
-
-
-def _many_nan(items):
-    """Is at least half of a sample NaN or NaT?"""
-    if items.dtype.kind not in "fcmM":
-        return False
-    sample = items[:: -(-items.size // SAMPLED_NANS)]
-    return 2 * np.isnan(sample).sum() >= sample.size
 
 
 def _beside_nan(first, second, wanted):

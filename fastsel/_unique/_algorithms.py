@@ -20,7 +20,7 @@ from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-_BYTE = np.array([0xFF], np.uint64)
+BYTE = np.array([0xFF], np.uint64)  # the significant bits of a flag
 
 
 class Search:
@@ -240,7 +240,7 @@ def by_partitions(search):
     )
     if not job.find():
         return None
-    mask = bitmask.pack(job.marks, 1, _BYTE, keys.width, threads)
+    mask = bitmask.pack(job.marks, 1, BYTE, keys.width, threads)
     extras = job.finish(mask.bits, mask.offsets)
     del job  # frees its memory before the values are allocated
     return Groups(*_at_bits(search, mask), *extras)

@@ -63,6 +63,29 @@ def test_nan_keeps_the_bits_of_the_first(name, few_threads):
         check_unique(fastsel.unique, array)
 
 
+@SIGNALLING_NANS
+@pytest.mark.parametrize("equal_nan", [True, False])
+@pytest.mark.parametrize("share", [0.4, 0.5, 0.9, 1])
+@pytest.mark.parametrize("name", ["f4", "f8", ">f8", "M8[s]", "m8[ns]"])
+def test_values_where_most_items_are_nan(name, share, equal_nan, few_threads):
+    """NaN of all bits, in no order; also where a sample of each 16th item has NaN alone."""
+    rng = np.random.default_rng(1)
+    nans = np.array(["NaT"], name) if name[0] in "mM" else nan_bits(name)
+    items = rng.integers(-90, 90, 1024).astype(name)
+    for at in (rng.random(1024) < share, np.arange(1024) % 16 == 0):
+        array = np.where(at, rng.choice(nans, 1024), items).astype(name)
+        for view in (array, array[::-1], np.repeat(array, 2)[::2]):
+            before = view.tobytes()
+            values = fastsel.unique(view, equal_nan=equal_nan)
+            is_nan = np.isnan(view)
+            expected = np.unique(view[~is_nan])
+            assert_same(values[: len(expected)], expected)
+            nan = view[is_nan]
+            assert values[len(expected) :].tobytes() == (nan[:1] if equal_nan else nan).tobytes()
+            assert values.dtype == view.dtype
+            assert view.tobytes() == before
+
+
 @pytest.mark.parametrize("name", FLOATS[:3])
 def test_equal_nan_false_keeps_every_nan_and_its_bits(name, few_threads):
     nans = nan_bits(name)
