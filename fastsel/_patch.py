@@ -78,7 +78,7 @@ def patch_numpy() -> None:
     -----
     **Reach.** The patch reaches every call of these functions from Python: in your code, in
     libraries (xarray's boolean selection, pandas' ``Series[mask]`` on a RangeIndex), and in NumPy's
-    own functions, for example ``numpy.trim_zeros``. It does not matter when and how the function
+    own functions, for example ``numpy.nanpercentile``. It does not matter when and how the function
     was imported.
 
     The patch does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``,

@@ -378,11 +378,9 @@ def test_our_modules_call_no_function_that_is_patched():
             assert not calls, (path, calls)
 
 
-REACHED = {
-    "trim_zeros": ("argwhere", lambda: np.trim_zeros(np.array([0, 1, 0]))),
-    "insert": ("flatnonzero", lambda: np.insert(np.arange(4), np.arange(4) > 1, 7)),
-    "nanpercentile": ("nonzero", lambda: np.nanpercentile([1, np.nan, 3.0], 50)),
-}
+REACHED = {"nanpercentile": ("nonzero", lambda: np.nanpercentile([1, np.nan, 3.0], 50))}
+if np.lib.NumpyVersion(np.__version__) >= "2.2.0":
+    REACHED["trim_zeros"] = ("argwhere", lambda: np.trim_zeros(np.array([0, 1, 0])))
 
 
 @pytest.mark.parametrize("name", REACHED)
