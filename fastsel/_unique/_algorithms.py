@@ -25,7 +25,7 @@ BYTE = np.array([0xFF], np.uint64)  # the significant bits of a flag
 
 class Search:
     """At least one key whose groups are wanted, beside the items (`rows`) from which the keys were
-    made. Facts that need a sample are computed on first use.
+    made.
 
     ascending: ascending values are wanted. An algorithm returns them ascending if this costs less
     than sorting them afterwards.
@@ -35,28 +35,26 @@ class Search:
         self.keys, self.rows, self.wanted = keys, rows, wanted
         self.ascending = bool(ascending and keys.order_map)
         self.nbytes = keys.size * keys.width
+        # Are only the ascending values wanted, and do the words alone determine them?
+        self.only_values = (
+            self.ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative
+        )
+        # (base, bits): the first value of a direct-address table that holds a sample of the keys,
+        # or None, and log2 of the range of the ordered keys.
+        self.value_range = None, 64
+
+    def find_range(self):
+        """Set value_range, by a sample."""
+        keys = self.keys
+        if keys.is_word:
+            self.value_range = sampled_range(
+                keys.data, keys.size, keys.rule, keys.order_map or (0, 0, 0)
+            )
 
     @functools.cached_property
     def expected(self):
         """About how many groups there are."""
         return _estimate.groups_of(self.keys, _keys.SEEDS)
-
-    @functools.cached_property
-    def value_range(self):
-        """(base, bits): the first value of a direct-address table that holds a sample of the keys,
-        or None, and log2 of the range of the ordered keys."""
-        if not self.keys.is_word:
-            return None, 64
-        return sampled_range(
-            self.keys.data, self.keys.size, self.keys.rule, self.keys.order_map or (0, 0, 0)
-        )
-
-    @property
-    def only_values(self):
-        """Are only the ascending values wanted, and do the words alone determine them?"""
-        dtype = self.rows.dtype
-        wanted = self.ascending and not any(self.wanted)
-        return wanted and dtype.kind in "iumM" and dtype.isnative
 
     def plan(self):
         """The Plan for keys that are not in order already."""
@@ -90,6 +88,7 @@ def find_groups(keys, rows, wanted, ascending):
         if groups is not None:
             _plan.note("presorted", "the keys are in order already")
             return groups
+    search.find_range()
     chosen = _plan.Plan(forced, "forced") if forced else search.plan()
     while True:
         _plan.note(*chosen)

@@ -115,7 +115,8 @@ def unique(
     found = None if rows is None else of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
-    found = found._replace(values=along(found.values, axis))
+    if rows.ndim > 1:
+        found = found._replace(values=along(found.values, axis))
     return outputs(found, array.shape if axis is None else (len(rows),))
 
 
