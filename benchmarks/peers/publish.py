@@ -24,7 +24,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # which most processors have
 BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # of this level
-# Functions whose calls are those of a row, or part of them.
+# By row: the other functions whose outputs the call of the row computes.
 ALSO = {
     "unique_first": ["unique_values"],
     "unique_all": ["unique_all", "unique_counts", "unique_inverse"],

@@ -254,7 +254,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ
     except (BadInputError, OSError, MemoryError) as error:
-        print(f"fastsel bench: {error}", file=sys.stderr)
+        print(f"fastsel {options.command}: {error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("fastsel bench: interrupted", file=sys.stderr)

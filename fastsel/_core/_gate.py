@@ -91,8 +91,8 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     with the arguments that differ from their defaults. NumPy's function is called instead, and asks
     the array,
 
-    - if the adapter lacks the function; functions that NumPy lacks as well, such as `gather_nd`,
-      raise TypeError;
+    - if the adapter lacks the function (if NumPy lacks it, too, as `gather_nd`, the call raises
+      TypeError);
     - if the adapter has a function ``__fastsel_serves__``, and this returns False for one of the
       arrays of the class;
     - if an argument of another class overrides NumPy's functions.

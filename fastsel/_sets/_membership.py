@@ -26,7 +26,6 @@ FILLED_SHARE = 4
 # MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-
 # Types whose objects are equal if, and only if, ``==`` is True, and then have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
 

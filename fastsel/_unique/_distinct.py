@@ -281,8 +281,9 @@ def of_rows(rows, wanted, equal_nan, sorted):
 
 
 def _beside_nan(rows, wanted, equal_nan):
-    """The ascending values of numbers or times, most of which are NaN or NaT; None for others. The
-    other items are sorted without the NaN, which follow them: a part of equal keys takes longer."""
+    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. The
+    remaining items are sorted alone, and NaN follow them: a sort takes longer for many equal
+    keys."""
     if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
         return None
     is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)

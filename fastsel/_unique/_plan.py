@@ -63,9 +63,9 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
 
     ascending: the keys are numbers of 4 or 8 bytes, and ascending values are wanted. extras: more
     than the values is wanted. range_bits is log2 of the range of the ordered keys; entries is the
-    size of a direct-address table that pays (`max_entries`), 0 if no table serves the keys. threads
-    are those of hash tables. groups() estimates the number of groups; it is called only if the
-    answer depends on it.
+    size of a direct-address table that pays (`max_entries`), 0 if no table serves the keys. Up to
+    `threads` threads fill hash tables. groups() estimates the number of groups; `plan` calls it
+    only if the answer depends on it.
     """
     entries_wanted = 1 << range_bits
     fits = entries_wanted <= entries

@@ -62,7 +62,7 @@ cdef class WritePositions(Job):
 
     def __init__(self, const Py_ssize_t[::1] inverse, Py_ssize_t groups, int threads):
         self.inverse, self.groups, self.indices = inverse, groups, None
-        # All chunks together have at most as many counts as there are keys.
+        # The counts of all chunks together do not outnumber the keys.
         self.chunks = max(1, min(<Py_ssize_t>threads, inverse.shape[0] // max(1, groups)))
         self.rounds = chunk_count(inverse.shape[0] // self.chunks, 1, 2 * sizeof(Py_ssize_t))
         self.next_entry = new_intp(max(1, self.chunks * groups))

@@ -1,42 +1,18 @@
 """Threads: their number never shows in a result, and other callers and writers do no harm."""
 
-import sys
 import threading
 from functools import partial
 
 import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
+from callers import in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import force
 from operators import SETS
 
 import fastsel
-
-
-def in_threads(functions, timeout=600):
-    """Run all at once, each in a thread of its own; the first error comes through. The time is for
-    what hangs, not for what is slow."""
-    errors, gate = [], threading.Barrier(len(functions))
-
-    def run(function):
-        try:
-            gate.wait(timeout)
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [
-        threading.Thread(target=run, args=(function,), daemon=True) for function in functions
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout)
-        assert not thread.is_alive(), "hangs"
-    if errors:
-        raise errors[0]
 
 
 def operations(size, name="int32", seed=0):
@@ -417,68 +393,6 @@ def test_indices_changed_meanwhile(few_threads):
             assert np.isin(ours[1], (1000, 1005)).all()
 
     while_writing(write, check)
-
-
-NUMBERS = np.random.default_rng(1).permutation(1 << 20)
-# Arguments are made before: NumPy, too, releases the GIL.
-CALLS = {
-    "nonzero": (fastsel.nonzero, NUMBERS),
-    "flatnonzero": (fastsel.flatnonzero, NUMBERS),
-    "argwhere": (fastsel.argwhere, NUMBERS.reshape(-1, 8)),
-    "first_nonzero": (fastsel.first_nonzero, np.zeros(1 << 22)),
-    "first_nonzero_axis": (fastsel.first_nonzero, np.zeros((1 << 10, 1 << 10)), 0),
-    "count_nonzero": (fastsel.count_nonzero, NUMBERS.reshape(-1, 8), 0),
-    "compress": (fastsel.compress, NUMBERS, NUMBERS),
-    "extract": (fastsel.extract, NUMBERS, NUMBERS),
-    "boolean_mask": (fastsel.boolean_mask, NUMBERS, NUMBERS > 1),
-    "gather_nd": (fastsel.gather_nd, NUMBERS, NUMBERS[:, None]),
-    "unique_in_order": (fastsel.unique, np.arange(1 << 20)),
-    "unique_dense": (fastsel.unique, NUMBERS % 1000),
-    "unique_tables": (fastsel.unique, NUMBERS % 1000 * 1_000_003),
-    "unique_partitions": (fastsel.unique, NUMBERS // 10 * 1_000_003),
-    "unique_sorting": (fastsel.unique, NUMBERS * 1_000_003),
-    "group_indices": (fastsel.group_indices, NUMBERS % 1000),
-    "group_indices_sorting": (fastsel.group_indices, NUMBERS * 1_000_003),
-    "nonzero_coordinates": (fastsel.nonzero_coordinates, NUMBERS.reshape(-1, 8)),
-    "isin_range": (fastsel.isin, NUMBERS, NUMBERS[:1000]),
-    "isin_table": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[:1000] * 1_000_003),
-    "isin_partitions": (fastsel.isin, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-    "index_in": (fastsel.index_in, NUMBERS, NUMBERS[::2]),
-    "index_in_partitions": (fastsel.index_in, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-    "intersect1d": (fastsel.intersect1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-    "union1d": (fastsel.union1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-    "setdiff1d": (fastsel.setdiff1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-    "setxor1d": (fastsel.setxor1d, NUMBERS * 1_000_003, NUMBERS[::2] * 1_000_003),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_other_threads_run_meanwhile(name):
-    """Kernels of large arrays release the GIL: nothing else makes a thread give it away here."""
-    function, *arguments = CALLS[name]
-    ticks, seen, done = [0], [], threading.Event()
-
-    def call():
-        try:
-            while len(seen) < 1000 and not any(seen):
-                before = ticks[0]
-                function(*arguments)
-                seen.append(ticks[0] > before)
-        finally:
-            done.set()
-
-    def tick():
-        while not done.wait(1e-6):
-            ticks[0] += 1
-
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    try:
-        with fastsel.threads(1):
-            in_threads([call, tick])
-    finally:
-        sys.setswitchinterval(interval)
-    assert any(seen)
 
 
 @pytest.mark.parametrize("algorithm", [None, "tables", "partitions"])
