@@ -119,7 +119,7 @@ int main(void)
         snprintf(name, sizeof name, "probe_first_slots, slots of %d bytes", 4 << w);
         TIME(name, 20 * ITEMS + (ITEMS << (2 + w)),
              sink = (uint64_t)level->probe_first_slots[w](
-                 words, ITEMS, SEED, held, slots, numbers, unknown));
+                 words, ITEMS, SEED, held, slots, 0, numbers, unknown));
     }
     for (int w = 0; w < 4; w++) {
         uint64_t tests[4] = {1, 2, 3, 4}, masks[4];

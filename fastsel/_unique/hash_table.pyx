@@ -87,7 +87,7 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown = probe_first_slots(
-        table, table_keys, keys, words, n, positions, first_slots, slots, unknown)
+        table, table_keys, keys, words, n, positions, False, first_slots, slots, unknown)
     if table.width == 4:
         return probe(table, <const uint32_t *>table.slots, table_keys, keys, words, first_slots,
                      positions, unknown, n_unknown, slots)
@@ -122,11 +122,12 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
 
 cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *table_keys,
                                          const keys_t *keys, const uint64_t *words, Py_ssize_t n,
-                                         const Py_ssize_t *positions, uint64_t *first_slots,
-                                         uint32_t *slots, uint16_t *unknown) noexcept nogil:
+                                         const Py_ssize_t *positions, bint empty,
+                                         uint64_t *first_slots, uint32_t *slots,
+                                         uint16_t *unknown) noexcept nogil:
     """Compare n keys with their first slots, without a branch that could be mispredicted. `slots`
-    is as for `find_keys`; `unknown` gets the keys that the first slot does not decide. Returns the
-    number of these keys."""
+    is as for `find_keys`; `unknown` gets the keys that the first slot does not decide, and, with
+    `empty`, the keys whose first slot is empty. Returns the number of unknown keys."""
     cdef Py_ssize_t n_unknown, j
     level.hash_to_slots(
         words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
@@ -134,7 +135,7 @@ cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *tab
         for j in range(n):
             fs_prefetch(table.slots + first_slots[j] * table.width)
     n_unknown = level.probe_first_slots[table.width == 8](
-        words, n, keys.seed, table.slots, first_slots, slots, unknown)
+        words, n, keys.seed, table.slots, first_slots, empty, slots, unknown)
     if not keys.is_word:
         n_unknown = confirm(table, table_keys, keys, n, positions, slots, unknown, n_unknown)
     return n_unknown
@@ -206,18 +207,17 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1, length = table.length
     cdef Py_ssize_t left = PROBES_PER_KEY * (table.lookups + BATCH) - table.probes, budget = left
     cdef Py_ssize_t n_unknown = probe_first_slots(
-        table, keys, keys, words, n, positions, first_slots, slots, unknown)
+        table, keys, keys, words, n, positions, True, first_slots, slots, unknown)
     cdef Py_ssize_t j, k, i, at
     cdef wide_t word
     cdef uint32_t id_plus_1 = 0
     cdef bint added
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
-    for k in range(n_unknown):
-        slots[unknown[k]] = 0
-    n_unknown = 0
-    for j in range(n):          # keys whose first slot is empty, too
-        unknown[n_unknown] = <uint16_t>j
-        n_unknown += slots[j] == 0
+    if not is_word:             # the keys that `confirm` has added are out of order
+        n_unknown = 0
+        for j in range(n):
+            unknown[n_unknown] = <uint16_t>j
+            n_unknown += slots[j] == 0
     if ids_plus_1 != NULL:
         for j in range(n):
             ids_plus_1[j] = slot_ids_plus_1[first_slots[j]]
