@@ -32,14 +32,14 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map
     """
     cdef Presence presence = Presence(
         data, size, rule, order_map, value_range, True, counts, threads)
-    cdef Py_ssize_t[::1] offsets = None
+    cdef Py_ssize_t[::1] offsets
     cdef uint32_t[::1] group_ids
-    cdef Py_ssize_t length
+    cdef Py_ssize_t length = 0
     cdef cnp.ndarray index_out = None, inverse_out = None, counts_out = None
     if not presence.find():
         return None
     if ascending or presence.chunks > 1:
-        offsets = presence.merge()
+        length = presence.merge()
         ClearRepeated(presence, None, None).run(threads)
     if not (ascending or inverse or counts):
         return presence.bitmask, None, None
@@ -47,19 +47,19 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map
     if inverse:
         inverse_out = new_result(size, cnp.NPY_INTP)
     if ascending:
-        AssignByWord(presence, offsets, group_ids, None).run(threads)
+        AssignByWord(presence, group_ids).run(threads)
     else:
         offsets = new_intp(presence.key_chunks + 1)
         CountFirsts(presence, offsets, None).run(threads)
         scan(&offsets[0], presence.key_chunks)
+        length = offsets[presence.key_chunks]
         AssignByFirst(presence, offsets, group_ids).run(threads)
-    length = offsets[offsets.shape[0] - 1]
     if ascending:
         index_out = new_zeros(length, threads)
         WriteIndex(presence, index_out, group_ids).run(threads)
     if counts:
         counts_out = new_zeros(length, threads)
-        SumCounts(presence, None, group_ids, counts_out).run(threads)
+        SumCounts(presence, group_ids, counts_out).run(threads)
     if inverse:
         WriteInverse(presence, inverse_out, group_ids).run(threads)
     return index_out if ascending else presence.bitmask, inverse_out, counts_out
@@ -95,7 +95,7 @@ cdef class AssignByWord(OverEntries):
     """Assign group ids in ascending order of the words."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
-        cdef Py_ssize_t block, group = self.offsets[k]
+        cdef Py_ssize_t block, group = self.presence.offsets[k]
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
             word = bits[block]

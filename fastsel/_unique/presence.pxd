@@ -31,9 +31,10 @@ cdef class Presence(Job):
     cdef uint64_t[::1] first_bits  # a view of bitmask
     cdef Py_ssize_t[::1] counts   # [chunk][entry], or None
     cdef uint8_t[::1] failed      # by chunk: 1 if a key has no entry
+    cdef Py_ssize_t[::1] offsets  # number of words before each chunk of the entries; by merge
 
     cdef bint find(self) except -1
-    cdef Py_ssize_t[::1] merge(self)
+    cdef Py_ssize_t merge(self) except -1
     cdef void clear(self, Py_ssize_t chunk) noexcept nogil
     cdef void fill(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
                    Py_ssize_t stop) noexcept nogil
@@ -44,7 +45,6 @@ cpdef cnp.ndarray ascending_values(
 
 cdef class OverEntries(Job):
     cdef Presence presence
-    cdef Py_ssize_t[::1] offsets  # number of words before each chunk
     cdef uint32_t[::1] group_ids  # by entry: the group of its word
     cdef Py_ssize_t[::1] out
 

@@ -55,20 +55,18 @@ cdef class Presence(Job):
     cdef bint find(self) except -1:
         """Fill the tables. Returns False if a key has no entry."""
         cdef Py_ssize_t k
-        self.failed[:] = False
         self.run_rounds(self.rounds, self.threads)
         for k in range(self.chunks):
             if self.failed[k]:
                 return False
         return True
 
-    cdef Py_ssize_t[::1] merge(self):
-        """Merge the tables. Returns the number of words before each chunk of the entries, and the
-        total."""
-        cdef Py_ssize_t[::1] offsets = new_intp(self.entry_chunks + 1)
-        MergeTables(self, offsets).run(self.threads)
-        scan(&offsets[0], self.entry_chunks)
-        return offsets
+    cdef Py_ssize_t merge(self) except -1:
+        """Merge the tables. Returns the number of words."""
+        self.offsets = new_intp(self.entry_chunks + 1)
+        MergeTables(self).run(self.threads)
+        scan(&self.offsets[0], self.entry_chunks)
+        return self.offsets[self.entry_chunks]
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         """Add the keys of round k // chunks of chunk k % chunks."""
@@ -91,6 +89,7 @@ cdef class Presence(Job):
 
     cdef void clear(self, Py_ssize_t chunk) noexcept nogil:
         cdef Py_ssize_t start = chunk * self.entries
+        self.failed[chunk] = False
         if self.present is None:
             memset(&self.bits[start >> 6], 0, self.entries >> 3)
         else:
@@ -179,9 +178,9 @@ cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
 
 cdef class OverEntries(Job):
     """A pass over chunks of the entries; chunks are whole blocks."""
-    def __cinit__(self, Presence presence, Py_ssize_t[::1] offsets,
-                  uint32_t[::1] group_ids=None, Py_ssize_t[::1] out=None):
-        self.presence, self.offsets, self.group_ids, self.out = presence, offsets, group_ids, out
+    def __cinit__(self, Presence presence, uint32_t[::1] group_ids=None,
+                  Py_ssize_t[::1] out=None):
+        self.presence, self.group_ids, self.out = presence, group_ids, out
         self.units, self.chunks = presence.value_range.blocks, presence.entry_chunks
 
 
@@ -203,7 +202,7 @@ cdef class MergeTables(OverEntries):
         if present is not None:
             level.pack[0](<const char *>&present[(self.presence.chunks - 1) * entries + start * 64],
                           0xff, &bits[start], blocks)
-        self.offsets[k] = level.count(&bits[start], blocks)
+        self.presence.offsets[k] = level.count(&bits[start], blocks)
 
 
 # ---- ascending values alone -------------------------------------------------------------
@@ -218,8 +217,8 @@ cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule
     cdef WriteValues write
     if not presence.find():
         return None
-    write = WriteValues(presence, presence.merge())
-    write.values = new_result(write.offsets[write.chunks], cnp.PyArray_TYPE(data))
+    write = WriteValues(presence)
+    write.values = new_result(presence.merge(), cnp.PyArray_TYPE(data))
     write.run(threads)
     return write.values
 
@@ -243,7 +242,7 @@ cdef class WriteValues(OverEntries):
     cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
-        cdef Py_ssize_t at = self.offsets[k], found = self.offsets[k + 1] - at
+        cdef Py_ssize_t at = self.presence.offsets[k], found = self.presence.offsets[k + 1] - at
         cdef uint64_t base = self.presence.value_range.base_word, word
         if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is a position plus base
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
