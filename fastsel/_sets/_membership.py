@@ -163,14 +163,13 @@ def _by_range(first, second, wanted):
 
 
 def range_of(items, tests, positions=False):
-    """What a lookup of words of a narrow range takes: items, tests, order, value_range, has_nan and
-    threads; None where a direct-address table does not pay. positions: it has a position for each
-    word instead of a bit."""
+    """The arguments of `look_up_in_range` but the last two; None if a direct-address table does not
+    pay. positions: the table has a position for each word instead of a bit."""
     if items.order_map is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
     items, tests = (keys._replace(rule=(*rule, False)) for keys in (items, tests))
-    base, bits = sampled_range(tests.data, tests.size, tests.rule, tests.order_map)
+    base, bits = sampled_range(tests)
     size = items.size + tests.size
     nbytes = size * items.width
     threads = _threads.for_bytes(nbytes)
@@ -182,7 +181,7 @@ def range_of(items, tests, positions=False):
     is_wide = 1 << bits > _plan.CLOSE_ENTRIES * size
     if is_wide and tests.size * _plan.WIDE_SHARE <= size:
         return None
-    return items, tests, tests.order_map, (base, bits), has_nan, threads
+    return items, tests, (base, bits), has_nan, threads
 
 
 def _by_hash(first, second, wanted, forced):
@@ -226,10 +225,8 @@ def table_of(keys, expected, inverse=False, group_ids=False):
     nbytes = keys.size * keys.width
     own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
     most = 2 * max(expected, MAX_GROUPS // own)
-    return Tables(
-        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS),
-        *(most, expected, inverse, False, own, not inverse, group_ids),
-    )
+    arguments = most, expected, inverse, False, own, not inverse, group_ids
+    return Tables(keys, _keys.SEEDS, *arguments)
 
 
 def _by_comparison(first, second, wanted):

@@ -10,7 +10,7 @@ from libc.string cimport memset
 from fastsel._core.scratch cimport alloc, free
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
-from fastsel._unique.keys cimport BATCH, describe_keys, keys_t, load_words
+from fastsel._unique.keys cimport BATCH, keys_t, load_words, set_keys
 
 cdef extern from *:
     """
@@ -54,9 +54,8 @@ cnp.import_array()
 
 
 cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1:
-    data, size, _, rule, unequal = keys[:5]
     memset(side, 0, sizeof(lookup_t))
-    return describe_keys(&side.keys, data, size, rule, unequal, seeds)
+    return set_keys(&side.keys, keys, seeds)
 
 
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,

@@ -16,18 +16,16 @@ from fastsel._unique.presence cimport Presence
 cnp.import_array()
 
 
-def look_up_in_range(items not None, tests not None, tuple order_map not None,
-                     tuple value_range not None, bint has_nan, int threads, bint positions,
-                     bint invert):
+def look_up_in_range(items not None, tests not None, tuple value_range not None, bint has_nan,
+                     int threads, bint positions, bint invert):
     """Which items are among the tests, as bool; with positions, the position of the first test that
     equals each item, or -1. None if a test has no entry.
 
-    Items and tests are Keys: words of one rule, at least one item and one test. value_range and
-    order_map are as for Presence. has_nan: the word nan of the rule never matches. With positions
-    there are fewer than 2^32 - 1 tests: otherwise positions wrap around.
+    Items and tests are Keys: words of one rule, at least one item and one test. value_range is
+    as for Presence. has_nan: the word nan of the rule never matches. With positions there are fewer
+    than 2^32 - 1 tests: otherwise positions wrap around.
     """
-    cdef Presence presence = Presence(
-        tests[0], tests[1], items[3], order_map, value_range, positions, False, threads)
+    cdef Presence presence = Presence(tests, value_range, positions, False, threads)
     cdef Py_ssize_t size = items[1]
     cdef LookUpEntries job
     cdef uint64_t entry                 # of nan; it may lie beyond the table

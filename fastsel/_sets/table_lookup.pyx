@@ -217,9 +217,7 @@ cdef class LookUp(Job):
 
 cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
     """Scatter all keys, with their positions if these are wanted or the words are only hashes."""
-    data, size, width, rule, unequal = keys[:5]
-    positions = positions or width not in (1, 2, 4, 8) or unequal is not None
-    scatter = ScatterByHash(data, size, rule, unequal, seeds, None, positions, threads)
+    scatter = ScatterByHash(keys, seeds, None, positions or not keys.is_word, threads)
     scatter_keys(scatter, threads)
     return scatter
 

@@ -45,11 +45,8 @@ class Search:
 
     def find_range(self):
         """Set value_range, by a sample."""
-        keys = self.keys
-        if keys.is_word:
-            self.value_range = sampled_range(
-                keys.data, keys.size, keys.rule, keys.order_map or (0, 0, 0)
-            )
+        if self.keys.is_word:
+            self.value_range = sampled_range(self.keys)
 
     @functools.cached_property
     def expected(self):
@@ -130,9 +127,7 @@ def by_presorted(search):
     """Keys that ascend or descend already: equal keys lie side by side."""
     keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
-    found = presorted(
-        keys.data, keys.size, keys.rule, keys.order_map, keys.character_width, threads
-    )
+    found = presorted(keys, threads)
     if found is None:
         return None
     bits, direction = found
@@ -162,11 +157,11 @@ def by_dense(search):
     if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
-    arguments = keys.data, keys.size, keys.rule, keys.order_map or (0, 0, 0), search.value_range
     if search.only_values:
-        values = ascending_values(*arguments, threads)
+        values = ascending_values(keys, search.value_range, threads)
         return None if values is None else Groups(values.view(rows.dtype), None, direction=1)
-    found = dense(*arguments, search.ascending, wanted.inverse, wanted.counts, threads)
+    outputs = search.ascending, wanted.inverse, wanted.counts
+    found = dense(keys, search.value_range, *outputs, threads)
     if found is None:
         return None
     first_occurrences, *extras = found
@@ -182,11 +177,10 @@ def by_sorting(search):
     if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
-    arguments = keys.data, keys.size, keys.rule, keys.order_map, _keys.SEEDS
     if search.wanted.grouped:
-        found = sorted_positions(*arguments, threads)
+        found = sorted_positions(keys, _keys.SEEDS, threads)
         return None if found is None else _Sorted(search.rows, *found)
-    found = sorted_groups(*arguments, *search.wanted, True, threads)
+    found = sorted_groups(keys, _keys.SEEDS, *search.wanted, True, threads)
     if found is None:
         return None
     words, index, *extras = found
@@ -218,10 +212,8 @@ def by_tables(search):
     keys, wanted, nbytes = search.keys, search.wanted, search.keys.data.nbytes
     threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, _plan.COST))
     most = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
-    job = tables.Tables(
-        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, most, search.expected),
-        *(wanted.inverse, wanted.counts, threads),
-    )
+    outputs = wanted.inverse, wanted.counts
+    job = tables.Tables(keys, _keys.SEEDS, most, search.expected, *outputs, threads)
     if not job.find():
         return None
     return _Hashed(search.rows.take(job.index, axis=0, mode="clip"), job)
@@ -233,10 +225,8 @@ def by_partitions(search):
     if keys.size >= 1 << 32:  # positions and counts have 32 bits
         return None
     threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
-    job = partitions.Partitions(
-        *(keys.data, keys.size, keys.rule, keys.unequal, _keys.SEEDS, search.expected),
-        *(wanted.inverse, wanted.counts, threads),
-    )
+    outputs = wanted.inverse, wanted.counts
+    job = partitions.Partitions(keys, _keys.SEEDS, search.expected, *outputs, threads)
     if not job.find():
         return None
     mask = bitmask.pack(job.marks, 1, BYTE, keys.width, threads)

@@ -84,17 +84,18 @@ def positions(values):
 
 def _sorted(values, wanted, merged=False):
     """`sorted_groups` of numbers; each number is a group of its own unless merged."""
-    *arguments, threads = _for_sort(values)
-    return sorted_groups(*arguments, *wanted, merged, threads)
+    keys, seeds, threads = _for_sort(values)
+    return sorted_groups(keys, seeds, *wanted, merged, threads)
 
 
 def _for_sort(values):
-    """The arguments of the kernel that sorts numbers."""
+    """The keys, seeds and threads for the kernel that sorts numbers."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
     threads = _threads.for_bytes(values.nbytes, _plan.COST)
     data = np.require(values, requirements="CA")
-    return data, len(values), rule, order, _keys.SEEDS, threads
+    keys = _keys.Keys(data, len(values), values.itemsize, rule, None, order)
+    return keys, _keys.SEEDS, threads
 
 
 def _put_first_bits(values, flat, index):

@@ -18,7 +18,8 @@ def groups_of(keys, seeds):
     """About how many groups the keys have, from 1 to the number of keys."""
     drawn = min(SAMPLE_ROOTS * math.isqrt(keys.size), keys.size)
     sample, turns = sample_of(keys.data, keys.size, drawn)
-    job = tables.Tables(sample, drawn, keys.rule, None, seeds, drawn, drawn, False, True, 1)
+    sampled = keys._replace(data=sample, size=drawn, unequal=None)
+    job = tables.Tables(sampled, seeds, drawn, drawn, False, True, 1)
     counts = job.finish()[1] if job.find() else None
     ratio = keys.size / drawn
     # There are at most as many groups as runs of equal keys. The sample gives the share of keys

@@ -5,7 +5,6 @@ from libc.stdint cimport uint32_t
 from fastsel._unique.presence cimport Presence
 
 cpdef tuple dense(
-    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range,
-    bint ascending, bint inverse, bint counts, int threads)
+    keys, tuple value_range, bint ascending, bint inverse, bint counts, int threads)
 
 cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads)

@@ -20,18 +20,16 @@ from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range
 cnp.import_array()
 
 
-cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range,
-                  bint ascending, bint inverse, bint counts, int threads):
-    """(first_occurrences, inverse, counts) of `size` > 0 words, None for an output that is not
+cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint counts, int threads):
+    """(first_occurrences, inverse, counts) of at least one word, None for an output that is not
     wanted. None instead of all if a word has no entry. No word is a NaN that equals no item:
     otherwise all NaN are one group.
 
     ascending: groups are in the order of their words, and first_occurrences has their positions.
     Otherwise groups are in order of first occurrence, and first_occurrences is the bitmask of the
-    first occurrences. value_range and order_map are as for Presence.
+    first occurrences. keys and value_range are as for Presence.
     """
-    cdef Presence presence = Presence(
-        data, size, rule, order_map, value_range, True, counts, threads)
+    cdef Presence presence = Presence(keys, value_range, True, counts, threads)
     cdef Py_ssize_t[::1] offsets
     cdef uint32_t[::1] group_ids
     cdef Py_ssize_t length = 0
@@ -45,7 +43,7 @@ cpdef tuple dense(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map
         return presence.bitmask, None, None
     group_ids = new_entries(presence, threads)
     if inverse:
-        inverse_out = new_result(size, cnp.NPY_INTP)
+        inverse_out = new_result(presence.keys.size, cnp.NPY_INTP)
     if ascending:
         AssignByWord(presence, group_ids).run(threads)
     else:

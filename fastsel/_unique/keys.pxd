@@ -65,6 +65,12 @@ cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, t
     return 0
 
 
+cdef inline int set_keys(keys_t *self, keys, tuple seeds) except -1:
+    """As describe_keys, for a `Keys` of _keys.py or a tuple of its fields."""
+    data, size, _, rule, unequal = keys[:5]
+    return describe_keys(self, data, size, rule, unequal, seeds)
+
+
 cdef inline int set_rule(rule_t *self, tuple rule) except -1:
     self.significant, self.limit, self.nan, self.nan_unequal = rule
     return 0

@@ -38,16 +38,16 @@ cdef class Partitions:
     cdef Py_ssize_t[::1] groups       # of each part
     cdef int threads
 
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t expected,
-                 bint inverse, bint counts, int threads):
-        """size is less than 2^32: otherwise positions, counts and ranks wrap around."""
-        cdef cnp.npy_intp length = size
-        self.marks = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
+    def __init__(self, keys not None, tuple seeds not None, Py_ssize_t expected, bint inverse,
+                 bint counts, int threads):
+        """keys is a Keys of less than 2^32 keys: otherwise positions, counts and ranks wrap
+        around."""
+        cdef cnp.npy_intp size = keys.size
+        self.marks = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
         # Without an inverse, nothing leads back from parts to keys: the marks may overwrite the
         # parts of the keys.
         self.scatter = ScatterByHash(
-            data, size, rule, unequal, seeds, None if inverse else self.marks, True, threads)
+            keys, seeds, None if inverse else self.marks, True, threads)
         self.expected, self.counted, self.threads = part_share(min(expected, size)), counts, threads
         self.with_ids = counts or inverse or not self.scatter.keys.is_word
         self.part_chunks = chunk_count(MAX_PARTS, threads, 16 * part_share(size))

@@ -17,7 +17,7 @@ ctypedef struct range_t:
 
 cdef class Presence(Job):
     cdef keys_t keys
-    cdef object owned             # the array that `keys` points to
+    cdef object owned             # the Keys that `keys` points to
     cdef range_t value_range
     cdef int threads
     cdef Py_ssize_t entries       # of a table, in whole blocks
@@ -39,8 +39,7 @@ cdef class Presence(Job):
     cdef void fill(self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
                    Py_ssize_t stop) noexcept nogil
 
-cpdef cnp.ndarray ascending_values(
-    cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map, tuple value_range, int threads)
+cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads)
 
 
 cdef class OverEntries(Job):

@@ -13,7 +13,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, fs_ctz, is_sparse
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport any_t, canonical, describe_keys, is_identity
+from fastsel._unique.keys cimport any_t, canonical, is_identity, set_keys
 from fastsel._unique.ordered_keys cimport ordered_key_of, word_of
 
 cnp.import_array()
@@ -21,16 +21,18 @@ cnp.import_array()
 
 cdef class Presence(Job):
     """Finds which words occur in each chunk of the keys; each chunk has a table of its own."""
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 tuple order_map not None, tuple value_range not None, bint with_first_positions,
+    def __init__(self, keys not None, tuple value_range not None, bint with_first_positions,
                  bint counted, int threads):
-        """There are `size` > 0 keys, which are words. value_range is (base, bits): each of the
-        2^bits ordered keys from base on has an entry. order_map is (sign, negative, minimum) of
-        ordered_keys.pxd. with_first_positions: find first occurrences, too."""
+        """keys is a Keys of at least one key; the keys are words. value_range is (base, bits): each
+        of the 2^bits ordered keys from base on has an entry. with_first_positions: find first
+        occurrences, too."""
         cdef range_t *r = &self.value_range
-        describe_keys(&self.keys, data, size, rule, None, (0, 1))
-        self.owned, self.threads = data, threads
-        r.order_map, r.base = order_map, value_range[0]
+        cdef Py_ssize_t size
+        set_keys(&self.keys, keys, (0, 1))
+        self.owned, self.threads, size = keys, threads, self.keys.size
+        if keys[5] is not None:
+            r.order_map = keys[5]
+        r.base = value_range[0]
         r.base_word = word_of(r.order_map, r.base)
         r.mask = (<uint64_t>1 << <int>value_range[1]) - 1
         r.blocks = (<Py_ssize_t>r.mask >> 6) + 1
@@ -208,17 +210,15 @@ cdef class MergeTables(OverEntries):
 # ---- ascending values alone -------------------------------------------------------------
 
 
-cpdef cnp.ndarray ascending_values(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
-                                   tuple value_range, int threads):
-    """The distinct values of `size` > 0 integers, ascending; None if an integer has no entry.
-    value_range and order_map are as for Presence."""
-    cdef Presence presence = Presence(
-        data, size, rule, order_map, value_range, False, False, threads)
+cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads):
+    """The distinct words of integers, ascending; None if an integer has no entry. keys and
+    value_range are as for Presence."""
+    cdef Presence presence = Presence(keys, value_range, False, False, threads)
     cdef WriteValues write
     if not presence.find():
         return None
     write = WriteValues(presence)
-    write.values = new_result(presence.merge(), cnp.PyArray_TYPE(data))
+    write.values = new_result(presence.merge(), cnp.PyArray_TYPE(keys[0]))
     write.run(threads)
     return write.values
 

@@ -8,7 +8,7 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_u8
 from fastsel._simd.blocks cimport blocks_of
-from fastsel._unique.keys cimport BLOCKS, describe_keys, key_at, keys_t, load_words
+from fastsel._unique.keys cimport BLOCKS, key_at, keys_t, load_words, set_keys
 from fastsel._simd.levels cimport level
 from fastsel._unique.ordered_keys cimport ordered_key_of
 
@@ -18,21 +18,20 @@ cdef enum:
     RISES = 1               # bits of `seen`: a key was greater than the key before it, or less
     FALLS = 2
 
-cpdef tuple presorted(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
-                      int character_width, int threads):
-    """(bits, direction): the bitmask of the first occurrences of `size` > 0 keys; None if the keys
+cpdef tuple presorted(keys, int threads):
+    """(bits, direction): the bitmask of the first occurrences of at least one key; None if the keys
     are not in order. direction is 1 if they ascend, -1 if they descend and the reverse ascends, 0
-    if they descend with several NaN, which the reverse would put in the wrong order. With an
-    order_map (sign, negative, minimum), keys are numbers of 4 or 8 bytes; if it is None, keys are
-    strings, and a character has character_width bytes, 1 or 4."""
+    if they descend with several NaN, which the reverse would put in the wrong order. keys is a
+    Keys: numbers of 4 or 8 bytes with an order_map, or strings without one."""
     cdef MarkRuns job = MarkRuns()
-    cdef cnp.npy_intp blocks = blocks_of(size)
+    cdef cnp.npy_intp blocks
     cdef uint8_t seen = 0
     cdef Py_ssize_t k
-    describe_keys(&job.keys, data, size, rule, None, (0, 1))
+    set_keys(&job.keys, keys, (0, 1))
+    order_map, job.character_width = keys[5:]
     if order_map is not None:
         job.order_map = order_map
-    job.character_width = character_width
+    blocks = blocks_of(job.keys.size)
     bits = cnp.PyArray_EMPTY(1, &blocks, cnp.NPY_UINT64, 0)
     job.bits = bits
     if job.mark(0, min(blocks, BLOCKS)) == RISES | FALLS:

@@ -2,21 +2,22 @@
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 
-from fastsel._unique.keys cimport describe_keys, keys_t
+from fastsel._unique.keys cimport keys_t, set_keys
 
 cnp.import_array()
 
 
-def sampled_range(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                  tuple order_map not None):
-    """(base, bits): the 2^bits ordered keys from base on contain the ordered keys of a sample of
-    `size` > 0 words. base is None if words of this rule cannot have entries of their own in a
-    table. order_map is (sign, negative, minimum) of ordered_keys.pxd."""
-    cdef keys_t keys
-    cdef uint64_t[3] order_words = order_map
+def sampled_range(keys not None):
+    """(base, bits): the 2^bits ordered keys from base on contain the ordered keys of a sample of a
+    Keys of at least one word. base is None if words of this rule cannot have entries of their own
+    in a table."""
+    cdef keys_t words
+    cdef uint64_t[3] order_map = [0, 0, 0]
     cdef sampled_range_t sampled
-    describe_keys(&keys, data, size, rule, None, (0, 1))
-    sampled = sampled_range_of(&keys, order_words)
+    set_keys(&words, keys, (0, 1))
+    if keys.order_map is not None:
+        order_map = keys.order_map
+    sampled = sampled_range_of(&words, order_map)
     return sampled.base if sampled.is_addressable else None, sampled.bits
 
 

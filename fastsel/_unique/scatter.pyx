@@ -18,8 +18,9 @@ from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
 from fastsel._core.scratch cimport new_block, new_intp, new_u32, new_u8
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, describe_keys, is_unequal, load_words, wide_t
+from fastsel._unique.keys cimport BATCH, is_unequal, load_words, set_keys, wide_t
 
+cnp.import_array()      # for set_keys
 
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
@@ -55,11 +56,10 @@ cdef class Scatter:
 cdef class ScatterByHash(Scatter):
     """A part has the words of a range of hashes. Keys that equal no other may all have the same
     hash, so they go to all parts in turn."""
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 const uint64_t[::1] unequal, tuple seeds not None, uint8_t[::1] part_of,
-                 bint positions, int threads):
-        describe_keys(&self.keys, data, size, rule, unequal, seeds)
-        self.owned = data, unequal
+    def __init__(self, keys not None, tuple seeds not None, uint8_t[::1] part_of, bint positions,
+                 int threads):
+        set_keys(&self.keys, keys, seeds)
+        self.owned = keys
         self.describe(MAX_PARTS, part_of, positions, threads)
 
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil:

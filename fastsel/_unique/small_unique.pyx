@@ -74,8 +74,9 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
     cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
+    cdef tuple keys = (a, task.keys.size, task.keys.width, rule, None, order_map, 0)
     if sampled.in_order and task.keys.width >= 4:
-        found = presorted(a, task.keys.size, rule, order_map, 0, 1)
+        found = presorted(keys, 1)
         if found is not None and (found[1] > 0 or not task.ascending):
             return by_runs(task, a, found[0])
     if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > entries:
@@ -83,10 +84,9 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
     value_range = sampled.base, sampled.bits
     if (task.ascending and not (task.index or task.inverse or task.counts)
             and is_identity(&task.keys.rule)):
-        values = ascending_values(a, task.keys.size, rule, order_map, value_range, 1)
+        values = ascending_values(keys, value_range, 1)
         return None if values is None else (values.view(a.dtype), None, None, None)
-    found = dense(a, task.keys.size, rule, order_map, value_range, task.ascending, task.inverse,
-                  task.counts, 1)
+    found = dense(keys, value_range, task.ascending, task.inverse, task.counts, 1)
     if found is None:
         return None
     first_positions, inverse_out, counts_out = found

@@ -18,7 +18,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport alloc, free, new_intp, new_u64, new_u8
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
-from fastsel._unique.keys cimport BATCH, describe_keys, wide_t
+from fastsel._unique.keys cimport BATCH, set_keys, wide_t
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_words
 from fastsel._unique.pieces cimport (
     mark_runs, sort_keys, sorter_bytes, sorter_free, sorter_start, sorter_t)
@@ -40,11 +40,10 @@ cdef class ScatterByValue(Scatter):
     cdef Quantiles quantiles
     cdef uint64_t[3] order_map        # sign, negative, minimum: makes ordered keys
 
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 tuple order_map not None, tuple seeds not None, bint positions, int threads):
-        describe_keys(&self.keys, data, size, rule, None, seeds)
-        self.owned, self.order_map = data, order_map
-        self.quantiles = self.sampled_quantiles(max(1, min(MAX_PARTS, size // PART_KEYS)))
+    def __init__(self, keys not None, tuple seeds not None, bint positions, int threads):
+        set_keys(&self.keys, keys, seeds)
+        self.owned, self.order_map = keys, keys.order_map
+        self.quantiles = self.sampled_quantiles(max(1, min(MAX_PARTS, keys.size // PART_KEYS)))
         self.describe(self.quantiles.parts, None, positions, threads)
 
     cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
@@ -74,18 +73,16 @@ cdef class ScatterByValue(Scatter):
         self.quantiles.choose_parts(keys, n, parts)
 
 
-def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                  tuple order_map not None, tuple seeds not None, bint index, bint inverse,
-                  bint counts, bint merged, int threads):
-    """(values, index, inverse, counts) of `size` > 0 keys of 4 or 8 bytes, in ascending order, None
-    for an output that is not wanted; the values are words. None instead of all for too many keys.
+def sorted_groups(keys not None, tuple seeds not None, bint index, bint inverse, bint counts,
+                  bint merged, int threads):
+    """(values, index, inverse, counts) of a Keys of at least one number of 4 or 8 bytes, in
+    ascending order, None for an output that is not wanted; the values are words. None instead of
+    all for too many keys.
 
-    order_map is (sign, negative, minimum) of ordered_keys.pxd. merged: equal keys are one group.
-    Otherwise each key is a group of its own: the index sorts the keys, stably, and the inverse is
-    the inverse permutation.
+    merged: equal keys are one group. Otherwise each key is a group of its own: the index sorts the
+    keys, stably, and the inverse is the inverse permutation.
     """
-    cdef SortParts job = sorted_parts(
-        data, size, rule, order_map, seeds, index, inverse, merged, False, threads)
+    cdef SortParts job = sorted_parts(keys, seeds, index, inverse, merged, False, threads)
     cdef cnp.npy_intp groups
     cdef cnp.ndarray index_out = None, counts_out = None
     if job is None:
@@ -101,35 +98,32 @@ def sorted_groups(cnp.ndarray data not None, Py_ssize_t size, tuple rule not Non
     return values, index_out, job.inverse_out, counts_out
 
 
-def sorted_positions(cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                     tuple order_map not None, tuple seeds not None, int threads):
+def sorted_positions(keys not None, tuple seeds not None, int threads):
     """(values, indices, offsets) of keys as for sorted_groups: the keys of group g are at the
     positions indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
-    cdef SortParts job = sorted_parts(data, size, rule, order_map, seeds, True, False, True, True,
-                                      threads)
+    cdef SortParts job = sorted_parts(keys, seeds, True, False, True, True, threads)
     cdef cnp.ndarray indices, offsets
     if job is None:
         return None
-    indices = new_result(size, cnp.NPY_INTP)
+    indices = new_result(keys.size, cnp.NPY_INTP)
     offsets = new_result(job.groups[job.chunks] + 1, cnp.NPY_INTP)
-    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[job.groups[job.chunks]] = size
+    (<Py_ssize_t *>cnp.PyArray_DATA(offsets))[job.groups[job.chunks]] = keys.size
     return job.values_of_groups(indices, offsets, threads), indices, offsets
 
 
-cdef SortParts sorted_parts(cnp.ndarray data, Py_ssize_t size, tuple rule, tuple order_map,
-                            tuple seeds, bint index, bint inverse, bint merged, bint all_positions,
-                            int threads):
+cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint merged,
+                            bint all_positions, int threads):
     """Sort the parts, and scan the numbers of their groups. None for too many keys."""
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
     cdef cnp.ndarray inverse_out = None
-    if with_entries and size >= <Py_ssize_t>1 << 32:
+    if with_entries and keys.size >= <Py_ssize_t>1 << 32:
         return None
-    scatter = ScatterByValue(data, size, rule, order_map, seeds, with_entries, threads)
+    scatter = ScatterByValue(keys, seeds, with_entries, threads)
     scatter_keys(scatter, threads)
     if inverse:
-        inverse_out = new_result(size, cnp.NPY_INTP)
+        inverse_out = new_result(keys.size, cnp.NPY_INTP)
     job = SortParts(scatter, inverse_out, merged, all_positions)
     if job.longest >= MAX_PART_KEYS:
         return None

@@ -20,7 +20,8 @@ from fastsel._core.scratch cimport alloc, free, new_block
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
-from fastsel._unique.keys cimport BATCH, describe_keys, key_at, keys_t, load_words, prefetch_keys
+from fastsel._unique.keys cimport (
+    BATCH, key_at, keys_t, load_words, prefetch_keys, set_keys)
 from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 
 cnp.import_array()
@@ -31,15 +32,16 @@ cdef enum:
 
 cdef class Tables:
     """The state between `find` and `finish`; the caller may order the groups in between."""
-    def __init__(self, cnp.ndarray data not None, Py_ssize_t size, tuple rule not None,
-                 const uint64_t[::1] unequal, tuple seeds not None, Py_ssize_t max_groups,
+    def __init__(self, keys not None, tuple seeds not None, Py_ssize_t max_groups,
                  Py_ssize_t expected, bint inverse, bint counts, int threads,
                  bint skips_unequal=False, bint with_ids=False):
-        """There are `size` > 0 keys. A chunk table grows for at most max_groups groups; expected is
-        an estimate of the number of groups, or 0. skips_unequal: keys that equal no other do not
-        become groups; then there are neither inverse nor counts. with_ids: the tables have ids."""
-        describe_keys(&self.keys, data, size, rule, unequal, seeds)
-        self.owned, self.threads = (data, unequal), threads
+        """keys is a Keys of at least one key. A chunk table grows for at most max_groups groups;
+        expected is an estimate of the number of groups, or 0. skips_unequal: keys that equal no
+        other do not become groups; then there are neither inverse nor counts. with_ids: the tables
+        have ids."""
+        cdef Py_ssize_t size
+        set_keys(&self.keys, keys, seeds)
+        self.owned, self.threads, size = keys, threads, self.keys.size
         self.max_groups, self.expected, self.counted = max_groups, min(expected, max_groups), counts
         self.with_ids = with_ids or inverse or counts or not self.keys.is_word
         self.skips_unequal = skips_unequal

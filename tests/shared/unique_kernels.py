@@ -3,6 +3,7 @@
 from collisions import SEEDS
 
 from fastsel._core import _dtypes
+from fastsel._unique._keys import Keys
 from fastsel._unique.dense import dense
 from fastsel._unique.partitions import Partitions
 from fastsel._unique.presence import ascending_values
@@ -13,6 +14,12 @@ from fastsel._unique.tables import Tables
 
 # All bits of a word are significant, and no word is NaN.
 INTEGER_RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
+
+
+def keys_of(array, rule, unequal=None):
+    """The Keys of an array, whose rows are keys."""
+    width = array.nbytes // max(1, len(array))
+    return Keys(array, len(array), width, rule, unequal, None)
 
 
 def make_tables(
@@ -27,9 +34,8 @@ def make_tables(
     threads=1,
 ):
     """The tables of `array`, whose rows are keys, before they are filled."""
-    return Tables(
-        array, len(array), rule, None, seeds, max_groups, expected, inverse, counts, threads
-    )
+    keys = keys_of(array, rule)
+    return Tables(keys, seeds, max_groups, expected, inverse, counts, threads)
 
 
 def make_partitions(
@@ -44,47 +50,44 @@ def make_partitions(
     threads=1,
 ):
     """The partitions of `array`, whose rows are keys, before the keys are scattered."""
-    return Partitions(array, len(array), rule, unequal, seeds, expected, inverse, counts, threads)
+    keys = keys_of(array, rule, unequal=unequal)
+    return Partitions(keys, seeds, expected, inverse, counts, threads)
 
 
 def scatter_by_hash(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByHash(keys.data, keys.size, keys.rule, None, seeds, None, positions, threads)
+    return ScatterByHash(keys._replace(unequal=None), seeds, None, positions, threads)
 
 
 def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
-    return ScatterByValue(
-        keys.data, keys.size, keys.rule, keys.order_map, seeds, positions, threads
-    )
+    return ScatterByValue(keys, seeds, positions, threads)
 
 
 def sort_keys(
     keys, *, seeds=SEEDS, index=False, inverse=False, counts=False, merged=True, threads=1
 ):
     """(values, index, inverse, counts); None if the keys are not for this kernel."""
-    return sorted_groups(
-        *(keys.data, keys.size, keys.rule, keys.order_map, seeds),
-        *(index, inverse, counts, merged, threads),
-    )
+    return sorted_groups(keys, seeds, index, inverse, counts, merged, threads)
 
 
-def integer_order(dtype):
-    """The order map of an integer dtype: the sign bit of a signed one is inverted."""
-    return (0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1), 0, 0
+def sign_bit(dtype):
+    """The bit that makes ordered keys of integers: of the sign, or none for an unsigned dtype."""
+    return 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
+
+
+def integers(array):
+    """The Keys of integers."""
+    order_map = sign_bit(array.dtype), 0, 0
+    return Keys(array, array.size, array.itemsize, INTEGER_RULE, None, order_map)
 
 
 def find_dense(array, value_range, *, ascending=False, inverse=False, counts=False, threads=1):
     """(first_occurrences, inverse, counts) of integers; None if one is beyond the range."""
-    return dense(
-        *(array, array.size, INTEGER_RULE, integer_order(array.dtype), value_range),
-        *(ascending, inverse, counts, threads),
-    )
+    return dense(integers(array), value_range, ascending, inverse, counts, threads)
 
 
 def find_ascending(array, value_range, *, threads=1):
     """The distinct integers, ascending; None if one is beyond the range."""
-    return ascending_values(
-        array, array.size, INTEGER_RULE, integer_order(array.dtype), value_range, threads
-    )
+    return ascending_values(integers(array), value_range, threads)
 
 
 def find_small(

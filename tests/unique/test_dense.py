@@ -6,7 +6,7 @@ import reference
 from arrays import ML_DTYPES
 from comparison import assert_same, value_bytes
 from grids import covering
-from unique_kernels import INTEGER_RULE, find_ascending, find_dense, integer_order
+from unique_kernels import find_ascending, find_dense, integers, sign_bit
 
 import fastsel
 from fastsel._unique import _algorithms, _keys
@@ -116,9 +116,7 @@ def test_a_block_with_one_new_word(dtype):
         for place in range(64 * 4, 64 * 6):
             array = base.astype(dtype)
             array[place] = 127 - place % 25
-            base_of_range = {"i1": 128}.get(dtype, 0) + integer_order(np.dtype(dtype))[0] * (
-                dtype == "i8"
-            )
+            base_of_range = {"i1": 128}.get(dtype, 0) + sign_bit(np.dtype(dtype)) * (dtype == "i8")
             span = (0, 8) if dtype in ("u1", "i1") else (base_of_range, 16)
             assert np.array_equal(first_found(array, span), first_index(array)), place
 
@@ -147,7 +145,7 @@ def test_chunks_drop_what_others_have_met(threads, groups):
     for items in (rng.integers(0, groups, 50_000), np.arange(50_000) // (50_000 // groups + 1)):
         for dtype in ("u2", "u4", "i8"):
             array = items.astype(dtype)
-            span = (integer_order(np.dtype(dtype))[0], 16)
+            span = (sign_bit(np.dtype(dtype)), 16)
             assert np.array_equal(first_found(array, span, threads), first_index(array))
             assert_same(find_ascending(array, span, threads=threads), np.unique(array))
 
@@ -158,7 +156,7 @@ def test_chunks_drop_what_others_have_met(threads, groups):
 def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
     for dtype, beyond in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
         array = (np.arange(10_000) % known).astype(dtype)
-        span = (integer_order(np.dtype(dtype))[0], 7)
+        span = (sign_bit(np.dtype(dtype)), 7)
         assert first_found(array, span, threads) is not None
         array[place] = beyond
         assert first_found(array, span, threads) is None
@@ -169,7 +167,7 @@ def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
 def test_later_rounds_do_not_revive_an_attempt(threads):
     """Keys come in several rounds; the first round alone has a word beyond the range."""
     array = np.arange(4_000_000) % 77
-    span = integer_order(np.dtype("i8"))[0], 7
+    span = sign_bit(np.dtype("i8")), 7
     assert find_ascending(array, span, threads=threads).tolist() == [*range(77)]
     array[0] = 999
     assert first_found(array, span, threads) is None
@@ -253,9 +251,9 @@ def test_other_byte_orders(dtype):
 
 def spanned(items):
     """The numbers with an entry, as values: the least and the greatest."""
-    order = integer_order(items.dtype)
-    base, bits = sampled_range(items, items.size, INTEGER_RULE, order)
-    return base - order[0], base - order[0] + (1 << bits) - 1
+    base, bits = sampled_range(integers(items))
+    base -= sign_bit(items.dtype)
+    return base, base + (1 << bits) - 1
 
 
 @pytest.mark.parametrize("dtype", WIDE)
@@ -280,7 +278,7 @@ def test_span_of_a_sample(dtype):
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
 def test_words_that_are_not_canonical_have_no_span(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
-    assert sampled_range(keys.data, keys.size, keys.rule, keys.order_map)[0] is None
+    assert sampled_range(keys)[0] is None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
