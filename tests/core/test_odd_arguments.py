@@ -12,13 +12,13 @@ from grids import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from odd_arguments import (
-    ANSWERS,
+    ARRAY_LIKES,
     AXES,
     CHUNKS,
+    DUCK_ARRAY,
     EACH_SIDE,
     FLAGS,
     LENGTHS,
-    LIKES,
     Plain,
     assert_same_answer,
     check,
@@ -175,13 +175,15 @@ def without_numbers(found):
     return found[0], found[1:2], re.sub(r"\d+", "#", found[2])
 
 
-@pytest.mark.parametrize("value", {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "answers": ANSWERS})
+@pytest.mark.parametrize(
+    "value", {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}
+)
 @pytest.mark.parametrize(
     "name", ["indices", "batch_dims", "out", "n", "capacity", "fill_value", "count_out"]
 )
 def test_errors_of_our_own_functions(name, value):
     """The same for each size; a value that is fine is none of the odd ones."""
-    value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "answers": ANSWERS}[value]
+    value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}[value]
     errors = set()
     for length in EACH_SIDE:
         a = table(length)
@@ -211,10 +213,10 @@ def odd_calls(draw):
     """A function of NumPy's name, and arguments of which any may be odd."""
     rows = table(draw(st.sampled_from([*EACH_SIDE[:-2], *CHUNKS])))
     rows = draw(st.sampled_from([rows, rows.T, rows.ravel(), rows.astype(np.int16), rows > 3]))
-    a = draw(st.sampled_from([rows, *(kind for kind in LIKES if rows.dtype == float)]))
+    a = draw(st.sampled_from([rows, *(kind for kind in ARRAY_LIKES if rows.dtype == float)]))
     if isinstance(a, str):
         try:
-            a = LIKES[a](table(len(rows)))
+            a = ARRAY_LIKES[a](table(len(rows)))
         except (TypeError, ValueError, BufferError):
             a = rows
     name = draw(st.sampled_from(["count_nonzero", "compress", "unique", "extract", *OF_AN_ARRAY]))
@@ -229,7 +231,7 @@ def odd_calls(draw):
     condition = conditions[draw(st.integers(0, len(conditions) - 1))]
     if name == "extract":
         return name, (condition, a), {}
-    out = draw(st.sampled_from([None, None, None, ANSWERS, [], 0, np.zeros(1), rows[:1].copy()]))
+    out = draw(st.sampled_from([None, None, None, DUCK_ARRAY, [], 0, np.zeros(1), rows[:1].copy()]))
     return name, (condition, a), {"axis": draw(odd_axes), "out": out}
 
 

@@ -11,8 +11,8 @@ from arrays import (
     join,
     make,
     pools,
-    some_for,
     take_items,
+    values_for_dtype,
 )
 from numpy.dtypes import StringDType
 
@@ -189,7 +189,7 @@ PLACES = (*range(70), 126, 127, 128, 129)  # of 130: in each byte, and around ea
 def test_one_selected_item_is_found_at_each_place(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([falsy, truthy])
-    for place in some_for(name, PLACES):
+    for place in values_for_dtype(name, PLACES):
         positions = np.arange(130) % len(falsy)
         positions[place] = len(falsy) + place % len(truthy)
         array = take_items(pool, positions)
@@ -202,7 +202,7 @@ def test_one_selected_item_is_found_at_each_place(name):
 def test_one_item_left_out_is_found_at_each_place(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([truthy, falsy])
-    for place in some_for(name, PLACES):
+    for place in values_for_dtype(name, PLACES):
         positions = np.arange(130) % len(truthy)
         positions[place] = len(truthy) + place % len(falsy)
         array = take_items(pool, positions)

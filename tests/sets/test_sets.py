@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, some_for
+from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, values_for_dtype
 from comparison import (
     SORTED_SET_FUNCTIONS,
     assert_same,
@@ -57,7 +57,7 @@ def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
 def test_small_arrays(name):
     """Small arrays take the path that they take for users: no kernel is forced."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
-    for sizes in [*some_for(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
+    for sizes in [*values_for_dtype(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
         check_set_functions(*two_arrays(SERVED[name], sizes))
 
 

@@ -13,7 +13,7 @@ import arrays
 import numpy as np
 import pytest
 import reference
-from arrays import grouped, some_for
+from arrays import grouped, values_for_dtype
 from comparison import assert_same, check_unique, check_values_and_index, value_bytes
 from forcing import ALGORITHMS, force
 from grids import covering, slow
@@ -171,7 +171,7 @@ def test_range_seen_late(forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_combination_of_outputs(name, few_threads):
-    for size, groups in some_for(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
+    for size, groups in values_for_dtype(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
         check_unique(fastsel.unique, grouped(name, size, groups))
 
 
@@ -242,7 +242,7 @@ def test_sixty_four_dimensions():
 def test_array_api_functions_keep_nans_apart(function, few_threads):
     """Sorted, but for unique_values."""
     for name in DTYPES:
-        for shape in some_for(name, ((300,), (), (0,), (1,), (20, 15)), 3):
+        for shape in values_for_dtype(name, ((300,), (), (0,), (1,), (20, 15)), 3):
             array = grouped(name, math.prod(shape), 25).reshape(shape)
             found, expected = getattr(fastsel, function)(array), getattr(reference, function)(array)
             assert_same(tuple(found) if isinstance(found, tuple) else found, expected)
