@@ -1,4 +1,4 @@
-"""How fast each operator is with more threads: speed over one thread.
+"""How much faster is each operator with more threads? Speed over one thread.
 
     python benchmarks/scaling.py                            1, 2, 4 ... threads, up to all
     python benchmarks/scaling.py --plot scaling.svg         and a picture (matplotlib)

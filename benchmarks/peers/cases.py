@@ -1,4 +1,4 @@
-"""From a cell to its arrays, to the call of the operator, and to the check of a result."""
+"""Functions that make the arrays of a cell, the call of its operator, and the check of a result."""
 
 import functools
 import math

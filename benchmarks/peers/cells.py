@@ -142,7 +142,7 @@ SHOWN = (
     grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
 )
 
-# Common inputs for which the kernels are not made, and on which NumPy is fast.
+# Inputs that are common in programs. The kernels are not made for them, and NumPy is fast.
 EVERYDAY = (
     grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
     grid("isin", dtype="object", size=2e4, tests=300),

@@ -61,7 +61,7 @@ def block(call, seconds):
     """Samples of one contender: some calls to warm up, which are not recorded, then calls for these
     seconds.
 
-    A slow call is the only sample of its block, because it needs no warming.
+    A slow call needs no warming: its first call is the only sample of the block.
     """
     stop = time.perf_counter() + seconds
     fastest = first = seconds_of(call)

@@ -341,7 +341,8 @@ def numbered(dtype, numbers):
         return numbers.view(np.dtype(f"{dtype.kind}8{dtype.str[3:]}"))
     if dtype.itemsize == 1 and dtype in ML_DTYPES.values():
         return (numbers % 256).astype(np.uint8).view(dtype)
-    if dtype.itemsize == 2 and dtype.kind not in "iu":  # beyond, integers are not exact
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
+        # Greater integers are not exact in these dtypes.
         numbers = numbers % (2048 if dtype == np.float16 else 256)
     return numbers.astype(dtype)
 

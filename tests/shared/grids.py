@@ -8,7 +8,7 @@ import pytest
 
 
 def slow(value):
-    """A value for `pytest.mark.parametrize` with the mark `slow`."""
+    """A value for `pytest.mark.parametrize` that runs only if slow tests are requested."""
     return pytest.param(value, marks=pytest.mark.slow)
 
 
