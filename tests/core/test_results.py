@@ -249,7 +249,7 @@ def test_a_smaller_result_does_not_reuse_a_larger_block():
 
 
 @NEEDS_CACHE
-def test_a_garbage_collection_never_meets_another_handler():
+def test_a_garbage_collection_never_sees_another_handler():
     """NumPy's handler is never changed, even for a moment: a collection could run then."""
     handlers = []
 
