@@ -37,7 +37,7 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 @pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
 def test_labels_of_workloads_are_true(size):
-    """Each workload has its size, and the number of groups, words or tests or the share in its label."""
+    """Workloads have the size, and the number of groups, words or tests, that their labels say."""
     n_labels = 0
     for workload in _workloads.embedded_workloads(size):
         assert size // 3 < workload.array.size <= size

@@ -34,7 +34,7 @@ np.count_nonzero([1, 0, 2])
 
 @pytest.fixture
 def report(monkeypatch):
-    """A report of the calls of this process, which samples whatever it may."""
+    """A report of the calls of this process, with unlimited time for samples."""
     monkeypatch.setattr(_patch, "OURS", dict(_patch.OURS))
     monkeypatch.setattr(_patch, "COUNT_SMALL", _patch.COUNT_SMALL)
     monkeypatch.setattr(_report, "ALLOWANCE", 1 << 62)
@@ -44,7 +44,7 @@ def report(monkeypatch):
 
 @pytest.fixture
 def run(tmp_path):
-    """Function that runs a script with --report: its status and what it prints on stderr."""
+    """Function that runs a script with --report and returns its status and its stderr."""
 
     def run_script(text):
         (tmp_path / "script.py").write_text(text)
@@ -176,7 +176,7 @@ def test_calls_that_the_program_did_not_make_have_no_row(report):
 
 @pytest.fixture
 def timer(monkeypatch):
-    """Records the sizes of timed arrays; each takes `fixed` nanoseconds, and one per item."""
+    """A timer that has the sizes of timed arrays; each takes `fixed` ns, and one ns per item."""
     sizes, timer = [], SimpleNamespace(fixed=1000)
 
     def timed(record, args, kwargs):
@@ -192,7 +192,7 @@ def test_the_first_rows_are_timed_before_a_large_array(report, timer):
     np.nonzero(np.ones(10**6))
     np.nonzero(np.ones(10**6))
     assert timer.sizes == [_report.PROBE_ITEMS, 10**6, 10**6]
-    np.nonzero(np.ones(10**6, np.float32))  # of another kind
+    np.nonzero(np.ones(10**6, np.float32))  # another kind of call
     assert timer.sizes[3:] == [_report.PROBE_ITEMS, 10**6]
     assert report.records["nonzero"].samples == 3
 

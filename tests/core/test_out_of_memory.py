@@ -139,10 +139,10 @@ calls = {
     "setxor1d": forced("partitions", fastsel.setxor1d, many[:9000], many[:300]),
 }
 
-def same(found, expected):
+def same(result, expected):
     if isinstance(expected, tuple):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    return np.array_equal(found, expected, equal_nan=np.asarray(expected).dtype.kind == "f")
+        return len(result) == len(expected) and all(map(same, result, expected))
+    return np.array_equal(result, expected, equal_nan=np.asarray(expected).dtype.kind == "f")
 
 def sweep(call, expected, all_later):
     n = 1

@@ -137,7 +137,7 @@ print(before - resident() > cached // 2 > 3 << 20)
 
 
 @NEEDS_CACHE
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how much is given back is glibc's")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc decides how much is returned")
 @pytest.mark.parametrize("release", ["fastsel.release_memory()", "fastsel.set_keep_mb(1)"])
 def test_released_memory_is_returned_to_the_system(release, run_python):
     assert run_python(RELEASED.format(release=release), MALLOC_ARENA_MAX="1") == "True\n"

@@ -122,7 +122,7 @@ def no_call_adds_a_thread(size):
     large, before = np.broadcast_to(True, size), tasks()
     worker = threading.Thread(target=fastsel.count_nonzero, args=(large,))
     worker.start()
-    while worker.is_alive() and tasks() < before + {others} + 1:
+    while worker.is_alive() and tasks() < before + {extra} + 1:
         time.sleep(0.001)
     added = []
     while worker.is_alive() and len(added) < 8:
@@ -130,12 +130,12 @@ def no_call_adds_a_thread(size):
         added.append(tasks() - before)
     in_time = worker.is_alive()
     worker.join()
-    return in_time and max(added) <= {others} + 1
+    return in_time and max(added) <= {extra} + 1
 
 before = tasks()
 assert any(no_call_adds_a_thread(2**k) for k in range(31, 41))  # from some tenths of a second on
 fastsel.flatnonzero(small)
-while tasks() - before != {others}:  # a late region makes calls serial for a while
+while tasks() - before != {extra}:  # a late region makes calls serial for a while
     fastsel.flatnonzero(small)
 print("done")
 """
@@ -144,8 +144,8 @@ print("done")
 @HAS_PROC
 def test_a_call_meanwhile_is_serial_and_does_not_wait(run_python):
     """A call during another call's region adds no thread, and does not wait for the region."""
-    others = 1 if parallel.is_threaded() else 0
-    assert run_python(CALL_MEANWHILE.format(others=others)) == "done\n"
+    extra = 1 if parallel.is_threaded() else 0
+    assert run_python(CALL_MEANWHILE.format(extra=extra)) == "done\n"
 
 
 CALL_WITHIN_A_CALL = """
@@ -157,10 +157,10 @@ expected = np.flatnonzero(array)
 uses = []
 
 def use():
-    "Call until nine threads are counted: late regions make calls serial, and others may be ending."
+    "Call until nine threads are counted: late regions make calls serial, and some may be ending."
     counted = None
     with fastsel.threads(9):
-        while counted != before + {others}:
+        while counted != before + {extra}:
             assert fastsel.unique(array).tolist() == [0, 1, 2]  # ends all but a few threads
             assert (fastsel.flatnonzero(array) == expected).all()
             counted = len(os.listdir("/proc/self/task"))
@@ -185,8 +185,8 @@ print("done")
 def test_a_call_within_a_call_has_its_number_of_threads(run_python):
     """A signal handler calls between two regions: it may add eight threads, and the call that it
     interrupts goes on with two."""
-    others = 8 if parallel.is_threaded() else 0
-    assert run_python(CALL_WITHIN_A_CALL.format(others=others)) == "done\n"
+    extra = 8 if parallel.is_threaded() else 0
+    assert run_python(CALL_WITHIN_A_CALL.format(extra=extra)) == "done\n"
 
 
 NO_MORE_THREADS = """
@@ -238,7 +238,7 @@ def call(threads, room):
     added = tasks() - before
     for _ in range(3):
         assert (fastsel.flatnonzero(array) == expected).all()
-    assert not is_root or added == ({others} if room >= threads else 0), (threads, room, added)
+    assert not is_root or added == ({extra} if room >= threads else 0), (threads, room, added)
 
 for threads in (2, 4, 16, 64):
     for room in (0, 1, 2, 3, 5, threads - 1, threads):
@@ -254,5 +254,5 @@ print("done")
 @HAS_PROC
 def test_calls_work_if_the_user_may_have_no_more_threads(run_python):
     """libgomp would end the process. If the limit has room for all threads, they are started."""
-    others = "threads - 1" if parallel.is_threaded() else "0"
-    assert run_python(NO_MORE_PROCESSES.format(others=others)) == "done\n"
+    extra = "threads - 1" if parallel.is_threaded() else "0"
+    assert run_python(NO_MORE_PROCESSES.format(extra=extra)) == "done\n"

@@ -191,7 +191,7 @@ def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
 
 @covering(name=CHECKS, dtype=["bool", "float32", "int64"])
 def test_small_array_written_meanwhile(name, dtype):
-    """No kernel is forced: those of small arrays read the array."""
+    """No kernel is forced: the kernels of small arrays read the array."""
     array = make(dtype, (10_000,), 0.2, seed=3)
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 

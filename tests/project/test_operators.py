@@ -27,13 +27,13 @@ SUBJECTS = {
 
 
 def recipe():
-    """The rows of the table: (file or folder, what, pattern, of which operators)."""
+    """The rows of the table: (file or folder, its part, pattern of the part, which operators)."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text[text.index("## Add an operator") : text.index("## Add a CPU level")]
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
-    for where, what, of in rows:
-        pattern = re.search("`([^`]*NAME[^`]*)`", what)
-        yield where, what, pattern[1] if pattern else "NAME", of
+    for where, part, operators in rows:
+        pattern = re.search("`([^`]*NAME[^`]*)`", part)
+        yield where, part, pattern[1] if pattern else "NAME", operators
 
 
 def text_of(where):
@@ -49,7 +49,7 @@ def has(where, pattern, name):
 
 
 def described(name, rows):
-    return "".join(f"\n  {where}: {what.replace('NAME', name)}" for where, what, *_ in rows)
+    return "".join(f"\n  {where}: {part.replace('NAME', name)}" for where, part, *_ in rows)
 
 
 @pytest.mark.parametrize("name", sorted({*OPERATORS, *fastsel.__all__} - SETTINGS))
