@@ -142,7 +142,10 @@ calls = {
 def same(result, expected):
     if isinstance(expected, tuple):
         return len(result) == len(expected) and all(map(same, result, expected))
-    return np.array_equal(result, expected, equal_nan=np.asarray(expected).dtype.kind == "f")
+    result, expected = np.asarray(result), np.asarray(expected)
+    return result.dtype == expected.dtype and np.array_equal(
+        result, expected, equal_nan=expected.dtype.kind == "f"
+    )
 
 def sweep(call, expected, all_later):
     n = 1

@@ -4,6 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from operators import OF_NUMPY
 
@@ -88,7 +89,6 @@ def test_entries_of_the_registry_fit_the_signatures(name):
     if operator.form_of:
         assert not OPERATORS[operator.form_of].form_of
     if operator.in_numpy:
-        np = pytest.importorskip("numpy")
         of_numpy = [*inspect.signature(getattr(np, name)).parameters]
         ours = [key for key in parameters if key != "sorted" or key in of_numpy]  # new in NumPy 2.3
         assert [*of_numpy, *operator.adds] == ours
