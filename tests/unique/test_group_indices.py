@@ -120,7 +120,7 @@ def test_many_groups_are_counted_if_they_cannot_be_sorted(threads, monkeypatch):
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_an_array_without_items_has_no_groups(shape, sorted):
+def test_an_empty_array_has_no_groups(shape, sorted):
     values, indices, offsets = fastsel.group_indices(np.zeros(shape, "f4"), sorted=sorted)
     assert_same((values, indices, offsets), (np.zeros(0, "f4"), np.zeros(0, int), np.zeros(1, int)))
 

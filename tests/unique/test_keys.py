@@ -69,8 +69,8 @@ def test_nan_keeps_the_bits_of_the_first(name, few_threads):
 @pytest.mark.parametrize("share", [0.4, 0.5, 0.9, 1])
 @pytest.mark.parametrize("name", ["f4", "f8", ">f8", "M8[s]", "m8[ns]"])
 def test_values_where_most_items_are_nan(name, share, equal_nan, few_threads):
-    """NaN of several bits are at random positions, or at each 16th position, so that a sample has NaN
-    only."""
+    """NaN of several bits are at random positions, or at each 16th position. In the second case, a
+    sample may have NaN only."""
     rng = np.random.default_rng(1)
     nans = np.array(["NaT"], name) if name[0] in "mM" else nan_bits(name)
     items = rng.integers(-90, 90, 1024).astype(name)

@@ -21,15 +21,15 @@ ORDERS = {
     "runs": np.arange(3000) // 7,
     "runs_descending": -(np.arange(3000) // 65),
     "constant": np.full(3000, 4),
-    "negative_and_positive": np.arange(3000) - 1500,
-    "two_runs": np.arange(3000) // 1500,
+    "both_signs": np.arange(3000) - 1500,
+    "in_two_runs": np.arange(3000) // 1500,
 }
 
 
 @covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
 def test_keys_that_are_in_order(dtype, order, forced_kernels):
-    """Every output is compared. Some arrays have NaN at the end, where it sorts, or at the start; some
-    have two keys out of order."""
+    """Every output is compared. Some arrays have NaN at the end, where it sorts, or at the start.
+    Others have two keys out of order."""
     items = ORDERS[order]
     if dtype == "u4" and items.min() < 0:
         items = items - items.min()

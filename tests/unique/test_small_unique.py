@@ -105,8 +105,8 @@ def test_items_are_read_in_c_order_in_every_layout():
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range(flags):
-    """From 1025 keys on, the kernel looks for an order and for a narrow range. Some arrays have them
-    only in a sample."""
+    """From 1025 keys on, the kernel looks for an order and a narrow range. Some arrays have
+    neither, but a sample of them has one of the two."""
     ascending = np.arange(1025) // 2 * 2**40
     nearly_ascending = np.arange(5000) * 2**40
     nearly_ascending[[7, 8]] = nearly_ascending[[8, 7]]
