@@ -49,7 +49,7 @@ def test_isin_with_one_float_equals_numpy(test, invert):
     assert result.tolist() == np.isin(items, test, invert=invert).tolist()
 
 
-def test_items_of_any_shape_and_alignment():
+def test_items_at_an_odd_address_equal_numpy():
     items = np.frombuffer(b"\0" + np.arange(12, dtype="f8").tobytes(), np.uint8)[1:]
     items = items.view("f8").reshape(3, 4)
     assert not items.flags.aligned

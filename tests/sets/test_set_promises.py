@@ -87,9 +87,9 @@ def test_different_strings_of_equal_hashes_are_distinct():
     all the others."""
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
-    for one, other in ((first, second), (first, second[:25])):
-        masks = of_small(one, other, INTEGER_RULE, (2, 0), True, True, False)
-        assert_same(masks, (np.isin(one, other), np.isin(other, one)))
+    for items, tests in ((first, second), (first, second[:25])):
+        masks = of_small(items, tests, INTEGER_RULE, (2, 0), True, True, False)
+        assert_same(masks, (np.isin(items, tests), np.isin(tests, items)))
 
 
 def test_lookups_give_up_on_collisions():
@@ -121,10 +121,10 @@ def test_keys_that_collide_give_the_right_result(algorithm, monkeypatch):
         (chain[::2], chain[1::2]),
         (np.tile(one_part, 3), one_part[:100]),
     ):
-        for one, other in ((first, second), (second, first)):
-            expected = np.isin(one, other)
-            assert_same(fastsel.isin(one, other), expected)
-            assert_same(fastsel.setdiff1d(one, other), np.unique(one[~expected]))
+        for items, tests in ((first, second), (second, first)):
+            expected = np.isin(items, tests)
+            assert_same(fastsel.isin(items, tests), expected)
+            assert_same(fastsel.setdiff1d(items, tests), np.unique(items[~expected]))
 
 
 # Sizes on both sides of each decision.

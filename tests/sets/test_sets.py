@@ -73,7 +73,7 @@ def test_arrays_of_several_chunks(name, nbytes):
 
 
 @given(data=st.data())
-def test_any_integers(data):
+def test_any_integers_equal_the_reference(data):
     """Integers lie on both sides of the widest range that a direct-address table holds."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
@@ -81,7 +81,7 @@ def test_any_integers(data):
 
 
 @given(data=st.data())
-def test_any_floats(data):
+def test_any_floats_equal_the_reference(data):
     width = data.draw(st.sampled_from([16, 32, 64]))
     numbers = st.lists(st.floats(width=width), max_size=40)
     first, second = (np.array(data.draw(numbers), f"f{width // 8}") for _ in range(2))

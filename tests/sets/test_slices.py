@@ -1,4 +1,4 @@
-"""axis= of isin and the functions of sorted sets: slices as items."""
+"""axis= of isin and the functions of sorted sets: slices are compared as items."""
 
 import functools
 import itertools

@@ -293,7 +293,7 @@ def test_words_that_are_not_canonical_have_no_range(dtype, equal_nan):
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
 @pytest.mark.parametrize("groups", [1, 2, 4, 5])
 def test_few_words_and_a_new_word_at_the_end(dtype, groups):
-    """The last word is new, or is not."""
+    """In some arrays, the last word is new."""
     for size in (1001, 70_000, 140_001):
         items = np.arange(size) % groups
         for numbers in (items, np.append(items[:-1], 77)):

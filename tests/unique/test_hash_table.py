@@ -95,8 +95,8 @@ def test_keys_that_collide_give_the_right_result(flood, algorithm, fixed_seeds, 
 @pytest.mark.parametrize("algorithm", ["sorting", "tables", "partitions"])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_words_that_look_like_empty_slots(dtype, algorithm, seeds, forced_kernels, monkeypatch):
-    """An empty slot holds 0, as the slot of the seed would. An empty slot is never taken for a key,
-    and the keys 0 and seed are found."""
+    """A slot holds word ^ seed, or 0 if it is empty, so the seed looks like an empty slot. unique
+    returns 0 and the seed only if these are among the keys."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
     force(monkeypatch, algorithm)
     even = seeds[0] & ~1  # the kernels clear the last bit

@@ -190,6 +190,6 @@ def test_unique_of_many_keys_equals_numpy(spread, dtype):
 def assert_same_bits(ours, expected):
     if not isinstance(expected, tuple):
         ours, expected = (ours,), (expected,)
-    for found, array in zip(ours, expected, strict=True):
-        assert found.dtype == array.dtype
-        assert found.tobytes() == array.tobytes()
+    for our, their in zip(ours, expected, strict=True):
+        assert our.dtype == their.dtype
+        assert our.tobytes() == their.tobytes()

@@ -54,7 +54,7 @@ ARRAYS = {
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "f4", "i8", "u8", "f8", "M8[s]"])
 @pytest.mark.parametrize("name", ARRAYS)
-def test_first_occurrences(name, dtype):
+def test_tables_return_first_occurrences(name, dtype):
     array = ARRAYS[name].astype(np.int64).astype(dtype)
     positions = expected_positions(array)
     for threads in THREADS:

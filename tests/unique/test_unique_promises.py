@@ -152,7 +152,7 @@ def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
 
 
 def test_concurrent_callers(forced_kernels, monkeypatch):
-    """Eight threads call at once: each pair of threads has one array at a time."""
+    """Eight threads call at once, in pairs: the threads of a pair have the same array."""
     cases = [(*sample(name), in_order) for name in SAMPLES for in_order in (True, False)]
     expected = [
         reference.unique_outputs(array, axis, sorted=in_order) for array, axis, in_order in cases
