@@ -1,4 +1,4 @@
-"""What tests of `fastsel bench` share: a run of it, and arrays in files."""
+"""Fixtures of the tests of `fastsel bench`: a run of the command, and arrays in files."""
 
 import json
 
@@ -18,7 +18,7 @@ def one_call_each(monkeypatch):
 
 @pytest.fixture
 def bench(tmp_path, one_call_each):
-    """Run ``fastsel bench`` with these arguments: exit status and the JSON report."""
+    """Function that runs ``fastsel bench`` and returns its exit status and its JSON report."""
 
     def run(*arguments):
         report = tmp_path / "report.json"
@@ -30,7 +30,7 @@ def bench(tmp_path, one_call_each):
 
 @pytest.fixture
 def save(tmp_path):
-    """Save an array as an .npy file: its path."""
+    """Function that saves an array as an .npy file and returns the path."""
 
     def write(name, array, **options):
         path = tmp_path / f"{name}.npy"

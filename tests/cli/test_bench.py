@@ -36,25 +36,26 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 
 @pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
-def test_labels_are_true(size):
-    """The sizes of every workload, and its number of groups, words or tests."""
-    counted = 0
+def test_labels_of_workloads_are_true(size):
+    """Workloads have the size, and the number of groups, words or tests, that their labels say."""
+    n_labels = 0
     for workload in _workloads.embedded_workloads(size):
         assert size // 3 < workload.array.size <= size
-        if found := re.search(r"(\d+) (groups|words as tests|words|tests)\b", workload.name):
-            number, what = int(found[1]), found[2]
-            of_tests = "tests" in what
-            array = workload.tests if of_tests else workload.array
-            assert number == (len(array) if of_tests else len(np.unique(array))), workload.name
-            counted += 1
+        if match := re.search(r"(\d+) (groups|words as tests|words|tests)\b", workload.name):
+            number = int(match[1])
+            if "tests" in match[2]:
+                assert number == len(workload.tests), workload.name
+            else:
+                assert number == len(np.unique(workload.array)), workload.name
+            n_labels += 1
         if "all distinct" in workload.name:
             assert len(np.unique(workload.array)) == workload.array.size
-        if found := re.search(r"(\d+) % (True|set)", workload.name):
+        if match := re.search(r"(\d+) % (True|set)", workload.name):
             share = np.count_nonzero(workload.array) / workload.array.size
-            assert share == pytest.approx(int(found[1]) / 100, rel=0.5)
-        if found := re.search(r"keep (\d+) %", workload.name):
-            assert workload.mask.mean() == pytest.approx(int(found[1]) / 100, rel=0.5)
-    assert counted == 6
+            assert share == pytest.approx(int(match[1]) / 100, rel=0.5)
+        if match := re.search(r"keep (\d+) %", workload.name):
+            assert workload.mask.mean() == pytest.approx(int(match[1]) / 100, rel=0.5)
+    assert n_labels == 6
 
 
 def test_arrays_where_numpy_is_slow_have_at_most_a_million_items(monkeypatch):
@@ -65,14 +66,14 @@ def test_arrays_where_numpy_is_slow_have_at_most_a_million_items(monkeypatch):
     assert [w.array.size for w in groups] == [5000]
 
 
-def test_embedded_set_is_seeded():
+def test_embedded_set_is_the_same_each_time():
     first, second = (_workloads.embedded_workloads(2000) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         assert one.name == other.name
         np.testing.assert_array_equal(one.array, other.array)
 
 
-def test_report(bench):
+def test_report_has_environment_means_and_rows(bench):
     status, report = bench(*TINY, "--op", "nonzero", "--threads", "1")
     assert status == 0
     assert report["environment"]["fastsel"] == fastsel.__version__
@@ -159,7 +160,7 @@ def test_result_of_another_form_is_a_difference(bench, monkeypatch):
     assert bench(*TINY, "--op", "nonzero_coordinates")[0] == 1
 
 
-def test_difference_of_values():
+def test_difference_compares_values_dtype_and_shape():
     nan, zeros = np.array([1.0, np.nan]), np.array([0.0, -0.0])
     assert _bench.difference(nan, nan.copy()) == ""
     assert _bench.difference(nan, np.array([np.nan, 1.0])).startswith("output 0 at (0,)")
@@ -170,13 +171,13 @@ def test_difference_of_values():
     assert "outputs" in _bench.difference((nan, nan), nan)
 
 
-def test_difference_of_bits():
+def test_bitwise_difference_compares_signs_of_zeros():
     zeros = np.array([0.0, -0.0])
     assert _bench.difference(zeros, zeros.copy(), bitwise=True) == ""
     assert _bench.difference(zeros, -zeros, bitwise=True) != ""
 
 
-def test_difference_of_structured_items():
+def test_difference_compares_structured_items():
     items = np.array([(1, np.nan, "a")], [("id", "i4"), ("delay", "f8"), ("name", "U2")])
     other = items.copy()
     assert _bench.difference(items, other) == ""
@@ -184,7 +185,7 @@ def test_difference_of_structured_items():
     assert _bench.difference(items, other) != ""
 
 
-def test_difference_of_empty_structured_arrays():
+def test_empty_structured_arrays_have_no_difference():
     items = np.zeros(0, [("id", "i4"), ("pair", "f8", 2)])
     assert _bench.difference(items, items.copy(), bitwise=True) == ""
 
@@ -205,10 +206,10 @@ def test_long_call_is_a_block(monkeypatch):
     assert len(times) == 1
 
 
-def test_gigabytes_count_what_is_read_and_written():
-    coordinates = next(o for o in _bench.OPERATORS if o.label == "nonzero")
-    kept = next(o for o in _bench.OPERATORS if o.label == "compress")
+def test_bytes_moved_are_those_read_and_written():
+    nonzero = next(o for o in _bench.OPERATORS if o.label == "nonzero")
+    compress = next(o for o in _bench.OPERATORS if o.label == "compress")
     data, mask = np.zeros(10, np.int32), np.ones(10, bool)
     workload = _bench.Workload("data", data, mask=mask)
-    assert coordinates.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
-    assert kept.bytes_moved(workload, data) == 10 + 40 + 40
+    assert nonzero.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
+    assert compress.bytes_moved(workload, data) == 10 + 40 + 40

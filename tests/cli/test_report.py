@@ -34,7 +34,7 @@ np.count_nonzero([1, 0, 2])
 
 @pytest.fixture
 def report(monkeypatch):
-    """A report of the calls of this process, which samples whatever it may."""
+    """A report of the calls of this process, with unlimited time for samples."""
     monkeypatch.setattr(_patch, "OURS", dict(_patch.OURS))
     monkeypatch.setattr(_patch, "COUNT_SMALL", _patch.COUNT_SMALL)
     monkeypatch.setattr(_report, "ALLOWANCE", 1 << 62)
@@ -44,7 +44,7 @@ def report(monkeypatch):
 
 @pytest.fixture
 def run(tmp_path):
-    """Function that runs a script with --report: its status and what it prints on stderr."""
+    """Function that runs a script with --report and returns its status and its stderr."""
 
     def run_script(text):
         (tmp_path / "script.py").write_text(text)
@@ -67,7 +67,7 @@ def row_of(report, name):
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_report_is_the_last_that_is_printed(run, end):
+def test_the_report_is_printed_last(run, end):
     status, printed = run(CALLS + ENDS[end])
     assert status == {"exception": 1, "status": 7}.get(end, 0)
     before, _, report = printed.rpartition("\nfastsel run --report: ")
@@ -79,7 +79,7 @@ def test_report_is_the_last_that_is_printed(run, end):
     assert report.endswith(", which are not counted\n")
 
 
-def test_nothing_to_report(run):
+def test_a_report_without_calls_says_so(run):
     status, printed = run("import numpy as np; np.eye(3)[np.eye(3) > 0]")
     assert status == 0
     assert printed.splitlines()[-1].startswith("no replaced function was called")
@@ -106,7 +106,7 @@ def test_every_replaced_function_is_counted_and_sampled(report):
     assert " from 16 calls timed with both, for " in lines[-1]
 
 
-def test_results_and_errors_are_as_without(report):
+def test_a_report_changes_no_result_and_no_error(report):
     a = np.array([3.0, 0, 3, np.nan])
     np.testing.assert_array_equal(np.unique(a), fastsel.unique(a))
     assert np.count_nonzero(a, keepdims=True).tolist() == [3]
@@ -130,24 +130,24 @@ def test_calls_that_might_have_effects_are_not_sampled(report, call):
     record = next(record for record in report.records.values() if record.calls)
     assert (record.calls, record.samples) == (1, 0)
     assert record.reason == _report.EFFECTS
-    assert texts(report, record.name)[-4:] == ["no", "estimate", "-", "0"]
+    assert words_of_row(report, record.name)[-4:] == ["no", "estimate", "-", "0"]
     *_, verdict, reason = report.lines()
     assert verdict == "no estimate for the whole program"
     assert reason.startswith(f"not timed with NumPy: {record.name}, ")
     assert reason.endswith(f": {_report.EFFECTS}")
 
 
-def texts(report, name):
+def words_of_row(report, name):
     return next(line.split() for line in report.lines() if line.startswith(f"{name} "))
 
 
 @pytest.mark.parametrize("words", [["b", "a"], np.array(["b", None], object)])
-def test_plain_objects_are_sampled(report, words):
+def test_objects_of_python_are_sampled(report, words):
     np.nonzero(words)
     assert report.records["nonzero"].samples == 1
 
 
-def test_numpys_side_is_numpys_and_sees_the_same_arguments(report, monkeypatch):
+def test_numpys_function_is_timed_with_the_same_arguments_and_without_patch(report, monkeypatch):
     seen, inner = [], []
 
     def flatnonzero(a):
@@ -175,54 +175,54 @@ def test_calls_that_the_program_did_not_make_have_no_row(report):
 
 
 @pytest.fixture
-def numpys(monkeypatch):
-    """The sizes of the arrays that are timed; each takes `fixed` nanoseconds, and one per item."""
-    sizes, numpys = [], SimpleNamespace(fixed=1000)
+def timer(monkeypatch):
+    """A timer that has the sizes of timed arrays; each takes `fixed` ns, and one ns per item."""
+    sizes, timer = [], SimpleNamespace(fixed=1000)
 
     def timed(record, args, kwargs):
         sizes.append(args[record.array].size)
-        return (numpys.fixed + sizes[-1],) * 2
+        return (timer.fixed + sizes[-1],) * 2
 
     monkeypatch.setattr(_report, "timed", timed)
-    numpys.sizes = sizes
-    return numpys
+    timer.sizes = sizes
+    return timer
 
 
-def test_the_first_rows_say_whether_a_sample_is_too_long(report, numpys):
+def test_the_first_rows_are_timed_before_a_large_array(report, timer):
     np.nonzero(np.ones(10**6))
     np.nonzero(np.ones(10**6))
-    assert numpys.sizes == [_report.PROBE_ITEMS, 10**6, 10**6]
-    np.nonzero(np.ones(10**6, np.float32))  # of another kind
-    assert numpys.sizes[3:] == [_report.PROBE_ITEMS, 10**6]
+    assert timer.sizes == [_report.PROBE_ITEMS, 10**6, 10**6]
+    np.nonzero(np.ones(10**6, np.float32))  # another kind of call
+    assert timer.sizes[3:] == [_report.PROBE_ITEMS, 10**6]
     assert report.records["nonzero"].samples == 3
 
 
-def test_fixed_costs_of_the_first_rows_are_not_taken_for_those_of_all(report, numpys, monkeypatch):
-    numpys.fixed = 10**6
+def test_fixed_costs_of_the_first_rows_are_not_extrapolated(report, timer, monkeypatch):
+    timer.fixed = 10**6
     monkeypatch.setattr(_report, "ALLOWANCE", 150 * 10**6)
     monkeypatch.setattr(_report, "MAX_SHARE", 0)
     np.nonzero(np.ones(10**6))
-    assert numpys.sizes == [_report.PROBE_ITEMS, 16 * _report.PROBE_ITEMS, 10**6]
+    assert timer.sizes == [_report.PROBE_ITEMS, 16 * _report.PROBE_ITEMS, 10**6]
 
 
-def test_a_call_that_is_too_long_for_numpy_is_not_sampled(report, numpys, monkeypatch):
+def test_a_call_that_is_too_long_for_numpy_is_not_sampled(report, timer, monkeypatch):
     monkeypatch.setattr(_report, "ALLOWANCE", 10)
     monkeypatch.setattr(_report, "MAX_SHARE", 0)
     np.unique(np.arange(10**5))
-    assert numpys.sizes == [_report.PROBE_ITEMS]
-    assert texts(report, "unique")[-4:] == ["no", "estimate", "-", "0"]
+    assert timer.sizes == [_report.PROBE_ITEMS]
+    assert words_of_row(report, "unique")[-4:] == ["no", "estimate", "-", "0"]
     assert [*report.lines()][-1].endswith(f": {_report.TOO_LONG}")
 
 
-def test_a_second_sample_leaves_some_of_the_time_to_others(report, numpys, monkeypatch):
+def test_a_second_sample_leaves_time_to_other_functions(report, timer, monkeypatch):
     monkeypatch.setattr(_report, "MAX_SHARE", 0)
     monkeypatch.setattr(_report, "PART_OF_REST", 1e-18)
     for _ in range(3):
         np.nonzero(np.ones(1000))
-    assert numpys.sizes == [1000]
+    assert timer.sizes == [1000]
 
 
-def test_a_part_of_equal_calls_is_sampled(report, numpys):
+def test_a_part_of_equal_calls_is_sampled(report, timer):
     a = np.ones(100)
     for _ in range(400):
         np.nonzero(a)
@@ -230,7 +230,7 @@ def test_a_part_of_equal_calls_is_sampled(report, numpys):
     assert report.records["nonzero"].samples == 400 * _report.SAMPLED_PART
 
 
-def test_the_first_rows_of_all_arrays():
+def test_a_piece_has_the_first_rows_of_each_array():
     record = _report.Record("compress", fastsel.compress)
     mask, array = np.ones(100, bool), np.ones((100, 30))
     condition, piece, *rest = _report.piece_of(record, (mask, array, 0, None), 0.2)
@@ -256,11 +256,11 @@ def test_all_small_calls_are_counted(report):
     a = np.ones(3)
     for _ in range(500):
         np.count_nonzero(a)
-    assert texts(report, "count_nonzero")[1:3] == ["500", "1,500"]
+    assert words_of_row(report, "count_nonzero")[1:3] == ["500", "1,500"]
     assert report.counting_time(500) > 0
 
 
-def test_calls_of_one_other_thread_do_not_come_from_several(report):
+def test_calls_of_one_other_thread_are_not_those_of_several_threads(report):
     thread = threading.Thread(target=np.nonzero, args=([0, 1],))
     thread.start()
     thread.join()
@@ -280,7 +280,7 @@ def test_a_range_of_times_has_one_unit(seconds, text):
     assert _report.duration_range(_report.Range(*seconds)) == text
 
 
-def test_lists_count_by_their_length(report):
+def test_items_of_a_list_are_its_length(report):
     np.count_nonzero([[1, 2], [3, 4], [5, 6]])
     np.count_nonzero(np.float64(3))
     assert report.records["count_nonzero"].items == 4

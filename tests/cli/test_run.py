@@ -1,4 +1,4 @@
-"""``fastsel run``: NumPy is patched, and all else is as Python itself would have it."""
+"""``fastsel run`` patches NumPy, and runs everything else as Python does."""
 
 import os
 import signal
@@ -22,8 +22,8 @@ print(__name__, __file__, __spec__ and __spec__.name, __package__, type(__loader
 print(vars(__main__) is globals())
 print("patched" if beside.is_patched() else "not patched", file=sys.stderr)
 """
-# Threads and exit handlers run after the script, when its pools send what they have left.
-LATE = """
+# Threads and exit handlers run after the script, and may pickle its classes, as pools do.
+AFTER_THE_SCRIPT = """
 import atexit, pickle, sys, threading, time
 from fastsel import _patch
 
@@ -62,7 +62,7 @@ except ZeroDivisionError as error:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder, with a module beside the scripts in it; the current one."""
+    """A folder for scripts, in the current folder; it has the module that the scripts import."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "beside.py").write_text("from fastsel._patch import is_patched\n")
@@ -92,7 +92,7 @@ def link(name, target):
 
 
 def assert_as_python(*arguments, **variables):
-    """What `fastsel run` does with these arguments is what Python does, with NumPy patched."""
+    """`fastsel run` does what Python does with these arguments, but NumPy is patched."""
     theirs, ours = run(*arguments, **variables), fastsel_run(*arguments, **variables)
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout), ours.stderr
     assert ours.stderr == theirs.stderr.replace("not patched", "patched")
@@ -100,7 +100,7 @@ def assert_as_python(*arguments, **variables):
 
 
 @pytest.mark.parametrize("script", ["folder/main.py", "./folder/../folder/main.py", "link.py"])
-def test_script(folder, script):
+def test_a_script_runs_as_in_python(folder, script):
     (folder / "main.py").write_text(MAIN)
     if script == "link.py":
         link(script, "folder/main.py")
@@ -109,19 +109,19 @@ def test_script(folder, script):
     assert done.stderr == "patched\n"
 
 
-def test_first_argument_may_be_two_dashes(folder):
+def test_the_first_argument_may_be_two_dashes(folder):
     (folder / "main.py").write_text(MAIN)
     done = assert_as_python("folder/main.py", "--", "run", "folder/main.py")
     assert done.stdout.startswith("['folder/main.py', '--', 'run', 'folder/main.py']")
 
 
-def test_without_the_scripts_folder_on_the_path(folder):
+def test_the_path_lacks_the_scripts_folder_with_pythonsafepath(folder):
     (folder / "main.py").write_text("import sys\nprint(sys.path)")
     assert_as_python("folder/main.py", PYTHONSAFEPATH="1")
 
 
 @pytest.mark.parametrize("name", ["program", "package.module"])
-def test_module(folder, name, monkeypatch):
+def test_a_module_runs_as_in_python(folder, name, monkeypatch):
     (folder / "package").mkdir()
     (folder / "program").mkdir()
     for file in ("package/module.py", "program/__main__.py"):
@@ -132,7 +132,7 @@ def test_module(folder, name, monkeypatch):
 
 
 @pytest.mark.parametrize("archive", [False, True])
-def test_folder_and_archive_with_a_main(folder, archive):
+def test_a_folder_or_archive_with_a_main_runs_as_in_python(folder, archive):
     script = "import sys, beside; print(sys.path, len(sys.argv), __spec__.name, __name__)"
     (folder / "__main__.py").write_text(script)
     if archive:
@@ -142,7 +142,7 @@ def test_folder_and_archive_with_a_main(folder, archive):
     assert_as_python(os.path.abspath("a.zip" if archive else "folder"), "x")
 
 
-def test_compiled_script(folder):
+def test_a_compiled_script_runs_as_in_python(folder):
     (folder / "main.py").write_text("import sys; print(sys.path, __name__)")
     run("-m", "compileall", "-b", "folder")
     assert_as_python("folder/main.pyc")
@@ -154,7 +154,7 @@ def test_functions_that_a_module_imported_are_fastsels(folder):
     assert "_fastsel.OURS['nonzero']" in fastsel_run("folder/main.py").stdout
 
 
-def test_pytest(folder):
+def test_pytest_runs_with_patched_numpy(folder):
     (folder / "test_it.py").write_text(
         "from fastsel import _patch\n"
         "def test_patched(): assert _patch.is_patched()\n"
@@ -166,8 +166,8 @@ def test_pytest(folder):
     assert "FAILED folder/test_it.py::test_unpatched" in done.stdout
 
 
-def test_threads_and_exit_handlers_are_still_the_scripts(folder):
-    (folder / "main.py").write_text(LATE)
+def test_threads_and_exit_handlers_run_as_in_python(folder):
+    (folder / "main.py").write_text(AFTER_THE_SCRIPT)
     done = assert_as_python("folder/main.py", "x")
     assert done.stderr == "patched\npatched\n"
 
@@ -189,13 +189,13 @@ ENDS = {
 
 
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
-def test_exit_status_and_traceback(folder, end):
+def test_exit_status_and_traceback_are_pythons(folder, end):
     text, status = end
     (folder / "main.py").write_text(text)
     assert assert_as_python("folder/main.py").returncode == status
 
 
-def test_traceback_of_a_module_has_no_frames_but_its_own(folder, monkeypatch):
+def test_traceback_of_a_module_has_only_its_own_frames(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "program.py").write_text(CHAINED)
     script, module = fastsel_run("program.py"), fastsel_run("-m", "program")
@@ -221,7 +221,7 @@ def test_nothing_to_run_is_one_line(folder, arguments, text, status):
     assert done.returncode == status == run(*arguments).returncode
 
 
-def test_without_a_script(capsys):
+def test_run_without_a_script_prints_the_usage(capsys):
     with pytest.raises(SystemExit) as leaving:
         main(["run"])
     assert leaving.value.code == 2

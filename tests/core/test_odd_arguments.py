@@ -1,4 +1,4 @@
-"""Odd arguments: the answer, error included, is NumPy's, and does not depend on the input's size.
+"""Odd arguments: the result or the error is NumPy's, for each size of the input.
 
 Every odd value of every argument is tried at sizes on both sides of each threshold.
 """
@@ -39,7 +39,7 @@ def rows(request):
 
 
 @covering(axis=AXES, length=LENGTHS)
-def test_axis_of_count_nonzero(axis, length):
+def test_odd_axis_of_count_nonzero_equals_numpy(axis, length):
     rows = table(length)
     for keywords in ({}, {"keepdims": True}):
         for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view(Plain)):
@@ -47,7 +47,7 @@ def test_axis_of_count_nonzero(axis, length):
 
 
 @covering(axis=AXES, length=LENGTHS)
-def test_axis_of_compress(axis, length):
+def test_odd_axis_of_compress_equals_numpy(axis, length):
     rows = table(length)
     for condition in ([1], [True, False], np.array([True]), [0, 0, 1]):
         for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view(Plain)):
@@ -55,7 +55,7 @@ def test_axis_of_compress(axis, length):
 
 
 @covering(axis=AXES, length=LENGTHS)
-def test_axis_of_unique(axis, length):
+def test_odd_axis_of_unique_equals_numpy(axis, length):
     rows = table(length)
     for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view("f8,f8")):
         check("unique", a, True, True, True, axis=AXES[axis])
@@ -63,7 +63,7 @@ def test_axis_of_unique(axis, length):
 
 
 def unique_in_order(a, axis):
-    """NumPy's answer in order of first occurrence, along the axes that NumPy takes."""
+    """All outputs of `numpy.unique` in order of first occurrence; its errors are raised."""
     values, index, inverse, counts = np.unique(a, True, True, True, axis)
     order = np.argsort(index)
     values = (
@@ -73,7 +73,7 @@ def unique_in_order(a, axis):
 
 
 @covering(axis=AXES, length=LENGTHS)
-def test_axis_of_unique_in_order(axis, length):
+def test_odd_axis_of_unique_in_order_of_first_occurrence(axis, length):
     rows = table(length)
     for a in (rows, rows.T, rows.ravel(), rows.astype("U3"), rows.ravel().view("f8,f8")):
         assert_same_answer(
@@ -82,18 +82,19 @@ def test_axis_of_unique_in_order(axis, length):
         )
 
 
-def test_axis_of_missing_strings(rows):
-    """Where NumPy is wrong, every way to say 0 is ours to answer."""
+def test_each_form_of_axis_0_is_accepted_for_missing_strings(rows):
+    """NumPy's result is wrong here: the result without an axis is the expected one."""
     texts = np.where(rows.ravel() == 3, np.nan, rows.ravel().astype(str).astype(object))
     texts = texts.astype(np.dtypes.StringDType(na_object=np.nan))
     for axis in (0, -1, False, np.int8(0), np.array(0)):
         for keywords in ({}, {"equal_nan": False}, {"sorted": False}):
-            found = fastsel.unique(texts, True, True, True, axis, **keywords)
-            assert parts(found) == parts(fastsel.unique(texts, True, True, True, **keywords))
+            along_axis = fastsel.unique(texts, True, True, True, axis, **keywords)
+            without_axis = fastsel.unique(texts, True, True, True, **keywords)
+            assert parts(along_axis) == parts(without_axis)
 
 
 @covering(flag=FLAGS, length=LENGTHS)
-def test_keepdims(flag, length):
+def test_odd_keepdims_of_count_nonzero_equals_numpy(flag, length):
     rows = table(length)
     for axis in (None, 0, (0, 1), ()):
         for a in (rows, rows.tolist(), rows.astype(object)):
@@ -105,13 +106,13 @@ def test_keepdims(flag, length):
     length=LENGTHS,
     name=["return_index", "return_inverse", "return_counts", "equal_nan"],
 )
-def test_flags_of_unique(flag, length, name):
+def test_odd_flags_of_unique_equal_numpy(flag, length, name):
     rows = table(length)
     for dtype in (float, int, "U3", "S3", ">i4", complex, object):
         a = np.sort(rows.astype(dtype).ravel())
         check("unique", a, **{name: FLAGS[flag]})
         check("unique", a, **{"return_index": True, "return_counts": True, name: FLAGS[flag]})
-        if dtype is not object:  # for which an axis is an error of its own
+        if dtype is not object:  # objects with an axis raise another error
             check("unique", rows.astype(dtype), axis=0, **{name: FLAGS[flag]})
     check("unique", rows.tolist(), **{name: FLAGS[flag]})
     texts = rows.astype("U1").astype(object)
@@ -119,7 +120,7 @@ def test_flags_of_unique(flag, length, name):
 
 
 @pytest.mark.parametrize("name", ["return_index", "return_inverse", "return_counts", "equal_nan"])
-def test_a_flag_without_a_truth_is_an_error_in_each_size(name):
+def test_flag_of_two_items_raises_value_error_for_each_size(name):
     for length in LENGTHS:
         for dtype in (float, int, "U3", ">i4", "M8[D]"):
             a = table(length).astype(int).astype(dtype)
@@ -129,7 +130,7 @@ def test_a_flag_without_a_truth_is_an_error_in_each_size(name):
 
 
 @covering(flag=FLAGS, length=LENGTHS, name=["intersect1d", "setdiff1d", "setxor1d"])
-def test_flags_of_sets(flag, length, name):
+def test_odd_flags_of_set_functions_equal_numpy(flag, length, name):
     rows = table(length)
     for dtype in (float, int, "U5", ">i4", object):
         distinct = np.arange(2 * length).astype(dtype)
@@ -139,40 +140,40 @@ def test_flags_of_sets(flag, length, name):
 
 
 @covering(flag=FLAGS, length=LENGTHS)
-def test_flags_of_isin(flag, length):
+def test_odd_flags_of_isin_equal_numpy(flag, length):
     rows, value = table(length), FLAGS[flag]
     for dtype in (float, int, "U3", ">i4", object):
         a = rows.astype(dtype)
         for keywords in ({}, {"kind": "sort"}):
             check("isin", a, a[:1], invert=value, **keywords)
         check("isin", a, a[:1], kind=value)
-        # NumPy looks at it in some of its algorithms.
-        found = outcome(fastsel.isin, a, a[:1], assume_unique=value)
+        # NumPy evaluates assume_unique in some of its algorithms; fastsel always does.
+        ours = outcome(fastsel.isin, a, a[:1], assume_unique=value)
         expected = outcome(bool, value)
         if expected[0] == "returns":
             expected = outcome(np.isin, a, a[:1])
-        assert_same_answer(found, expected)
+        assert_same_answer(ours, expected)
 
 
-def unique_by_truth(a, flag, **extras):
+def unique_sorted_by_bool(a, flag, **extras):
     return fastsel.unique(a, sorted=bool(flag), **extras)
 
 
 @covering(flag=FLAGS, length=LENGTHS)
-def test_sorted_is_a_truth(flag, length):
+def test_odd_sorted_of_unique_acts_as_its_bool(flag, length):
     rows = table(length)
     for dtype in (float, int, "U3", object, "f8,f8"):
         a = rows.astype(dtype).ravel()
         for extras in ({}, {"return_inverse": True}):
             assert_same_answer(
                 outcome(fastsel.unique, a, sorted=FLAGS[flag], **extras),
-                outcome(unique_by_truth, a, FLAGS[flag], **extras),
+                outcome(unique_sorted_by_bool, a, FLAGS[flag], **extras),
             )
 
 
-def without_numbers(found):
-    """What a call did, but for the sizes that its error names."""
-    return found[0], found[1:2], re.sub(r"\d+", "#", found[2])
+def without_numbers(raised):
+    """The outcome of a call that raises, with "#" for each number in the text of its error."""
+    return raised[0], raised[1:2], re.sub(r"\d+", "#", raised[2])
 
 
 @pytest.mark.parametrize(
@@ -181,28 +182,28 @@ def without_numbers(found):
 @pytest.mark.parametrize(
     "name", ["indices", "batch_dims", "out", "n", "capacity", "fill_value", "count_out"]
 )
-def test_errors_of_our_own_functions(name, value):
-    """The same for each size; a value that is fine is none of the odd ones."""
+def test_functions_that_numpy_lacks_raise_the_same_error_for_each_size(name, value):
+    """A value that a function accepts is accepted for each size."""
     value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}[value]
-    errors = set()
+    outcomes = set()
     for length in EACH_SIDE:
         a = table(length)
         if name in ("indices", "batch_dims", "out"):
             arguments = {"indices": np.zeros((length, 1), int), name: value}
-            found = outcome(fastsel.gather_nd, a, **arguments)
+            ours = outcome(fastsel.gather_nd, a, **arguments)
         else:
-            found = outcome(fastsel.nonzero_coordinates, a, **{name: value})
-        errors.add(without_numbers(found) if found[0] == "raises" else "returns")
-    assert len(errors) == 1, errors
+            ours = outcome(fastsel.nonzero_coordinates, a, **{name: value})
+        outcomes.add(without_numbers(ours) if ours[0] == "raises" else "returns")
+    assert len(outcomes) == 1, outcomes
 
 
 odd_axes = st.sampled_from([*AXES.values(), None, 0, 1, -1])
-# Of several without a truth, it is open which one raises first.
+# If several flags without a truth are in one call, any of them may raise first: they are left out.
 HAVE_TRUTH = [value for name, value in FLAGS.items() if name not in ("two_items", "untrue")]
 odd_flags = st.sampled_from([*HAVE_TRUTH, False, True])
 
 
-OF_AN_ARRAY = (
+OF_ONE_ARRAY = (
     *("nonzero", "flatnonzero", "argwhere"),
     *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
 )
@@ -210,7 +211,7 @@ OF_AN_ARRAY = (
 
 @st.composite
 def odd_calls(draw):
-    """A function of NumPy's name, and arguments of which any may be odd."""
+    """The name of a function of NumPy, and its arguments, any of which may be odd."""
     rows = table(draw(st.sampled_from([*EACH_SIDE[:-2], *CHUNKS])))
     rows = draw(st.sampled_from([rows, rows.T, rows.ravel(), rows.astype(np.int16), rows > 3]))
     a = draw(st.sampled_from([rows, *(kind for kind in ARRAY_LIKES if rows.dtype == float)]))
@@ -219,8 +220,8 @@ def odd_calls(draw):
             a = ARRAY_LIKES[a](table(len(rows)))
         except (TypeError, ValueError, BufferError):
             a = rows
-    name = draw(st.sampled_from(["count_nonzero", "compress", "unique", "extract", *OF_AN_ARRAY]))
-    if name in OF_AN_ARRAY:
+    name = draw(st.sampled_from(["count_nonzero", "compress", "unique", "extract", *OF_ONE_ARRAY]))
+    if name in OF_ONE_ARRAY:
         return name, (a,), {}
     if name == "count_nonzero":
         return name, (a, draw(odd_axes)), {"keepdims": draw(odd_flags)}

@@ -1,4 +1,4 @@
-"""Odd arrays and array-likes: the answer, error included, is NumPy's, whatever the size."""
+"""Odd arrays and array-likes: the result or the error is NumPy's, for each size."""
 
 import numpy as np
 import pytest
@@ -27,12 +27,12 @@ if np.lib.NumpyVersion(np.__version__) < "2.4.0":
     length=LENGTHS,
     name=["nonzero", "flatnonzero", "argwhere", "count_nonzero"],
 )
-def test_array_like(kind, length, name):
+def test_positions_and_counts_of_array_likes_equal_numpy(kind, length, name):
     check(name, ARRAY_LIKES[kind](table(length)))
 
 
 @covering(kind=ARRAY_LIKES, length=LENGTHS)
-def test_array_like_along_an_axis(kind, length):
+def test_counts_along_axes_of_array_likes_equal_numpy(kind, length):
     rows = table(length)
     a = ARRAY_LIKES[kind](rows)
     for axis in (0, 1, (0, 1), ()):
@@ -41,7 +41,7 @@ def test_array_like_along_an_axis(kind, length):
 
 
 @covering(at_least=76, kind=ARRAY_LIKES, length=LENGTHS, name=["compress", "extract"])
-def test_array_like_selection(kind, length, name):
+def test_selections_by_and_from_array_likes_equal_numpy(kind, length, name):
     rows = table(length)
     odd = ARRAY_LIKES[kind](rows)
     for condition in ([True, False], [0, 1, 0, 0], rows.ravel() > 3, rows > 3):
@@ -52,7 +52,7 @@ def test_array_like_selection(kind, length, name):
 
 
 @covering(kind=ARRAY_LIKES, length=LENGTHS)
-def test_array_like_of_unique(kind, length):
+def test_unique_of_array_likes_equals_numpy(kind, length):
     rows = table(length)
     odd = ARRAY_LIKES[kind](rows)
     for extras in ({}, {"return_index": True}, {"return_inverse": True, "return_counts": True}):
@@ -63,23 +63,23 @@ def test_array_like_of_unique(kind, length):
 
 
 @covering(kind=ARRAY_LIKES, length=LENGTHS)
-def test_out_of_compress(kind, length):
+def test_array_like_out_of_compress_equals_numpy(kind, length):
     rows = table(length)
     condition = np.arange(len(rows)) % 2 == 0
     for selected in (rows[::2], rows[::2].astype(int)):
         ours, theirs = (ARRAY_LIKES[kind](selected.copy()) for _ in range(2))
         if isinstance(theirs, np.ndarray | DuckArray):
-            found = outcome(fastsel.compress, condition, rows, 0, ours)
+            result = outcome(fastsel.compress, condition, rows, 0, ours)
             expected = outcome(np.compress, condition, rows, 0, theirs)
             if expected[0] == "returns" and theirs is not DUCK_ARRAY:
-                assert found[1] is ours
-            assert_same_answer(found, expected)
+                assert result[1] is ours
+            assert_same_answer(result, expected)
         else:
             check("compress", condition, rows, 0, theirs)
 
 
 @covering(kind=ARRAY_LIKES, length=LENGTHS)
-def test_boolean_mask(kind, length):
+def test_boolean_mask_of_odd_arrays_equals_indexing(kind, length):
     rows = table(length)
     a = ARRAY_LIKES[kind](rows)
     if isinstance(a, np.ndarray):
@@ -88,5 +88,5 @@ def test_boolean_mask(kind, length):
 
 
 @covering(kind=ARRAY_LIKES, length=LENGTHS)
-def test_array_like_of_unique_values(kind, length):
+def test_unique_values_of_array_likes_equal_numpy(kind, length):
     check_values(ARRAY_LIKES[kind](table(length)))

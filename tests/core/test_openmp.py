@@ -1,4 +1,4 @@
-"""OpenMP's own settings and regions: how many threads work, and when none is to be waited for."""
+"""OpenMP's settings and regions: how many threads a call uses, and when it waits for none."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ from marks import HAS_OPENMP, HAS_PROC
 
 from fastsel._core import _threads, parallel
 
-# OpenMP's own settings: how many threads there are after a call, which OpenMP keeps for the next.
+# Settings: how many threads a call adds. OpenMP keeps them for the next call.
 
 WORKERS = """
 import os
@@ -18,12 +18,13 @@ import os
 import numpy as np
 import fastsel
 from fastsel._core import parallel
-parallel.set_main_thread(0)  # none: no call pauses for signals, and has fewer threads for the rest
+# Without a main thread, no call pauses for signals, after which it would have fewer threads.
+parallel.set_main_thread(0)
 array = np.arange(2_000_000) % 3
 expected = np.flatnonzero(array)
 
 def workers():
-    "By a call of one region: after two that are late there would be none for a while."
+    "The number of threads that a call adds. After two late regions, it would add none."
     before = len(os.listdir("/proc/self/task"))
     assert fastsel.count_nonzero(array) == len(expected)
     added = len(os.listdir("/proc/self/task")) - before
@@ -32,23 +33,23 @@ def workers():
 
 {code}
 """
-OWN = "print(workers())"
-LIMITED = """
+PRINT_WORKERS = "print(workers())"
+WITH_THREADPOOL_LIMITS = """
 import threadpoolctl
 with threadpoolctl.threadpool_limits({limit}):
     print(workers())
 """
-# name: environment, code, threads besides the caller.
-STEERED = {
-    "omp_num_threads": ({"OMP_NUM_THREADS": "3"}, OWN, 2),
-    "omp_num_threads_of_one": ({"OMP_NUM_THREADS": "1"}, OWN, 0),
-    "omp_thread_limit": ({"OMP_NUM_THREADS": "6", "OMP_THREAD_LIMIT": "2"}, OWN, 1),
+# name: environment, code, number of threads besides the caller.
+SETTINGS = {
+    "omp_num_threads": ({"OMP_NUM_THREADS": "3"}, PRINT_WORKERS, 2),
+    "omp_num_threads_of_one": ({"OMP_NUM_THREADS": "1"}, PRINT_WORKERS, 0),
+    "omp_thread_limit": ({"OMP_NUM_THREADS": "6", "OMP_THREAD_LIMIT": "2"}, PRINT_WORKERS, 1),
     "omp_thread_limit_over_all": (
         {"FASTSEL_NUM_THREADS": "6", "OMP_THREAD_LIMIT": "2"},
         "fastsel.set_num_threads(5)\nwith fastsel.threads(4): print(workers())",
         1,
     ),
-    "own_variable": ({"OMP_NUM_THREADS": "1", "FASTSEL_NUM_THREADS": "4"}, OWN, 3),
+    "fastsel_num_threads": ({"OMP_NUM_THREADS": "1", "FASTSEL_NUM_THREADS": "4"}, PRINT_WORKERS, 3),
     "set_num_threads": (
         {"FASTSEL_NUM_THREADS": "4"},
         "fastsel.set_num_threads(3); print(workers())",
@@ -59,29 +60,31 @@ STEERED = {
         "fastsel.set_num_threads(3)\nwith fastsel.threads(2): print(workers())",
         1,
     ),
-    "threadpoolctl": ({"OMP_NUM_THREADS": "4"}, LIMITED.format(limit=1), 0),
-    "threadpoolctl_of_three": ({"OMP_NUM_THREADS": "4"}, LIMITED.format(limit=3), 2),
+    "threadpoolctl": ({"OMP_NUM_THREADS": "4"}, WITH_THREADPOOL_LIMITS.format(limit=1), 0),
+    "threadpoolctl_of_three": ({"OMP_NUM_THREADS": "4"}, WITH_THREADPOOL_LIMITS.format(limit=3), 2),
     "threadpoolctl_by_api": (
         {"OMP_NUM_THREADS": "4"},
-        LIMITED.format(limit="1, user_api='openmp'") + "print(workers())",
+        WITH_THREADPOOL_LIMITS.format(limit="1, user_api='openmp'") + "print(workers())",
         (0, 3),
     ),
     "threadpoolctl_after_a_fork": (
         {"OMP_NUM_THREADS": "4"},
-        LIMITED.format(limit=1).replace(
+        WITH_THREADPOOL_LIMITS.format(limit=1).replace(
             "print", "workers()\n    os.fork() or os._exit(0)\n    print"
         ),
         0,
     ),
-    "own_setting_over_threadpoolctl": (
+    "set_num_threads_over_threadpoolctl": (
         {},
-        LIMITED.format(limit=1).replace("print", "fastsel.set_num_threads(3)\n    print"),
+        WITH_THREADPOOL_LIMITS.format(limit=1).replace(
+            "print", "fastsel.set_num_threads(3)\n    print"
+        ),
         2,
     ),
-    "bound": ({"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}, OWN, 1),
-    "places": ({"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores"}, OWN, 1),
-    # OpenMP starts fewer than it is asked for, and no fork waits for the rest to end.
-    "dynamic": (
+    "omp_proc_bind": ({"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}, PRINT_WORKERS, 1),
+    "omp_places": ({"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores"}, PRINT_WORKERS, 1),
+    # OpenMP starts fewer threads than requested; a fork does not wait for the missing ones to end.
+    "omp_dynamic": (
         {"OMP_NUM_THREADS": "64", "OMP_DYNAMIC": "true"},
         "workers()\nos.fork() or os._exit(0)\nprint(0)",
         0,
@@ -89,7 +92,7 @@ STEERED = {
 }
 
 
-def workers(run_forked, code=OWN, before="", **variables):
+def workers(run_forked, code=PRINT_WORKERS, before="", **variables):
     unset = dict.fromkeys(
         ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND"), None
     )
@@ -99,9 +102,9 @@ def workers(run_forked, code=OWN, before="", **variables):
 
 @HAS_OPENMP
 @HAS_PROC
-@pytest.mark.parametrize("name", STEERED)
-def test_threads_that_work(name, run_forked):
-    variables, code, expected = STEERED[name]
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_call_adds_the_threads_that_the_settings_allow(name, run_forked):
+    variables, code, expected = SETTINGS[name]
     if "threadpoolctl" in code:
         pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
     assert workers(run_forked, code, **variables) == (
@@ -113,7 +116,7 @@ def test_threads_that_work(name, run_forked):
 @HAS_PROC
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="a machine of one CPU")
 @pytest.mark.parametrize("bind", ["false", "true"])
-def test_every_cpu_also_where_openmp_binds_this_thread_to_one(bind, run_forked):
+def test_calls_use_several_cpus_with_and_without_omp_proc_bind(bind, run_forked):
     limit = 0 if (quota := _threads._quota()) is None else quota
     if len(os.sched_getaffinity(0)) < 2 or 0 < limit <= 1:
         pytest.skip("one CPU for this process")
@@ -121,7 +124,7 @@ def test_every_cpu_also_where_openmp_binds_this_thread_to_one(bind, run_forked):
 
 
 @HAS_OPENMP
-def test_threadpoolctl_lists_the_runtime(run_forked):
+def test_threadpoolctl_lists_the_openmp_runtime(run_forked):
     pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
     code = """
 import threadpoolctl, fastsel
@@ -130,9 +133,9 @@ print(*{pool["user_api"] for pool in threadpoolctl.threadpool_info()})
     assert "openmp" in run_forked(code).split()
 
 
-# A region that waits for a thread which has no CPU. No scheduler is asked: a signal's handler, C's
-# pause(), holds the thread until another signal comes. A call has one region.
-HELD = """
+# A region waits for a thread that has no CPU. Here a signal handler, C's pause(), holds the thread
+# until another signal comes, whatever the scheduler does. A call has one region.
+HOLD_A_THREAD = """
 import ctypes, os, signal, threading, time
 import numpy as np
 import fastsel
@@ -145,19 +148,19 @@ for number, function in ((signal.SIGUSR1, c.pause), (signal.SIGUSR2, c.getpid)):
     c.signal(number, ctypes.cast(function, ctypes.c_void_p))
 
 def start():
-    "A first call: the threads that it adds, which OpenMP keeps."
+    "The threads that a first call adds, which OpenMP keeps."
     before = set(os.listdir("/proc/self/task"))
     assert fastsel.count_nonzero(array) == expected
     return set(os.listdir("/proc/self/task")) - before
 
 def kill(number):
-    assert c.tgkill(os.getpid(), helper, number) == 0
+    assert c.tgkill(os.getpid(), worker, number) == 0
 """
-LATE = (
-    HELD
+LATE_REGIONS = (
+    HOLD_A_THREAD
     + """
-def let_go(ended, begun):
-    "Let the call go on as it can, then the thread as well: one signal may be too early."
+def release_worker(ended, begun):
+    "Note whether the call waits, then signal its thread several times: one may be too early."
     begun.set()
     waits.append(not ended.wait(0.1))
     while not ended.wait(0.01):
@@ -167,10 +170,10 @@ def let_go(ended, begun):
         time.sleep(0.001)
 
 def waited():
-    "Did a call wait until its other thread was let go? In a region it does, however long that is."
+    "Whether a call waits until its other thread is released. With a region, it always does."
     kill(signal.SIGUSR1)
     ended, begun = threading.Event(), threading.Event()
-    release = threading.Thread(target=let_go, args=(ended, begun))
+    release = threading.Thread(target=release_worker, args=(ended, begun))
     release.start()
     begun.wait()
     assert fastsel.count_nonzero(array) == expected
@@ -179,15 +182,15 @@ def waited():
     return waits.pop()
 
 def until(wanted, why):
-    "A call for whose end something else had to wait looks as if it had waited itself: ask again."
-    print(why, flush=True)  # what is shown of a process that hangs
+    "Call until the last calls waited as wanted: a call that anything else delays seems to wait."
+    print(why, flush=True)  # run_python shows it if the process hangs
     last = [None] * len(wanted)
     while last != wanted:
         last = [*last[1:], waited()]
 
 def test():
-    global helper
-    helper, = map(int, start())
+    global worker
+    worker, = map(int, start())
     until([True, True], "a region waits for its thread, and after one late region, too")
     until([False], "calls are serial after late regions")
     until([True], "regions begin again")
@@ -206,27 +209,27 @@ assert done
 @pytest.mark.parametrize(
     "run", ["test()", "t = threading.Thread(target=test); t.start(); t.join()"]
 )
-def test_serial_for_a_while_after_late_regions(run, run_python):
+def test_calls_are_serial_for_a_while_after_late_regions(run, run_python):
     if not hasattr(ctypes.CDLL(None), "tgkill"):
         pytest.skip("no signal to one thread in this C library")
-    run_python(LATE.format(run=run))
+    run_python(LATE_REGIONS.format(run=run))
 
 
 FORK_BESIDE_A_REGION = (
-    HELD
+    HOLD_A_THREAD
     + """
 def fork():
-    time.sleep(0.1)  # until the region waits for its thread; a fork that comes earlier proves less
+    time.sleep(0.1)  # the region waits for its thread by now; an earlier fork is a weaker test
     child = os.fork()
     if child == 0:
-        signal.alarm(300)  # what hangs is to end some time
+        signal.alarm(300)  # ends a child that hangs
         fastsel.set_num_threads(2)
         os._exit(len(start()))
     added.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     while not ended.wait(0.01):
         kill(signal.SIGUSR2)
 
-helper, = map(int, start())
+worker, = map(int, start())
 kill(signal.SIGUSR1)
 added, ended = [], threading.Event()
 forking = threading.Thread(target=fork)
@@ -241,7 +244,7 @@ assert added == [1], added
 
 @HAS_OPENMP
 @HAS_PROC
-def test_the_child_of_a_fork_beside_a_region_begins_regions(run_python):
+def test_a_child_forked_during_a_region_has_regions(run_python):
     if not hasattr(ctypes.CDLL(None), "tgkill"):
         pytest.skip("no signal to one thread in this C library")
     run_python(FORK_BESIDE_A_REGION)
@@ -259,7 +262,7 @@ int run(void (*call)(void)) {
     return inside;
 }
 """
-INSIDE = """
+CALL_WITHIN_A_REGION = """
 import ctypes
 library = ctypes.PyDLL({library!r})
 added = []
@@ -270,14 +273,14 @@ print(*added)
 
 @HAS_OPENMP
 @HAS_PROC
-def test_a_call_within_a_region_of_someone_else_is_serial(run_forked, tmp_path):
+def test_a_call_within_a_region_of_other_code_is_serial(run_forked, tmp_path):
     compiler, runtime = shutil.which("gcc"), parallel.openmp()[1]
     if not compiler or "libgomp" not in str(runtime):
         pytest.skip("needs gcc, and its OpenMP runtime")
-    source, made, library = (tmp_path / f"region.{kind}" for kind in ("c", "o", "so"))
+    source, object_file, library = (tmp_path / f"region.{kind}" for kind in ("c", "o", "so"))
     source.write_text(PARALLEL_REGION)
-    subprocess.run([compiler, "-fopenmp", "-fPIC", "-c", source, "-o", made], check=True)
-    # With the very file that fastsel has: a wheel brings its own.
-    subprocess.run([compiler, "-shared", made, runtime, "-o", library], check=True)
-    code = INSIDE.format(library=str(library))
+    subprocess.run([compiler, "-fopenmp", "-fPIC", "-c", source, "-o", object_file], check=True)
+    # Linked with the runtime that fastsel has loaded: a wheel brings its own.
+    subprocess.run([compiler, "-shared", object_file, runtime, "-o", library], check=True)
+    code = CALL_WITHIN_A_REGION.format(library=str(library))
     assert workers(run_forked, code, OMP_MAX_ACTIVE_LEVELS="2", OMP_NUM_THREADS="4") == (0,)

@@ -1,4 +1,4 @@
-"""Every allocation of every function fails once: MemoryError, nothing kept, the next call works."""
+"""Each allocation of each function fails once: MemoryError, nothing leaks, the next call works."""
 
 import os
 import platform
@@ -33,7 +33,7 @@ shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
 
-gc.freeze()  # what is imported is no garbage of a call
+gc.freeze()  # objects of imports are no garbage of a call
 rng = np.random.default_rng(1)
 array = rng.integers(0, 2, (300, 7)) * rng.integers(0, 1000, (300, 7))
 flat = array.ravel()
@@ -62,8 +62,8 @@ def forced(algorithm, function, *arguments, **keywords):
 def small(array, *wanted):
     rule, order = (2**64 - 1, 2**64 - 1, 0, False), (2**63, 0, 0)
     seeds = 0x243F6A8885A308D3, 0x13198A2E03707345
-    found = unique_small(array, rule, order, seeds, *wanted, 0, 16)
-    return tuple(output for output in found if output is not None)
+    outputs = unique_small(array, rule, order, seeds, *wanted, 0, 16)
+    return tuple(output for output in outputs if output is not None)
 
 few_repeated = np.append(many[:2000] * 2**40, many[:9] * 2**40)
 ALL = dict(return_index=True, return_inverse=True, return_counts=True)
@@ -139,10 +139,13 @@ calls = {
     "setxor1d": forced("partitions", fastsel.setxor1d, many[:9000], many[:300]),
 }
 
-def same(found, expected):
+def same(result, expected):
     if isinstance(expected, tuple):
-        return len(found) == len(expected) and all(map(same, found, expected))
-    return np.array_equal(found, expected, equal_nan=np.asarray(expected).dtype.kind == "f")
+        return len(result) == len(expected) and all(map(same, result, expected))
+    result, expected = np.asarray(result), np.asarray(expected)
+    return result.dtype == expected.dtype and np.array_equal(
+        result, expected, equal_nan=expected.dtype.kind == "f"
+    )
 
 def sweep(call, expected, all_later):
     n = 1
@@ -153,33 +156,33 @@ def sweep(call, expected, all_later):
             result = call()
         except MemoryError:
             result = None
-        except SystemError as error:  # NumPy's reductions and fancy indexing forget to set one
+        except SystemError as error:  # NumPy's reductions and fancy indexing set no exception
             assert "exception" in str(error)
             result = None
-        seen = shim.fm_disarm()
+        allocations = shim.fm_disarm()
         assert result is None or same(result, expected), n
         result = call()
         assert same(result, expected), n
         del result
-        if seen < n:
+        if allocations < n:
             return n - 1
         n += 1
 
 def check(call, all_later):
     expected = call()
-    points = sweep(call, expected, all_later)
+    failures = sweep(call, expected, all_later)
     gc.collect()
     fastsel.release_memory()
     before = shim.fm_in_use()
     sweep(call, expected, all_later)
     gc.collect()
     fastsel.release_memory()
-    kept = shim.fm_in_use() - before
-    assert kept < 20_000, kept
-    return points
+    leaked = shim.fm_in_use() - before
+    assert leaked < 20_000, leaked
+    return failures
 
 def check_all(ways):
-    "Each call in one of the ways; its number says in which."
+    "Check each call in one of the ways, which alternate."
     for k, (name, call) in enumerate(calls.items()):
         threads, all_later = ways[k % len(ways)]
         try:
@@ -189,7 +192,7 @@ def check_all(ways):
             error.add_note(f"in {name}")
             raise
 """
-# How many threads, and whether all later allocations fail as well.
+# The number of threads, and whether all later allocations fail as well.
 WAYS = [(1, False), (2, True), (2, False), (1, True)]
 
 
@@ -202,8 +205,8 @@ def shim(tmp_path_factory):
 
 
 @pytest.mark.parametrize("ways", [WAYS, *(slow([way]) for way in WAYS)], ids=str)
-def test_each_allocation_fails(ways, shim, run_python):
+def test_each_allocation_fails_and_the_next_call_works(ways, shim, run_python):
     code = f"{SWEEP}check_all({ways})"
-    points = [int(line.split()[1]) for line in run_python(code, LD_PRELOAD=shim).splitlines()]
-    assert len(points) == CALLS
-    assert sum(points) > 10 * CALLS  # the small arrays of a few calls come from NumPy's own cache
+    failures = [int(line.split()[1]) for line in run_python(code, LD_PRELOAD=shim).splitlines()]
+    assert len(failures) == CALLS
+    assert sum(failures) > 10 * CALLS  # a few calls have fewer: NumPy caches small arrays

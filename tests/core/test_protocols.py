@@ -11,16 +11,16 @@ import fastsel
 from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
-SHARED = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
+NUMPY_FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
 OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 
 
 def parameters(function):
-    """Names, kinds and defaults; annotations are free."""
+    """The names, kinds and defaults of the parameters, without annotations."""
     return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
 def test_signature_is_that_of_numpy(name):
     ours = parameters(getattr(fastsel, name))
     added = [p for p in ours if p[0] in OPERATORS[name].adds]
@@ -44,14 +44,14 @@ def test_signature_is_that_of_numpy(name):
         ("threads", "n"),
     ],
 )
-def test_signature(name, signature):
+def test_signature_of_functions_that_numpy_lacks(name, signature):
     namespace = {"numpy": np}
     exec(f"def expected({signature}): pass", namespace)
     assert parameters(getattr(fastsel, name)) == parameters(namespace["expected"])
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_is_documented_with_an_example(name):
+@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
+def test_docstring_has_an_example(name):
     function = getattr(fastsel, name)
     assert function.__name__ == name
     assert ">>>" in function.__doc__
@@ -65,9 +65,9 @@ WRONG_CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
 @pytest.mark.parametrize("call", WRONG_CALLS)
-def test_wrong_arguments(call, name):
+def test_wrong_arguments_raise_the_error_of_numpy(call, name):
     args, kwargs = WRONG_CALLS[call]
     assert_same_outcome(
         outcome(getattr(fastsel, name), *args, **kwargs),
@@ -75,7 +75,7 @@ def test_wrong_arguments(call, name):
     )
 
 
-def test_every_parameter_is_a_keyword_too():
+def test_every_parameter_may_be_a_keyword():
     a = np.arange(6).reshape(2, 3)
     for name in OF_ONE_ARRAY:
         assert_same(getattr(fastsel, name)(a=a), getattr(np, name)(a=a))
@@ -89,83 +89,85 @@ def test_every_parameter_is_a_keyword_too():
 # __array_function__
 
 
-class Other:
-    """An array of another kind, which takes NumPy functions over."""
+class Overriding:
+    """An array of another library, which overrides NumPy's functions."""
 
     def __array_function__(self, func, types, args, kwargs):
         return func, types, args, kwargs
 
 
-class Refuses:
+class Refusing:
     def __array_function__(self, func, types, args, kwargs):
         return NotImplemented
 
 
-other = Other()
+array = Overriding()
 DISPATCHED = {
-    **{name: (name, (other,), {}) for name in OF_ONE_ARRAY},
-    "count_nonzero_axis": ("count_nonzero", (other,), {"axis": 1, "keepdims": True}),
-    "compress_condition": ("compress", (other, [1]), {}),
-    "compress_a": ("compress", ([1], other), {"axis": 0}),
-    "compress_out": ("compress", ([1], [1]), {"out": other}),
-    "extract_condition": ("extract", (other, [1]), {}),
-    "extract_arr": ("extract", ([1], other), {}),
+    **{name: (name, (array,), {}) for name in OF_ONE_ARRAY},
+    "count_nonzero_axis": ("count_nonzero", (array,), {"axis": 1, "keepdims": True}),
+    "compress_condition": ("compress", (array, [1]), {}),
+    "compress_a": ("compress", ([1], array), {"axis": 0}),
+    "compress_out": ("compress", ([1], [1]), {"out": array}),
+    "extract_condition": ("extract", (array, [1]), {}),
+    "extract_arr": ("extract", ([1], array), {}),
 }
 
 
 @pytest.mark.parametrize("case", DISPATCHED)
-def test_other_arrays_get_the_numpy_function(case):
+def test_array_function_gets_the_numpy_function(case):
     name, args, kwargs = DISPATCHED[case]
     func, types, got_args, got_kwargs = getattr(fastsel, name)(*args, **kwargs)
     theirs = getattr(np, name)(*args, **kwargs)
     assert func is theirs[0] is getattr(np, name)
-    assert set(types) == set(theirs[1]) == {Other}
+    assert set(types) == set(theirs[1]) == {Overriding}
     bound = inspect.signature(getattr(np, name)).bind
     assert bound(*got_args, **got_kwargs) == bound(*theirs[2], **theirs[3])
 
 
 @pytest.mark.parametrize("case", DISPATCHED)
-def test_other_arrays_may_refuse(case):
+def test_array_function_that_returns_not_implemented_is_a_type_error(case):
     name, args, kwargs = DISPATCHED[case]
-    args = [Refuses() if arg is other else arg for arg in args]
-    kwargs = {key: Refuses() if arg is other else arg for key, arg in kwargs.items()}
+    args = [Refusing() if arg is array else arg for arg in args]
+    kwargs = {key: Refusing() if arg is array else arg for key, arg in kwargs.items()}
     ours = outcome(getattr(fastsel, name), *args, **kwargs)
     assert ours[:2] == ("raises", TypeError)
     assert_same_outcome(ours, outcome(getattr(np, name), *args, **kwargs))
 
 
-class OtherList(list):
-    __array_function__ = Other.__array_function__
+class OverridingList(list):
+    __array_function__ = Overriding.__array_function__
 
 
-class OtherTuple(tuple):
-    __array_function__ = Other.__array_function__
+class OverridingTuple(tuple):
+    __array_function__ = Overriding.__array_function__
 
 
 OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 
 
 @pytest.mark.parametrize("size", [3, 600, 17000])
-@pytest.mark.parametrize("kind", [OtherList, OtherTuple])
+@pytest.mark.parametrize("kind", [OverridingList, OverridingTuple])
 @pytest.mark.parametrize("name", _numpy.NAMES)
-def test_other_lists_are_asked(name, kind, size):
-    asked, plain = kind([True, False, True] * (size // 3)), [True] * size
-    calls = [(asked,)]
+def test_array_function_of_list_subclasses_is_called(name, kind, size):
+    overriding, ordinary = kind([True, False, True] * (size // 3)), [True] * size
+    calls = [(overriding,)]
     if name in OF_TWO_ARRAYS:
-        calls = [(asked, plain), (plain, asked), (asked, np.array(plain)), (np.array(plain), asked)]
+        array = np.array(ordinary)
+        calls = [(overriding, ordinary), (ordinary, overriding)]
+        calls += [(overriding, array), (array, overriding)]
     for arguments in calls:
-        func, types, got, keywords = getattr(fastsel, name)(*arguments)
+        func, types, got_args, got_kwargs = getattr(fastsel, name)(*arguments)
         assert func is getattr(np, name)
         assert kind in types
-        assert any(argument is asked for argument in (*got, *keywords.values()))
+        assert any(arg is overriding for arg in (*got_args, *got_kwargs.values()))
 
 
-def test_other_lists_are_items_where_numpy_has_no_function():
-    data, mask = OtherList([3, 4, 5]), OtherTuple([True, False, True])
+def test_list_subclasses_are_lists_where_numpy_has_no_function():
+    data, mask = OverridingList([3, 4, 5]), OverridingTuple([True, False, True])
     assert fastsel.boolean_mask(data, mask).tolist() == [3, 5]
     assert fastsel.boolean_mask(np.array(data), mask).tolist() == [3, 5]
     assert fastsel.boolean_mask(data, np.array(mask)).tolist() == [3, 5]
-    assert fastsel.gather_nd(data, OtherList([[2], [0]])).tolist() == [5, 3]
+    assert fastsel.gather_nd(data, OverridingList([[2], [0]])).tolist() == [5, 3]
     assert fastsel.nonzero_coordinates(data).count == 3
 
 
@@ -181,7 +183,7 @@ class Duck:
 
 
 class DuckList(Duck, list):
-    """A list of a class of its own."""
+    """A list that has the methods of Duck."""
 
 
 @pytest.mark.parametrize("kind", [Duck, DuckList])
@@ -192,13 +194,13 @@ def test_method_of_the_argument_is_called(kind):
 
 
 @pytest.mark.parametrize("name", ["flatnonzero", "count_nonzero"])
-def test_other_functions_take_a_duck_as_an_item(name):
+def test_flatnonzero_and_count_nonzero_treat_a_duck_as_one_item(name):
     duck = Duck()
     assert_same(getattr(fastsel, name)(duck), getattr(np, name)(duck))
 
 
 class Wrapping:
-    """Comes as an array, and gets results back through __array_wrap__."""
+    """Converts to an array, and gets results through __array_wrap__."""
 
     def __init__(self):
         self.calls = []
@@ -212,7 +214,7 @@ class Wrapping:
 
 
 class WrappingAfterError(Wrapping):
-    """Methods that raise TypeError count as not there."""
+    """Its methods raise TypeError: they are ignored."""
 
     def nonzero(self):
         raise TypeError("not like this")
@@ -231,7 +233,7 @@ class WrappingAfterError(Wrapping):
     ],
     ids=["nonzero", "compress", "compress_axis"],
 )
-def test_result_is_wrapped(call, kind):
+def test_results_of_nonzero_and_compress_are_wrapped(call, kind):
     ours, theirs = kind(), kind()
     assert call(fastsel, ours) == call(np, theirs)
     assert ours.calls == theirs.calls
@@ -248,13 +250,13 @@ def test_result_is_wrapped(call, kind):
     ],
     ids=["flatnonzero", "count_nonzero", "extract_condition", "extract_arr"],
 )
-def test_result_is_not_wrapped(call):
+def test_results_of_other_functions_are_not_wrapped(call):
     wrapping = Wrapping()
     assert_same(call(fastsel, wrapping), call(np, Wrapping()))
     assert wrapping.calls == []
 
 
-def test_error_of_a_method_comes_through():
+def test_error_of_a_method_is_raised():
     class Broken:
         def nonzero(self):
             raise KeyError("mine")
@@ -264,21 +266,21 @@ def test_error_of_a_method_comes_through():
 
 
 class Convertible:
-    """An array only by __array__."""
+    """Converts to an array by __array__ alone."""
 
     def __array__(self, dtype=None, copy=None):
         return np.array([0, 1, 2], dtype)
 
 
 class Interface:
-    """An array only by __array_interface__."""
+    """Converts to an array by __array_interface__ alone."""
 
     def __init__(self, array):
-        self.kept = array
+        self.array = array
         self.__array_interface__ = array.__array_interface__
 
 
-# Things that are no arrays. Makers, since a generator is used up.
+# Functions that make objects other than arrays; a generator can be used only once.
 ARRAY_LIKES = {
     "range": lambda: range(3),
     "list": lambda: [0, 1, 2],
@@ -308,7 +310,7 @@ ARRAY_LIKES = {
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", OF_ONE_ARRAY)
-def test_array_like(name, kind, forced_kernels):
+def test_positions_and_counts_of_array_likes_equal_numpy(name, kind, forced_kernels):
     assert_same_outcome(
         outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
         outcome(getattr(np, name), ARRAY_LIKES[kind]()),
@@ -317,7 +319,7 @@ def test_array_like(name, kind, forced_kernels):
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
-def test_array_like_condition(name, kind, forced_kernels):
+def test_selections_by_array_likes_equal_numpy(name, kind, forced_kernels):
     a = np.arange(3)
     assert_same_outcome(
         outcome(getattr(fastsel, name), ARRAY_LIKES[kind](), a),
@@ -327,8 +329,8 @@ def test_array_like_condition(name, kind, forced_kernels):
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
-def test_array_like_items(name, kind, forced_kernels):
-    a = ARRAY_LIKES[kind]()  # one for both, since some are items by identity
+def test_selections_from_array_likes_equal_numpy(name, kind, forced_kernels):
+    a = ARRAY_LIKES[kind]()  # one for both calls: items of object arrays have to be identical
     assert_same_outcome(
         outcome(getattr(fastsel, name), [1, 0], a), outcome(getattr(np, name), [1, 0], a)
     )
@@ -349,14 +351,14 @@ def matrix():
     "make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)], ids=["matrix", "subclass"]
 )
 @pytest.mark.parametrize("name", OF_ONE_ARRAY)
-def test_indices_of_a_subclass_are_plain(name, make, forced_kernels):
+def test_indices_of_a_subclass_are_of_class_ndarray(name, make, forced_kernels):
     ours = getattr(fastsel, name)(make())
     assert_same(ours, getattr(np, name)(make()))
     for part in ours if isinstance(ours, tuple) else (ours,):
         assert type(part) in (np.ndarray, np.intp)
 
 
-def test_count_nonzero_of_a_subclass_along_axis(forced_kernels):
+def test_count_nonzero_of_a_subclass_along_axes_equals_numpy(forced_kernels):
     for a in (matrix(), matrix().view(Plain)):
         for axis in (0, 1, (0, 1)):
             assert_same_outcome(
@@ -403,14 +405,14 @@ def test_count_nonzero_ignores_the_mask_of_a_masked_array(forced_kernels):
     ],
     ids=["compress", "compress_axis", "compress_condition", "extract", "extract_both"],
 )
-def test_mask_of_a_masked_array_comes_along(call, forced_kernels):
+def test_selections_keep_the_mask_of_a_masked_array(call, forced_kernels):
     ours, theirs = call(fastsel), call(np)
     assert type(ours) is type(theirs)
     assert np.ma.getmaskarray(ours).tolist() == np.ma.getmaskarray(theirs).tolist()
     assert ours.tolist() == theirs.tolist()
 
 
-def test_boolean_mask_of_a_masked_array(forced_kernels):
+def test_boolean_mask_of_a_masked_array_equals_indexing(forced_kernels):
     mask = np.array([[True, True, False], [False, True, True]])
     ours, theirs = fastsel.boolean_mask(masked_array(), mask), masked_array()[mask]
     assert type(ours) is type(theirs) is np.ma.MaskedArray

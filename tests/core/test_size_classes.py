@@ -1,5 +1,5 @@
-"""Nothing but the size differs on both sides of a limit: the class, the dtype, the memory order and
-the flags of each result are NumPy's, for every function, subclass, dtype and layout."""
+"""On both sides of each size limit, the class, the dtype, the memory order and the flags of each
+result are NumPy's, for every function, subclass, dtype and layout."""
 
 import itertools
 import math
@@ -25,15 +25,15 @@ LAYOUTS = {
 }
 
 
-def third(*shape):
-    """A mask of that shape, of which one item of three is True."""
+def mask_of_third(*shape):
+    """A mask of this shape, with one item in three True."""
     return np.arange(math.prod(shape)).reshape(shape) % 3 == 1
 
 
 def compressed_into(module, a):
-    """Into an array of the class of `a`."""
-    selected = np.asarray(a).ravel()[third(a.size)]
-    return module.compress(third(a.size), a, out=selected.copy().view(type(a)))
+    """Compress `a` into an array of its class."""
+    selected = np.asarray(a).ravel()[mask_of_third(a.size)]
+    return module.compress(mask_of_third(a.size), a, out=selected.copy().view(type(a)))
 
 
 def boolean_mask(module, a, mask):
@@ -41,19 +41,19 @@ def boolean_mask(module, a, mask):
 
 
 def gather_nd(module, a):
-    """Subclasses are taken as plain arrays."""
+    """The result for a subclass is an ndarray."""
     rows = np.arange(-len(a), len(a))
     return fastsel.gather_nd(a, rows[:, None]) if module is fastsel else np.asarray(a)[rows]
 
 
 def nonzero_coordinates(module, a):
-    found = np.argwhere(np.asarray(a)).astype(np.uint32)
+    positions = np.argwhere(np.asarray(a)).astype(np.uint32)
     if module is fastsel:
-        return tuple(fastsel.nonzero_coordinates(a, capacity=len(found)))
-    return np.uint32(len(found)), found.copy()
+        return tuple(fastsel.nonzero_coordinates(a, capacity=len(positions)))
+    return np.uint32(len(positions)), positions.copy()
 
 
-# As functions of fastsel, or of NumPy, and of an array.
+# Each call takes the module, fastsel or NumPy, and the array.
 OF_INDICES = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
@@ -65,16 +65,16 @@ OF_INDICES = {
     "nonzero_coordinates": nonzero_coordinates,
 }
 OF_SELECTION = {
-    "compress": lambda module, a: module.compress(third(a.size), a),
-    "compress(axis=0)": lambda module, a: module.compress(third(len(a)), a, 0),
-    "compress(axis=-1)": lambda module, a: module.compress(third(a.shape[-1]), a, -1),
-    "compress by it": lambda module, a: module.compress(a, np.arange(a.size)),
-    "compress into it": compressed_into,
-    "extract": lambda module, a: module.extract(third(*a.shape), a),
-    "extract by it": lambda module, a: module.extract(a, np.arange(a.size)),
-    "boolean_mask": lambda module, a: boolean_mask(module, a, third(*a.shape)),
-    "boolean_mask of rows": lambda module, a: boolean_mask(module, a, third(len(a))),
-    "boolean_mask by it": lambda module, a: boolean_mask(
+    "compress": lambda module, a: module.compress(mask_of_third(a.size), a),
+    "compress(axis=0)": lambda module, a: module.compress(mask_of_third(len(a)), a, 0),
+    "compress(axis=-1)": lambda module, a: module.compress(mask_of_third(a.shape[-1]), a, -1),
+    "compress by the array": lambda module, a: module.compress(a, np.arange(a.size)),
+    "compress into its class": compressed_into,
+    "extract": lambda module, a: module.extract(mask_of_third(*a.shape), a),
+    "extract by the array": lambda module, a: module.extract(a, np.arange(a.size)),
+    "boolean_mask": lambda module, a: boolean_mask(module, a, mask_of_third(*a.shape)),
+    "boolean_mask of rows": lambda module, a: boolean_mask(module, a, mask_of_third(len(a))),
+    "boolean_mask by the array": lambda module, a: boolean_mask(
         module, np.arange(a.size).reshape(a.shape), (a == a[:1]).view(type(a))
     ),
     "gather_nd": gather_nd,
@@ -93,7 +93,7 @@ OF_UNIQUE = {
 }
 OF_SETS = {
     "isin": lambda module, a: module.isin(a, a[:3]),
-    "isin among it": lambda module, a: module.isin(a[:3], a[:2000], invert=True),
+    "isin with the array as tests": lambda module, a: module.isin(a[:3], a[:2000], invert=True),
     "intersect1d": lambda module, a: module.intersect1d(a, a[:3]),
     "intersect1d with indices": lambda module, a: module.intersect1d(a[:5], a, return_indices=True),
     "union1d": lambda module, a: module.union1d(a, a[:3]),
@@ -105,20 +105,20 @@ OF_SETS = {
 CALLS = OF_INDICES | OF_SELECTION | OF_UNIQUE | OF_SETS
 
 
-# By class: an array of it, with the items of another one; None if it has none with these.
+# Class: a function that returns the items of `a` in an array of the class, or None if it cannot.
 CLASSES = {
     "memmap": lambda a: None if a.dtype.hasobject else a.view(np.memmap),
     "matrix": lambda a: a.view(np.matrix) if a.ndim == 2 else None,
     "recarray": lambda a: a.view(np.recarray) if a.dtype.names else None,
     "chararray": lambda a: a.view(np.char.chararray) if a.dtype.kind in "SU" else None,
     "subclass": lambda a: a.view(Plain),
-    "masked": lambda a: np.ma.array(a, mask=third(*a.shape)),
+    "masked": lambda a: np.ma.array(a, mask=mask_of_third(*a.shape)),
     "without mask": lambda a: np.ma.array(a),
 }
 
 
 def items(dtype, size):
-    """Items of which some are zero, and the first three differ."""
+    """Some of the items are zero, and the first three differ."""
     numbers = np.random.default_rng(size).integers(0, 40, size)
     numbers[:3] = np.arange(3)[:size]
     if dtype == "i4,f8":
@@ -130,7 +130,7 @@ def items(dtype, size):
 
 
 def shapes(size):
-    """Shapes of one axis, and of two axes that are as equal as possible."""
+    """A shape of one axis, and a shape of two axes whose lengths are as close as possible."""
     columns = max(n for n in range(1, math.isqrt(size) + 2) if size % n == 0)
     return [(size,), (size // columns, columns)]
 
@@ -146,14 +146,14 @@ def flags_of(result):
 
 
 def check(call, a):
-    found, expected = (outcome(CALLS[call], module, a) for module in (fastsel, np))
-    assert_same_answer(found, expected)
+    ours, expected = (outcome(CALLS[call], module, a) for module in (fastsel, np))
+    assert_same_answer(ours, expected)
     if expected[0] == "returns" and call != "nonzero":
-        assert flags_of(found[1]) == flags_of(expected[1])
+        assert flags_of(ours[1]) == flags_of(expected[1])
 
 
 def check_each_size(call, dtype, array_of):
-    """Call with sizes on both sides of each limit, in one layout after the other."""
+    """Check the call with sizes on both sides of each limit; the layouts alternate."""
     layouts = itertools.cycle(LAYOUTS.values())
     for size in SIZES:
         flat = items(dtype, size)
@@ -164,17 +164,17 @@ def check_each_size(call, dtype, array_of):
 
 
 @covering(call=CALLS, dtype=DTYPES)
-def test_arrays(call, dtype):
+def test_arrays_of_each_size_equal_numpy(call, dtype):
     check_each_size(call, dtype, np.asarray)
 
 
 @covering(at_least=80, kind=CLASSES, call=CALLS, dtype=["i4", "f8", "U3", "i4,f8"])
-def test_subclasses(kind, call, dtype):
+def test_subclasses_of_each_size_equal_numpy(kind, call, dtype):
     check_each_size(call, dtype, CLASSES[kind])
 
 
 @covering(call=CALLS, dtype=["i4", "U3"])
-def test_memory_maps_of_a_file(call, dtype, tmp_path):
+def test_memory_maps_of_a_file_equal_numpy(call, dtype, tmp_path):
     """Arrays are maps of a file; the np.memmap of `CLASSES` is a view of another array."""
 
     def mapped(a):

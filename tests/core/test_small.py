@@ -1,4 +1,4 @@
-"""Small arrays, as users call: no kernel is forced. Results equal NumPy's bit for bit."""
+"""Small arrays, without forced kernels: results equal NumPy's bit for bit."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def mask_of(size, density=0.3):
 
 @pytest.mark.parametrize("density", [0, 0.02, 0.5, 0.98, 1])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D"])
-def test_densities(dtype, density):
+def test_each_density_equals_numpy(dtype, density):
     for size in SIZES:
         mask = mask_of(size, density)
         x = np.arange(size).astype(dtype)
@@ -37,13 +37,13 @@ def test_densities(dtype, density):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_signs_do_not_count_and_nan_does(dtype):
+def test_negative_zero_is_zero_and_nan_is_nonzero(dtype):
     x = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, 1e-7, -1e-7] * 9, dtype)
     assert_same(fastsel.flatnonzero(x), np.flatnonzero(x))
     assert fastsel.count_nonzero(x) == np.count_nonzero(x)
 
 
-def test_flags_of_any_byte():
+def test_bool_of_any_byte_equals_numpy():
     flags = np.arange(300, dtype=np.uint8).view(bool)
     x = np.arange(300)
     assert_same(fastsel.boolean_mask(x, flags), x[flags])
@@ -80,7 +80,7 @@ def test_unique_equals_numpy(dtype):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("special", [0.0, -0.0, np.nan, np.inf])
-def test_unique_of_floats_keeps_first_bits(dtype, special):
+def test_unique_of_floats_has_the_bits_of_the_first_item(dtype, special):
     for size in (5, 400, 1000):
         x = np.random.default_rng(size).integers(1, 9, size).astype(dtype)
         x[size // 2] = special
@@ -92,8 +92,8 @@ def test_unique_of_floats_keeps_first_bits(dtype, special):
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("ends", ["both", "low", "high"])
-def test_unique_at_the_ends_of_the_range(dtype, ends):
-    """Modulo 2^bits, values near both limits are one narrow range; in order they lie at both
+def test_unique_at_the_ends_of_the_range_equals_numpy(dtype, ends):
+    """Modulo 2^bits, values near both limits are one narrow range; sorted, they are at both
     ends."""
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).integers(0, 100, 5000).astype(dtype)
@@ -109,20 +109,20 @@ FIRST_KEYS = {
     "distinct": lambda rng, size: rng.integers(-(2**62), 2**62, size),
     "runs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 9)[:size],
     "pairs": lambda rng, size: np.repeat(rng.integers(-(2**62), 2**62, size), 2)[:size],
-    "narrow, but for one": lambda rng, size: np.arange(size) % 99 + (np.arange(size) == 5) * 2**40,
+    "narrow, one outlier": lambda rng, size: np.arange(size) % 99 + (np.arange(size) == 5) * 2**40,
 }
 
 
 @covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
 def test_unique_in_order_of_first_occurrence(dtype, keys):
-    """The kernel of small arrays serves up to 16,384 items."""
+    """The kernel of small arrays handles up to 16,384 items."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
         words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):
             x = words.astype(dtype)
         expected = np.unique(x, True, True, True)
-        for ours, numpys in zip(fastsel.unique(x, True, True, True), expected, strict=True):
-            assert_same(ours, numpys)
+        for ours, theirs in zip(fastsel.unique(x, True, True, True), expected, strict=True):
+            assert_same(ours, theirs)
         order = np.argsort(expected[1])
         values, index, inverse, counts = fastsel.unique(x, True, True, True, sorted=False)
         assert values.tobytes() == fastsel.unique(x, sorted=False).tobytes()
@@ -134,9 +134,9 @@ def test_unique_in_order_of_first_occurrence(dtype, keys):
 
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "M8[s]"])
-def test_unique_of_nan_in_runs(dtype, equal_nan):
-    """With equal_nan=False each NaN is a group; otherwise all are one group, with the first's
-    bits."""
+def test_unique_of_nan_in_runs_follows_equal_nan(dtype, equal_nan):
+    """With equal_nan=False each NaN is a group; otherwise all NaNs are one group, with the bits of
+    the first one."""
     integer = f"i{np.dtype(dtype).itemsize}"
     x = np.repeat(np.arange(40).astype(integer).astype(dtype), 30)
     bits = x.view(integer)
@@ -152,27 +152,28 @@ def test_unique_of_nan_in_runs(dtype, equal_nan):
     for repeats in (1, 50):
         many = np.tile(x, repeats)
         index = np.unique(many, return_index=True, equal_nan=equal_nan)[1]
-        found = fastsel.unique(many, True, True, True, equal_nan=equal_nan, sorted=False)
-        assert_same(found[1], np.sort(index))
-        assert found[0].tobytes() == many[np.sort(index)].tobytes()
-        rebuilt = found[0][found[2]]
-        assert np.array_equal(rebuilt, many, equal_nan=True)
-        assert_same(found[3], np.bincount(found[2]))
+        values, first_positions, inverse, counts = fastsel.unique(
+            many, True, True, True, equal_nan=equal_nan, sorted=False
+        )
+        assert_same(first_positions, np.sort(index))
+        assert values.tobytes() == many[np.sort(index)].tobytes()
+        assert np.array_equal(values[inverse], many, equal_nan=True)
+        assert_same(counts, np.bincount(inverse))
 
 
-def test_equal_nan_is_any_truth():
+def test_equal_nan_may_be_any_object_with_a_truth():
     x = np.array([np.nan, 1, np.nan])
     assert len(fastsel.unique(x, equal_nan=np.array(False))) == 3
     assert len(fastsel.unique(x, equal_nan=[1], sorted=False)) == 2
 
 
-def test_unique_of_strings_that_lie_anywhere():
+def test_unique_of_strings_at_an_odd_address():
     x = np.frombuffer(b"." + b"abcdefgh" * 50 + b"hgfedcba" * 50, np.uint8)[1:].view("S8")
     assert_same(fastsel.unique(x, sorted=False), np.array([b"abcdefgh", b"hgfedcba"]))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(layout):
+def test_each_layout_equals_numpy(layout):
     x = LAYOUTS[layout](make("i4", (4, 6)))
     mask = mask_of(x.size).reshape(x.shape)
     assert_same(fastsel.boolean_mask(x, mask), x[mask])
@@ -187,7 +188,7 @@ def test_layouts(layout):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_gather_nd(dtype, depth):
+def test_gather_nd_equals_indexing(dtype, depth):
     data = numbers(dtype, 60).reshape(3, 4, 5)
     for shape in ((0,), (1,), (7,), (2, 3), (200,)):
         rows = np.random.default_rng(depth).integers(-3, 3, (*shape, depth))
@@ -198,7 +199,7 @@ def test_gather_nd(dtype, depth):
 @pytest.mark.parametrize(
     "shape", [(70, 3), (130, 2, 4), (1000, 10), (65, 1), (3, 0), (0, 3), (5, 1, 8)]
 )
-def test_rows(dtype, shape):
+def test_selections_of_rows_equal_numpy(dtype, shape):
     a = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
     mask = mask_of(shape[0])
     assert_same(fastsel.boolean_mask(a, mask), a[mask])
@@ -209,7 +210,7 @@ def test_rows(dtype, shape):
     assert_same(fastsel.boolean_mask(a, pairs), a[pairs])
 
 
-def test_masks_and_conditions_that_do_not_fit():
+def test_lengths_and_indices_out_of_bounds_raise_index_error():
     x = np.arange(10)
     with pytest.raises(IndexError):
         fastsel.boolean_mask(x, np.ones(9, bool))
@@ -224,7 +225,7 @@ def test_masks_and_conditions_that_do_not_fit():
 
 
 def test_compress_of_a_small_mask_with_a_large_result():
-    """An axis that no array has, and a small mask that keeps much."""
+    """The mask is small, but selects many items; an axis out of bounds is an error."""
     mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
     for axis in (65, -65):
         with pytest.raises(np.exceptions.AxisError):
@@ -233,7 +234,7 @@ def test_compress_of_a_small_mask_with_a_large_result():
 
 
 @pytest.mark.parametrize("dtype", [">f2", ">f4", ">f8"])
-def test_negative_zero_in_foreign_byte_order(dtype):
+def test_byte_swapped_negative_zero_is_zero(dtype):
     array = np.array([-0.0, 0.0, 1.0, -0.0, 2.0], dtype)
     assert fastsel.nonzero(array)[0].tolist() == [2, 4]
     assert fastsel.flatnonzero(array).tolist() == [2, 4]

@@ -1,4 +1,4 @@
-"""The examples of the specifications, by their names there, word for word.
+"""The examples of the ONNX and DirectML specifications, with their names and values.
 
 ONNX's examples belong to NonZero-13, Compress-11, Unique-11 and GatherND-13, which also state the
 expected output; DirectML's belong to DML_NONZERO_COORDINATES_OPERATOR_DESC.
@@ -26,7 +26,7 @@ def test_nonzero_example():
 
 # ONNX Compress.
 
-SIX = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+MATRIX = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 COMPRESS = {
     "test_compress_0": ([0, 1, 1], {"axis": 0}, [[3, 4], [5, 6]]),
     "test_compress_1": ([0, 1], {"axis": 1}, [[2], [4], [6]]),
@@ -38,7 +38,7 @@ COMPRESS = {
 @pytest.mark.parametrize("name", COMPRESS)
 def test_compress_example(name):
     condition, attributes, output = COMPRESS[name]
-    actual = fx.compress(SIX, np.array(condition).astype(bool), **attributes)
+    actual = fx.compress(MATRIX, np.array(condition).astype(bool), **attributes)
     assert_same(actual, np.array(output, np.float32))
 
 
@@ -77,9 +77,9 @@ UNIQUE = {
 
 @pytest.mark.parametrize("name", UNIQUE)
 def test_unique_example(name):
-    x, attributes, (y, *others) = UNIQUE[name]
+    x, attributes, (y, *indices_and_counts) = UNIQUE[name]
     actual = fx.unique(np.array(x, np.float32), **attributes)
-    assert_same(tuple(actual), (np.array(y, np.float32), *map(int64, others)))
+    assert_same(tuple(actual), (np.array(y, np.float32), *map(int64, indices_and_counts)))
 
 
 # ONNX GatherND: data, indices, batch_dims, output.
@@ -105,7 +105,7 @@ def test_gathernd_example(name):
     assert_same(actual, np.array(output, dtype))
 
 
-def test_gathernd_bounds_are_minus_s_to_s_minus_1():
+def test_gathernd_indices_are_from_minus_s_to_s_minus_1():
     data = np.arange(3)
     assert fx.gather_nd(data, [[-3], [2]]).tolist() == [0, 2]
     for index in (-4, 3):
@@ -113,7 +113,7 @@ def test_gathernd_bounds_are_minus_s_to_s_minus_1():
             fx.gather_nd(data, [[index]])
 
 
-# DirectML: the example, and what the description of OutputCoordinatesTensor names.
+# DirectML: the example, and the statements about OutputCoordinatesTensor.
 
 
 def test_directml_example():
@@ -128,7 +128,7 @@ def test_directml_example():
     assert (out_coordinates[0, 0, 4:] == 9).all()  # "will only write a maximum of OutputCount"
 
 
-def test_directml_order():
+def test_directml_coordinates_are_in_order():
     """3 values at {1,0}, {1,2} and {0,5} are written as [[0,5], [1,0], [1,2]]."""
     tensor = np.zeros((1, 1, 2, 6), np.int32)
     tensor[0, 0, [1, 1, 0], [0, 2, 5]] = 1
@@ -139,15 +139,15 @@ def test_directml_order():
 @pytest.mark.parametrize(
     ("sizes", "rank"), [((1, 2, 3, 4), 3), ((1, 1, 5, 5, 5), 3), ((1, 1, 1, 1), 0)], ids=str
 )
-def test_directml_effective_rank(sizes, rank):
+def test_directml_effective_rank_is_the_number_of_columns(sizes, rank):
     tensor = np.ones(sizes, np.uint8)
     count, coordinates = fastsel.nonzero_coordinates(tensor, n="effective")
     assert coordinates.shape == (count, rank) == (tensor.size, rank)
 
 
 @pytest.mark.parametrize("n", range(6))
-def test_directml_sizes_of_the_output(n):
-    """{1,1,12,5} has {1,1,60,N} for N from 2 to 4."""
+def test_directml_output_has_2_to_4_columns(n):
+    """The output for {1,1,12,5} has the sizes {1,1,60,N}, with N from 2 to 4."""
     tensor = np.ones((1, 1, 12, 5), np.float16)
     out = np.zeros((1, 1, 60, n), np.uint32)
     if 2 <= n <= 4:
@@ -159,7 +159,7 @@ def test_directml_sizes_of_the_output(n):
             fastsel.nonzero_coordinates(tensor, n=n, out=out, dml_shape=True)
 
 
-def test_directml_five_dimensions():
+def test_directml_input_may_have_five_dimensions():
     coordinates = fastsel.nonzero_coordinates(
         np.ones((1, 1, 2, 3, 4), np.uint16), dml_shape=True, strict=True
     ).coordinates

@@ -1,4 +1,4 @@
-"""Never more threads than were asked for, or can be made: many callers, nested calls, limits."""
+"""No call has more threads than it requests or can start: many callers, nested calls, limits."""
 
 import os
 
@@ -13,19 +13,19 @@ import numpy as np
 import fastsel
 fastsel.set_num_threads({threads})
 array = np.broadcast_to(True, 2**24)
-gate, done = threading.Barrier({callers}), []
+barrier, done = threading.Barrier({callers}), []
 
-def are_too_many():
+def has_too_many_threads():
     return len(os.listdir("/proc/self/task")) - before > {callers} + 2 * ({threads} - 1)
 
 def caller():
-    gate.wait()
+    barrier.wait()
     for _ in range(20):
         assert fastsel.count_nonzero(array) == 2**24
-        while are_too_many():  # for a moment, where the system lists a thread that has ended
+        while has_too_many_threads():  # the system may list a thread for a moment after its end
             pass
-    gate.wait()  # the pools of all that have one are there
-    done.append(not are_too_many())
+    barrier.wait()  # now every pool exists
+    done.append(not has_too_many_threads())
 
 before = len(os.listdir("/proc/self/task"))
 callers = [threading.Thread(target=caller) for _ in range({callers})]
@@ -39,18 +39,18 @@ print(sum(done))
 
 @HAS_PROC
 @pytest.mark.parametrize(("callers", "threads"), [(8, 2), (8, 4), (64, 64)])
-def test_threads_are_those_of_two_pools(callers, threads, run_python):
-    """However many threads call. With more threads, the callers never end."""
+def test_at_most_two_calling_threads_have_a_pool(callers, threads, run_python):
+    """Two callers have a pool. If there were more threads, the callers would never end."""
     assert int(run_python(CALLERS.format(callers=callers, threads=threads))) == callers
 
 
-HANDED_ON = """
+POOL_AFTER_A_THREAD = """
 import os, threading, time
 import numpy as np
 import fastsel
 fastsel.set_num_threads(2)
 array = np.broadcast_to(True, 2**24)
-adding = []
+added_by_calls = []
 
 def tasks():
     return len(os.listdir("/proc/self/task"))
@@ -62,7 +62,7 @@ def call(threads=1):
         before = tasks()
         assert fastsel.count_nonzero(array) == 2**24
         added = tasks() - before
-    adding.append(added)
+    added_by_calls.append(added)
 
 def call_and_wait():
     call()
@@ -79,33 +79,33 @@ def call_in_a_child():
     if child == 0:
         fastsel.set_num_threads(2)
         call()
-        os._exit(adding[-1])
-    adding.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        os._exit(added_by_calls[-1])
+    added_by_calls.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
-call()                    # this thread has a pool
+call()  # this thread has a pool
 before = tasks()
-for _ in range(3):        # each of these, until it ends
+for _ in range(3):  # each of these threads has a pool until it ends
     in_a_thread(call).join()
     while tasks() > before:
         pass
 called, end = threading.Event(), threading.Event()
 waiting = in_a_thread(call_and_wait)
 called.wait()
-in_a_thread(lambda: call(0)).join()  # a third one at once has none
+in_a_thread(lambda: call(0)).join()  # a third thread at the same time has no pool
 in_a_thread(call_in_a_child).join()
 end.set()
 waiting.join()
-print(*adding)
+print(*added_by_calls)
 """
 
 
 @HAS_OPENMP
 @HAS_PROC
-def test_a_thread_that_ends_leaves_its_pool_to_others(run_python):
-    assert run_python(HANDED_ON) == "1 1 1 1 1 0 1\n"
+def test_a_thread_may_have_a_pool_after_another_one_ends(run_python):
+    assert run_python(POOL_AFTER_A_THREAD) == "1 1 1 1 1 0 1\n"
 
 
-AT_ONCE = """
+CALL_MEANWHILE = """
 import os, threading, time
 import numpy as np
 import fastsel
@@ -116,13 +116,13 @@ fastsel.set_num_threads(2)
 def tasks():
     return len(os.listdir("/proc/self/task"))
 
-# Does no call add a thread while another thread counts `size` items, and is in its region?
-def adds_none(size):
-    # False, too, if the region of the other thread ends too early: then regions are free again.
+# Whether no call adds a thread while another thread counts `size` items in its region. Also False
+# if that region ends too early: then calls may have regions again.
+def no_call_adds_a_thread(size):
     large, before = np.broadcast_to(True, size), tasks()
     worker = threading.Thread(target=fastsel.count_nonzero, args=(large,))
     worker.start()
-    while worker.is_alive() and tasks() < before + {others} + 1:
+    while worker.is_alive() and tasks() < before + {extra} + 1:
         time.sleep(0.001)
     added = []
     while worker.is_alive() and len(added) < 8:
@@ -130,25 +130,25 @@ def adds_none(size):
         added.append(tasks() - before)
     in_time = worker.is_alive()
     worker.join()
-    return in_time and max(added) <= {others} + 1
+    return in_time and max(added) <= {extra} + 1
 
 before = tasks()
-assert any(adds_none(2**k) for k in range(31, 41))  # from some tenths of a second on
+assert any(no_call_adds_a_thread(2**k) for k in range(31, 41))  # from some tenths of a second on
 fastsel.flatnonzero(small)
-while tasks() - before != {others}:  # also if a region was late
+while tasks() - before != {extra}:  # a late region makes calls serial for a while
     fastsel.flatnonzero(small)
 print("done")
 """
 
 
 @HAS_PROC
-def test_a_caller_meanwhile_works_alone_and_at_once(run_python):
+def test_a_call_meanwhile_is_serial_and_does_not_wait(run_python):
     """A call during another call's region adds no thread, and does not wait for the region."""
-    others = 1 if parallel.is_threaded() else 0
-    assert run_python(AT_ONCE.format(others=others)) == "done\n"
+    extra = 1 if parallel.is_threaded() else 0
+    assert run_python(CALL_MEANWHILE.format(extra=extra)) == "done\n"
 
 
-NESTED = """
+CALL_WITHIN_A_CALL = """
 import os, signal
 import numpy as np
 import fastsel
@@ -157,11 +157,11 @@ expected = np.flatnonzero(array)
 uses = []
 
 def use():
-    "Until nine threads work, also after a region that was late, and no others are ending."
+    "Call until nine threads are counted: late regions make calls serial, and some may be ending."
     counted = None
     with fastsel.threads(9):
-        while counted != before + {others}:
-            assert fastsel.unique(array).tolist() == [0, 1, 2]  # by fewer: the rest of them end
+        while counted != before + {extra}:
+            assert fastsel.unique(array).tolist() == [0, 1, 2]  # ends all but a few threads
             assert (fastsel.flatnonzero(array) == expected).all()
             counted = len(os.listdir("/proc/self/task"))
     uses.append(True)
@@ -182,11 +182,11 @@ print("done")
 
 
 @HAS_PROC
-def test_a_call_within_a_call(run_python):
-    """A signal handler's, between two regions: it may have its eight threads, and the call that it
+def test_a_call_within_a_call_has_its_number_of_threads(run_python):
+    """A signal handler calls between two regions: it may add eight threads, and the call that it
     interrupts goes on with two."""
-    others = 8 if parallel.is_threaded() else 0
-    assert run_python(NESTED.format(others=others)) == "done\n"
+    extra = 8 if parallel.is_threaded() else 0
+    assert run_python(CALL_WITHIN_A_CALL.format(extra=extra)) == "done\n"
 
 
 NO_MORE_THREADS = """
@@ -197,7 +197,7 @@ array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20), hard))  # two stacks, and 8 MB
+resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20), hard))  # room for two stacks and 8 MB
 threading.stack_size(64 << 20)
 try:
     threading.Thread(target=int).start()
@@ -212,7 +212,7 @@ with fastsel.threads(64):
 
 @HAS_PROC
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer needs more address space")
-def test_threads_that_cannot_be_made_are_done_without(run_python):
+def test_calls_work_if_no_thread_can_be_started(run_python):
     assert run_python(NO_MORE_THREADS) == "no more threads\n"
 
 
@@ -228,7 +228,7 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 def call(threads, room):
-    "As a user of no other process, unless this is an ordinary one: no limit holds for root."
+    "Call as a new user without other processes if this is root, for whom no limit holds."
     if is_root:
         os.setuid(100_000 + os.getpid())
     before = tasks()
@@ -238,7 +238,7 @@ def call(threads, room):
     added = tasks() - before
     for _ in range(3):
         assert (fastsel.flatnonzero(array) == expected).all()
-    assert not is_root or added == ({others} if room >= threads else 0), (threads, room, added)
+    assert not is_root or added == ({extra} if room >= threads else 0), (threads, room, added)
 
 for threads in (2, 4, 16, 64):
     for room in (0, 1, 2, 3, 5, threads - 1, threads):
@@ -252,7 +252,7 @@ print("done")
 
 
 @HAS_PROC
-def test_threads_that_the_user_may_not_have_are_done_without(run_python):
-    """libgomp would end the process. Where there is room for them, they are made."""
-    others = "threads - 1" if parallel.is_threaded() else "0"
-    assert run_python(NO_MORE_PROCESSES.format(others=others)) == "done\n"
+def test_calls_work_if_the_user_may_have_no_more_threads(run_python):
+    """libgomp would end the process. If the limit has room for all threads, they are started."""
+    extra = "threads - 1" if parallel.is_threaded() else "0"
+    assert run_python(NO_MORE_PROCESSES.format(extra=extra)) == "done\n"

@@ -1,4 +1,4 @@
-"""How many threads: which rule decides, what nonsense gets, and the quota of a cgroup."""
+"""The number of threads: the rule that decides, invalid values, and the quota of a cgroup."""
 
 import argparse
 import asyncio
@@ -23,28 +23,33 @@ import fastsel
 config = fastsel.show_config(mode="dicts")
 print(config["threads"], config["threads set by"], sep=";")
 """
-FIVE = {"FASTSEL_NUM_THREADS": "5", "OMP_NUM_THREADS": "6", "FASTSEL_FORK_THREADS": "4"}
+ALL_VARIABLES = {"FASTSEL_NUM_THREADS": "5", "OMP_NUM_THREADS": "6", "FASTSEL_FORK_THREADS": "4"}
 IN_CHILD = """
 if os.fork():
     os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
-# name: environment, before the import, after it, and what decides.
+# name: environment, code before the import, code after it, start of the output.
 RULES = {
     "with": (
-        FIVE,
+        ALL_VARIABLES,
         "",
         "fastsel.set_num_threads(2); limit = fastsel.threads(3); limit.__enter__()",
         "3;with",
     ),
-    "set": (FIVE, "", "fastsel.set_num_threads(2)", "2;fastsel.set_num_threads"),
-    "unset": (FIVE, "", "fastsel.set_num_threads(2); fastsel.set_num_threads(None)", "5;FASTSEL"),
-    "own_variable": (FIVE, "", "", "5;FASTSEL_NUM_THREADS"),
+    "set": (ALL_VARIABLES, "", "fastsel.set_num_threads(2)", "2;fastsel.set_num_threads"),
+    "unset": (
+        ALL_VARIABLES,
+        "",
+        "fastsel.set_num_threads(2); fastsel.set_num_threads(None)",
+        "5;FASTSEL",
+    ),
+    "fastsel_variable": (ALL_VARIABLES, "", "", "5;FASTSEL_NUM_THREADS"),
     "omp_variable": ({"OMP_NUM_THREADS": "6"}, "", "", "6;OMP_NUM_THREADS"),
     "omp_nesting_levels": ({"OMP_NUM_THREADS": "3,2"}, "", "", "3;OMP_NUM_THREADS"),
     "omp_variable_of_a_child": ({"OMP_NUM_THREADS": "6"}, "", IN_CHILD, "1;a child made by fork"),
     "fork": ({"FASTSEL_NUM_THREADS": "5"}, "", IN_CHILD, "1;a child made by fork"),
-    "fork_variable": (FIVE, "", IN_CHILD, "4;a child made by fork"),
-    "set_in_a_child": (FIVE, "", IN_CHILD + "fastsel.set_num_threads(3)", "3;fastsel.set"),
+    "fork_variable": (ALL_VARIABLES, "", IN_CHILD, "4;a child made by fork"),
+    "set_in_a_child": (ALL_VARIABLES, "", IN_CHILD + "fastsel.set_num_threads(3)", "3;fastsel.set"),
 }
 
 
@@ -55,7 +60,7 @@ def rule(run_forked, before="", after="", **variables):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("name", RULES)
-def test_rule_that_decides(name, run_forked):
+def test_the_strongest_setting_decides(name, run_forked):
     variables, before, after, expected = RULES[name]
     assert rule(run_forked, before, after, **variables).startswith(expected)
 
@@ -66,8 +71,8 @@ def test_affinity_decides(run_forked):
     assert rule(run_forked, before=first) == "1;CPUs of this process (affinity, cgroup quota)"
 
 
-NONSENSE = ["0", "-1", "abc", "2.5", "1e5", "²", "4;2", ",", "inf", "9" * 30, "100000"]
-IMPORT = """
+INVALID_OR_LARGE = ["0", "-1", "abc", "2.5", "1e5", "²", "4;2", ",", "inf", "9" * 30, "100000"]
+IMPORT_AND_CALL = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -79,8 +84,8 @@ print(fastsel.get_num_threads(), len(caught))
 
 @pytest.mark.thread_unsafe(reason="sets a variable of the process")
 @pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
-@pytest.mark.parametrize("text", NONSENSE)
-def test_what_a_variable_says(text, name, monkeypatch):
+@pytest.mark.parametrize("text", INVALID_OR_LARGE)
+def test_an_invalid_variable_warns_and_a_large_count_of_openmp_is_reduced(text, name, monkeypatch):
     monkeypatch.setenv(name, text)
     if text.isdecimal() and int(text) > 0 and name == "OMP_NUM_THREADS":
         assert _threads._from_environment(name) == _threads.MAX_THREADS
@@ -94,19 +99,21 @@ def test_what_a_variable_says(text, name, monkeypatch):
     "text",
     [*("abc", "9" * 30, "100000"), *map(slow, ("0", "-1", "2.5", "1e5", "²", "4;2", ",", "inf"))],
 )
-def test_nonsense_in_a_variable_is_ignored_or_that_of_openmp_clamped(name, text, run_forked):
+def test_calls_ignore_an_invalid_variable_and_reduce_a_large_count_of_openmp(
+    name, text, run_forked
+):
     if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
         pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")
     variables = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, name: text}
-    threads, warnings = map(int, run_forked(IMPORT, **variables).split())
+    threads, warnings = map(int, run_forked(IMPORT_AND_CALL, **variables).split())
     is_number = text.isdecimal() and int(text) > 0 and name == "OMP_NUM_THREADS"
     assert warnings == (not is_number)
     if is_number and parallel.is_threaded():
-        is_number = text == "100000"  # OpenMP ignores what does not fit its integers
+        is_number = text == "100000"  # OpenMP ignores numbers beyond its integers
     assert threads == (_threads.MAX_THREADS if is_number else _threads._cpus())
 
 
-def test_a_count_of_openmp_that_is_none(monkeypatch):
+def test_an_invalid_count_of_openmp_is_ignored(monkeypatch):
     """libomp reports these counts if OMP_NUM_THREADS is nonsense."""
     monkeypatch.setattr(_threads, "_openmp_asked", False)
     for count in (0, -979347401):
@@ -115,7 +122,7 @@ def test_a_count_of_openmp_that_is_none(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("text", ["0", "abc", "100000"])
-def test_nonsense_after_a_fork_is_ignored(text, run_forked):
+def test_an_invalid_variable_is_ignored_after_a_fork(text, run_forked):
     decided = rule(
         run_forked,
         after="import warnings; warnings.simplefilter('ignore')" + IN_CHILD,
@@ -125,7 +132,7 @@ def test_nonsense_after_a_fork_is_ignored(text, run_forked):
 
 
 @pytest.mark.parametrize("number", [_threads.MAX_THREADS + 1, 10**30])
-def test_more_threads_than_sensible_are_refused(number):
+def test_more_than_max_threads_are_refused(number):
     """Calls and the command line refuse the same numbers."""
     message = f"from 1 to {_threads.MAX_THREADS}"
     for limit in (fastsel.threads, fastsel.set_num_threads):
@@ -138,20 +145,20 @@ def test_more_threads_than_sensible_are_refused(number):
         assert fastsel.get_num_threads() <= _threads.MAX_THREADS
 
 
-def test_each_thread_has_256_kib_or_what_takes_as_long():
+def test_each_thread_has_256_kib_or_fewer_bytes_of_that_cost():
     with fastsel.threads(64):
-        most = fastsel.get_num_threads()
-        for threads in (1, 2, 3, 10, most, most + 1):
-            for odd in (-1, 0, 1):
-                nbytes = threads * 2**18 + odd
-                wanted = max(1, min(nbytes // 2**18, most))
-                assert _threads.for_bytes(nbytes) == wanted
-                assert _threads.for_bytes(nbytes // 4, cost=4) <= wanted
+        max_threads = fastsel.get_num_threads()
+        for threads in (1, 2, 3, 10, max_threads, max_threads + 1):
+            for step in (-1, 0, 1):
+                nbytes = threads * 2**18 + step
+                expected = max(1, min(nbytes // 2**18, max_threads))
+                assert _threads.for_bytes(nbytes) == expected
+                assert _threads.for_bytes(nbytes // 4, cost=4) <= expected
         assert _threads.for_bytes(0) == 1
 
 
 def test_threads_holds_for_an_asyncio_task():
-    """The number holds while the task waits and other tasks run with numbers of their own."""
+    """The number holds while the task waits and other tasks run with other numbers."""
 
     async def task(number):
         with fastsel.threads(number):
@@ -185,7 +192,7 @@ QUOTAS = {
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_quota(name, tmp_path):
+def test_quota_of_each_version_of_cgroups(name, tmp_path):
     files, expected = QUOTAS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Threads: their number never shows in a result, and other callers and writers do no harm."""
+"""No result depends on the number of threads; callers and writers may run concurrently."""
 
 import threading
 from functools import partial
@@ -45,7 +45,7 @@ def operations(size, name="int32", seed=0):
 OPERATORS = tuple(operations(1))
 
 
-# The number of threads and of chunks never shows.
+# No result depends on the number of threads or of chunks.
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -67,13 +67,13 @@ def test_chunk_count_agnosticism(operator, forced_kernels, monkeypatch):
         with fastsel.threads(1):
             expected = call()
         with fastsel.threads(7):
-            for smallest in (1, 8, 100, 1000, 2**40):
-                monkeypatch.setattr("fastsel._core._threads.MIN_CHUNK_BYTES", smallest)
+            for min_bytes in (1, 8, 100, 1000, 2**40):
+                monkeypatch.setattr("fastsel._core._threads.MIN_CHUNK_BYTES", min_bytes)
                 assert_same(call(), expected)
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_tiny_arrays_have_the_same_result(operator, monkeypatch):
+def test_the_path_of_tiny_arrays_has_the_result_of_the_kernels(operator, monkeypatch):
     tiny = fastsel._core._gate.TINY_ITEMS
     sizes = {1, 50, *(tiny // 3 + k for k in (-1, 0, 1)), *(tiny + k for k in (-1, 0, 1))}
     for size in sorted(size for size in sizes if size >= 0):
@@ -84,11 +84,11 @@ def test_tiny_arrays_have_the_same_result(operator, monkeypatch):
         assert_same(call(), expected)
 
 
-def test_sizes_around_the_first_chunks():
+def test_sizes_around_the_first_chunks_equal_numpy():
     """Sizes where a second and a third chunk begin, with the thresholds of the library."""
-    smallest = fastsel._core._threads.MIN_CHUNK_BYTES
+    min_bytes = fastsel._core._threads.MIN_CHUNK_BYTES
     for chunks in (1, 2, 3):
-        for size in (chunks * smallest - 1, chunks * smallest, chunks * smallest + 1):
+        for size in (chunks * min_bytes - 1, chunks * min_bytes, chunks * min_bytes + 1):
             array = choose(size, 0.1, np.random.default_rng(size))
             assert_same(fastsel.nonzero(array), np.nonzero(array))
             assert_same(fastsel.boolean_mask(array, array), array[array])
@@ -99,7 +99,7 @@ def test_sizes_around_the_first_chunks():
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
-def test_set_num_threads_is_seen_by_get():
+def test_get_num_threads_returns_the_number_that_is_set():
     try:
         for number in (1, 2, 5):
             fastsel.set_num_threads(number)
@@ -108,7 +108,7 @@ def test_set_num_threads_is_seen_by_get():
         fastsel.set_num_threads(None)
 
 
-def test_threads_puts_the_number_back():
+def test_threads_restores_the_number():
     before = fastsel.get_num_threads()
     with fastsel.threads(before + 1):
         assert fastsel.get_num_threads() == before + 1
@@ -118,7 +118,7 @@ def test_threads_puts_the_number_back():
     assert fastsel.get_num_threads() == before
 
 
-def test_threads_puts_the_number_back_after_an_error():
+def test_threads_restores_the_number_after_an_error():
     before = fastsel.get_num_threads()
     with pytest.raises(KeyError), fastsel.threads(before + 2):
         raise KeyError
@@ -130,7 +130,7 @@ def test_threads_puts_the_number_back_after_an_error():
     [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError)],
     ids=repr,
 )
-def test_number_of_threads_that_is_none(number, error):
+def test_an_invalid_number_of_threads_raises_and_changes_nothing(number, error):
     before = fastsel.get_num_threads()
     with pytest.raises(error):
         fastsel.set_num_threads(number)
@@ -140,7 +140,7 @@ def test_number_of_threads_that_is_none(number, error):
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
-def test_setting_holds_in_every_python_thread():
+def test_set_num_threads_holds_in_every_python_thread():
     seen, before = [], fastsel.get_num_threads()
     fastsel.set_num_threads(before + 2)
     try:
@@ -150,25 +150,25 @@ def test_setting_holds_in_every_python_thread():
     assert seen == [before + 2] * 2
 
 
-def test_threads_holds_for_its_own_caller_only():
-    gate = threading.Barrier(3)
+def test_threads_holds_for_the_calling_thread_only():
+    barrier = threading.Barrier(3)
 
     def caller(number):
         with fastsel.threads(number):
             for _ in range(20):
-                gate.wait(600)
+                barrier.wait(600)
                 assert fastsel.get_num_threads() == number
 
     in_threads([lambda number=number: caller(number) for number in (1, 2, 5)])
 
 
-def test_number_of_threads_from_the_environment(run_python):
+def test_the_environment_sets_the_number_of_threads(run_python):
     code = "import fastsel; print(fastsel.get_num_threads())"
     assert run_python(code, FASTSEL_NUM_THREADS="3").split() == ["3"]
     assert int(run_python(code, FASTSEL_NUM_THREADS="")) >= 1
 
 
-def test_show_config(capsys):
+def test_show_config_prints_text_or_returns_a_dict(capsys):
     fastsel.show_config()
     assert "thread" in capsys.readouterr().out.lower()
     assert isinstance(fastsel.show_config(mode="dicts"), dict)
@@ -192,8 +192,8 @@ def test_concurrent_callers(size, forced_kernels):
     in_threads([lambda first=first: caller(first) for first in range(6)])
 
 
-def test_concurrent_errors_are_those_of_their_caller(forced_kernels):
-    """No caller gets to see the bad index of another."""
+def test_concurrent_errors_are_those_of_their_call(forced_kernels):
+    """The error names the bad index of its own call."""
     data = np.zeros(10, np.int8)
 
     def caller(bad):
@@ -208,7 +208,7 @@ def test_concurrent_errors_are_those_of_their_caller(forced_kernels):
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
-def test_settings_change_while_others_call(forced_kernels):
+def test_settings_that_change_meanwhile_change_no_result(forced_kernels):
     calls = operations(2000)
     expected = {operator: call() for operator, call in calls.items()}
 
@@ -228,14 +228,14 @@ def test_settings_change_while_others_call(forced_kernels):
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
-def test_eight_threads_at_once(forced_kernels):
-    """Threads share working memory, cached results, the settings, NumPy's functions, and strings
-    whose hash is not known yet: all are used at the same time."""
+def test_eight_threads_that_share_all_state_get_right_results(forced_kernels):
+    """Threads share working memory, cached memory, the settings, NumPy's functions, and strings
+    whose hash is not computed yet: all are used at the same time."""
     random = np.random.default_rng(8)
     few, many = random.integers(0, 300, 20_000), random.integers(0, 2**60, 20_000)
-    mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # whose positions are a cached result
+    mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # positions of `ones` use cached memory
     rows = random.integers(-20_000, 20_000, (20_000, 1))
-    texts = [np.array([f"{turn} {k}" for k in few[:500]], object) for turn in range(10)]
+    texts = [np.array([f"{step} {k}" for k in few[:500]], object) for step in range(10)]
     numbers, positions = np.arange(ones.size), np.flatnonzero(mask)
 
     def unique(array):
@@ -244,27 +244,27 @@ def test_eight_threads_at_once(forced_kernels):
         assert (values[inverse] == array).all()
         assert counts.sum() == array.size
 
-    def large_result(turn):
+    def large_result(step):
         assert (fastsel.nonzero(ones)[0] == numbers).all()
 
-    def settings(turn):
-        fastsel.set_num_threads(1 + turn % 5)
+    def settings(step):
+        fastsel.set_num_threads(1 + step % 5)
         with fastsel.threads(3):
             assert fastsel.get_num_threads() == 3
 
-    def patch(turn):
+    def patch(step):
         with fastsel.patched():
             assert_same(np.flatnonzero(mask), positions)
 
     calls = [
-        lambda turn: unique(few),
-        lambda turn: unique(many),
-        lambda turn: unique(texts[turn]),
-        lambda turn: unique(texts[turn]),
+        lambda step: unique(few),
+        lambda step: unique(many),
+        lambda step: unique(texts[step]),
+        lambda step: unique(texts[step]),
         large_result,
         large_result,
-        lambda turn: (settings(turn), patch(turn)),
-        lambda turn: (patch(turn), assert_same(fastsel.gather_nd(few, rows), few[rows[:, 0]])),
+        lambda step: (settings(step), patch(step)),
+        lambda step: (patch(step), assert_same(fastsel.gather_nd(few, rows), few[rows[:, 0]])),
     ]
     try:
         in_threads([lambda call=call: list(map(call, range(10))) for call in calls])
@@ -272,12 +272,12 @@ def test_eight_threads_at_once(forced_kernels):
         fastsel.set_num_threads(None)
 
 
-# A writer changes the input meanwhile. Which of its states is seen is free; what is not:
-# a crash, an index out of range, an index twice.
+# Another thread writes to the input during a call. Each item may be read in any state, but no call
+# crashes, or returns an index out of bounds or a repeated index.
 
 
 def flipping(array):
-    """A function that turns all items on, then all off."""
+    """A function that sets all items to 1, then to 0."""
 
     def write():
         array.fill(1)
@@ -302,7 +302,7 @@ def test_mask_changed_meanwhile(shape, name, few_threads):
 
 
 @pytest.mark.parametrize("operator", ["flatnonzero", "argwhere", "nonzero_coordinates"])
-def test_mask_of_other_operators_changed_meanwhile(operator, few_threads):
+def test_array_changed_meanwhile_has_valid_positions(operator, few_threads):
     array = np.zeros((200, 200), np.uint8)
 
     def flat_positions():
@@ -327,33 +327,33 @@ def test_mask_of_other_operators_changed_meanwhile(operator, few_threads):
 
 @pytest.mark.parametrize("operator", ["compress", "compress_rows", "extract", "boolean_mask"])
 def test_condition_changed_meanwhile(operator, few_threads):
-    """The kept items are items of the array, each at most once, in order."""
+    """The selected items are items of the array, each at most once, in order."""
     mask = np.zeros(40_000, bool)
     array = np.arange(1, 40_001)
     rows = np.repeat(array, 3).reshape(-1, 3)
 
     def check():
         if operator == "compress":
-            kept = fastsel.compress(mask, array)
+            selected = fastsel.compress(mask, array)
         elif operator == "compress_rows":
-            kept_rows = fastsel.compress(mask, rows, axis=0)
-            kept = kept_rows[:, 0]
-            assert (kept_rows == kept[:, None]).all()
+            selected_rows = fastsel.compress(mask, rows, axis=0)
+            selected = selected_rows[:, 0]
+            assert (selected_rows == selected[:, None]).all()
         elif operator == "extract":
-            kept = fastsel.extract(mask, array)
+            selected = fastsel.extract(mask, array)
         else:
-            kept = fastsel.boolean_mask(array, mask)
-        assert ((kept >= 1) & (kept <= 40_000)).all()
-        assert (np.diff(kept) > 0).all()
+            selected = fastsel.boolean_mask(array, mask)
+        assert ((selected >= 1) & (selected <= 40_000)).all()
+        assert (np.diff(selected) > 0).all()
 
     while_writing(flipping(mask), check)
 
 
 def test_out_of_compress_while_the_condition_changes(few_threads):
-    """Either `out` fits, or it is refused; beside it nothing is written."""
+    """`out` is filled or refused; nothing is written outside of it."""
     mask = np.zeros(20_000, bool)
-    around = np.full(20_000, -1)
-    out = around[5000:15_000]
+    buffer = np.full(20_000, -1)
+    out = buffer[5000:15_000]
     array = np.arange(20_000)
     mask[:10_000] = True
     random = np.random.default_rng(0)
@@ -364,8 +364,8 @@ def test_out_of_compress_while_the_condition_changes(few_threads):
 
     def check():
         ours = outcome(fastsel.compress, mask, array, out=out)
-        assert (around[:5000] == -1).all()
-        assert (around[15_000:] == -1).all()
+        assert (buffer[:5000] == -1).all()
+        assert (buffer[15_000:] == -1).all()
         if ours[0] == "raises":
             assert ours[1] is ValueError
         else:
@@ -376,7 +376,7 @@ def test_out_of_compress_while_the_condition_changes(few_threads):
 
 
 def test_indices_changed_meanwhile(few_threads):
-    """An index is checked and used as it was read once: no read beyond the data."""
+    """Each index is read once, then checked and used: no read is beyond the data."""
     data = np.arange(1000, 1100)
     indices = np.zeros((20_000, 1), np.int64)
 
@@ -399,14 +399,14 @@ def test_indices_changed_meanwhile(few_threads):
 def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkeypatch):
     force(monkeypatch, algorithm)
     first, second = np.random.default_rng(1).integers(0, 900, (2, 5000)) * 1_000_003
-    rows, others = first.reshape(-1, 2) % 7, second.reshape(-1, 2)[:50] % 7
+    rows, other_rows = first.reshape(-1, 2) % 7, second.reshape(-1, 2)[:50] % 7
     calls = [
         lambda: tuple(fastsel.group_indices(first)),
         lambda: tuple(fastsel.group_indices(rows, 0, sorted=False)),
     ]
     for name in [*SETS, "index_in"]:
         calls.append(partial(getattr(fastsel, name), first, second))
-        calls.append(partial(getattr(fastsel, name), rows, others, axis=0))
+        calls.append(partial(getattr(fastsel, name), rows, other_rows, axis=0))
     expected = [call() for call in calls]
 
     def caller(start):

@@ -1,4 +1,7 @@
-"""Which items count as selected, for every dtype, and that every operator agrees on it."""
+"""Which items of each dtype are non-zero; every operator follows the same rules."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ from fastsel._core import _dtypes
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
-# Each gives the positions of the selected items of a 1-d array.
+# Each function returns the positions of the non-zero items of a 1-d array.
 SELECTORS = {
     "nonzero": lambda a: fastsel.nonzero(a)[0],
     "flatnonzero": fastsel.flatnonzero,
@@ -32,39 +35,39 @@ SELECTORS = {
 }
 
 
-def selected(name, array):
+def selected_positions(name, array):
     positions = SELECTORS[name](array)
     if name == "nonzero_coordinates":
         positions = positions.coordinates[: int(positions.count), 0]
     return positions.tolist()
 
 
-def field(values, dtype):
-    """A structured array around values that are not structured."""
+def structured(values, dtype):
+    """A structured array with these tuples as items."""
     array = np.zeros(len(values), dtype)
-    for place, value in enumerate(values):
-        array[place] = value
+    for k, value in enumerate(values):
+        array[k] = value
     return array
 
 
-def padded(fill):
+def zero_with_padding(fill):
     array = np.full(16, fill, np.uint8).view(np.dtype([("a", "i1"), ("b", "f8")], align=True))
     array["a"] = 0
     array["b"] = 0
     return array
 
 
-def long_padding():
-    """A long double zero, with bits set in the bytes that carry no value, if there are any."""
+def long_double_zeros():
+    """Zeros of dtype longdouble, with bits set in the padding bytes, if there are any."""
     falsy, _ = pools(np.dtype("longdouble"))
     return falsy
 
 
-HAVE_ZERO = [name for name in DTYPES if name != "float8_e8m0fnu"]
+DTYPES_WITH_ZERO = [name for name in DTYPES if name != "float8_e8m0fnu"]
 
 nan = float("nan")
 BYTE = np.uint8
-# name: (array, which items are selected)
+# name: (array, which items are non-zero)
 RULES = {
     "bool_any_byte_but_0": (from_bits([0, 1, 2, 254, 255], BYTE, bool), [0, 1, 1, 1, 1]),
     "int_any_bit": (np.array([0, 1, -1, -128], np.int8), [0, 1, 1, 1]),
@@ -82,7 +85,7 @@ RULES = {
     ),
     "float_swapped_negative_zero": (np.array([-0.0, 2.0, 5e-324], ">f8"), [0, 1, 1]),
     "longdouble_negative_zero": (np.array([0.0, -0.0, nan, 1], "longdouble"), [0, 0, 1, 1]),
-    "longdouble_padding_is_ignored": (long_padding(), [0, 0]),
+    "longdouble_padding_is_ignored": (long_double_zeros(), [0, 0]),
     "complex_all_zeros": (np.array([0, complex(-0.0, -0.0), complex(0.0, -0.0)]), [0, 0, 0]),
     "complex_imaginary_nan": (np.array([complex(0, nan), complex(nan, 0)]), [1, 1]),
     "complex_imaginary_only": (np.array([1j, -1j, 0], "c8"), [1, 1, 0]),
@@ -112,12 +115,18 @@ RULES = {
         np.array(["", "N", "a"], StringDType(na_object="N")),
         [0, 0, 1],
     ),
-    "struct_any_field": (field([(0, 0), (1, 0), (0, 1)], "i4, f8"), [0, 1, 1]),
-    "struct_negative_zero_field": (field([(0, -0.0), (0, nan)], "i4, f8"), [0, 1]),
-    "struct_nested": (field([(0, (0, 0)), (0, (0, 1))], [("a", "i1"), ("b", "i1, i1")]), [0, 1]),
-    "struct_subarray_is_bytes": (field([([0, 0],), ([0, -0.0],)], [("a", "f4", (2,))]), [0, 1]),
-    "struct_padding_is_ignored": (padded(0xFF), [0]),
-    "struct_swapped_field": (field([(0,), (256,)], [("a", ">i2")]), [0, 1]),
+    "struct_any_field": (structured([(0, 0), (1, 0), (0, 1)], "i4, f8"), [0, 1, 1]),
+    "struct_negative_zero_field": (structured([(0, -0.0), (0, nan)], "i4, f8"), [0, 1]),
+    "struct_nested": (
+        structured([(0, (0, 0)), (0, (0, 1))], [("a", "i1"), ("b", "i1, i1")]),
+        [0, 1],
+    ),
+    "struct_subarray_is_bytes": (
+        structured([([0, 0],), ([0, -0.0],)], [("a", "f4", (2,))]),
+        [0, 1],
+    ),
+    "struct_padding_is_ignored": (zero_with_padding(0xFF), [0]),
+    "struct_swapped_field": (structured([(0,), (256,)], [("a", ">i2")]), [0, 1]),
     "struct_no_fields": (np.zeros(2, np.dtype([])), [0, 0]),
     "object_bool_of_item": (
         np.array([None, 0, "", (), "0", -1, 0.0, nan], object),
@@ -136,7 +145,7 @@ if ML_DTYPES:
             from_bits([0, 128, 1, 0xFF], BYTE, ML_DTYPES["float8_e4m3fn"]),
             [0, 0, 1, 1],
         ),
-        # In the fnuz kinds the pattern of negative zero is NaN.
+        # In the fnuz formats, the bit pattern of negative zero is NaN.
         "float8_e4m3fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e4m3fnuz"]), [0, 1]),
         "float8_e5m2fnuz_nan": (from_bits([0, 128], BYTE, ML_DTYPES["float8_e5m2fnuz"]), [0, 1]),
         "float8_e8m0fnu_has_no_zero": (
@@ -153,10 +162,10 @@ if ML_DTYPES:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rule(rule):
+def test_selection_follows_the_rule(rule):
     array, truthy = RULES[rule]
     for selector in SELECTORS:
-        assert selected(selector, array) == np.flatnonzero(truthy).tolist(), selector
+        assert selected_positions(selector, array) == np.flatnonzero(truthy).tolist(), selector
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -173,65 +182,66 @@ def test_count_follows_the_rule(rule):
     assert fastsel.count_nonzero(array) == sum(truthy)
 
 
-def test_bool_bytes_count_one_each():
+def test_bool_of_any_byte_but_0_counts_as_one():
     assert fastsel.count_nonzero(np.full(1000, 255, BYTE).view(bool)) == 1000
 
 
-def test_mask_takes_any_bool_byte_but_0():
+def test_mask_selects_by_any_bool_byte_but_0():
     mask = from_bits([0, 2, 255, 1, 0], BYTE, bool)
     assert fastsel.boolean_mask(np.arange(5), mask).tolist() == [1, 2, 3]
 
 
-PLACES = (*range(70), 126, 127, 128, 129)  # of 130: in each byte, and around each block's end
+# Positions among 130 items: in each byte, and around the end of each block.
+POSITIONS = (*range(70), 126, 127, 128, 129)
 
 
-@pytest.mark.parametrize("name", HAVE_ZERO)
-def test_one_selected_item_is_found_at_each_place(name):
+@pytest.mark.parametrize("name", DTYPES_WITH_ZERO)
+def test_one_nonzero_item_is_found_at_each_position(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([falsy, truthy])
-    for place in values_for_dtype(name, PLACES):
-        positions = np.arange(130) % len(falsy)
-        positions[place] = len(falsy) + place % len(truthy)
-        array = take_items(pool, positions)
-        assert fastsel.flatnonzero(array).tolist() == [place]
-        assert fastsel.first_nonzero(array) == place
+    for position in values_for_dtype(name, POSITIONS):
+        indices = np.arange(130) % len(falsy)
+        indices[position] = len(falsy) + position % len(truthy)
+        array = take_items(pool, indices)
+        assert fastsel.flatnonzero(array).tolist() == [position]
+        assert fastsel.first_nonzero(array) == position
         assert fastsel.count_nonzero(array) == 1
 
 
-@pytest.mark.parametrize("name", HAVE_ZERO)
-def test_one_item_left_out_is_found_at_each_place(name):
+@pytest.mark.parametrize("name", DTYPES_WITH_ZERO)
+def test_one_zero_is_left_out_at_each_position(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([truthy, falsy])
-    for place in values_for_dtype(name, PLACES):
-        positions = np.arange(130) % len(truthy)
-        positions[place] = len(truthy) + place % len(falsy)
-        array = take_items(pool, positions)
-        assert fastsel.flatnonzero(array).tolist() == [k for k in range(130) if k != place]
+    for position in values_for_dtype(name, POSITIONS):
+        indices = np.arange(130) % len(truthy)
+        indices[position] = len(truthy) + position % len(falsy)
+        array = take_items(pool, indices)
+        assert fastsel.flatnonzero(array).tolist() == [k for k in range(130) if k != position]
 
 
 @pytest.mark.parametrize(
     "name",
     [name for name, dtype in BYTES_DTYPES.items() if dtype.names is None and dtype.itemsize <= 2],
 )
-def test_every_bit_pattern(name):
+def test_every_bit_pattern_follows_numpy(name):
     dtype = DTYPES[name]
     array = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}").view(dtype)
     expected = reference.flatnonzero(array)
     assert expected.tolist() == np.flatnonzero(array).tolist()
     for selector in SELECTORS:
-        assert selected(selector, array) == expected.tolist(), selector
+        assert selected_positions(selector, array) == expected.tolist(), selector
     assert fastsel.count_nonzero(array) == len(expected)
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_random_items(name):
+def test_random_items_follow_the_reference(name):
     array = make(name, 300)
     expected = reference.flatnonzero(array).tolist()
     for selector in SELECTORS:
-        assert selected(selector, array) == expected, selector
+        assert selected_positions(selector, array) == expected, selector
 
 
-def test_item_whose_truth_is_no_bool():
+def test_item_whose_truth_is_no_bool_raises_the_error_of_numpy():
     class Two:
         def __bool__(self):
             return 2
@@ -244,7 +254,7 @@ def test_item_whose_truth_is_no_bool():
     assert str(ours.value) == str(theirs.value)
 
 
-def test_item_that_is_an_array():
+def test_item_that_is_an_array_raises_value_error():
     array = np.empty(2, object)
     array[:] = [np.arange(2), 1]
     with pytest.raises(ValueError, match="The truth value of an array"):
@@ -254,16 +264,24 @@ def test_item_that_is_an_array():
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_signalling_nan_of_ml_dtypes_is_no_cause_for_a_warning(name):
+def test_signalling_nan_of_ml_dtypes_causes_no_warning(name):
     falsy, truthy = pools(ML_DTYPES[name])
-    everything = np.concatenate([falsy, truthy])
+    items = np.concatenate([falsy, truthy])
     for in_order in (True, False):
-        fastsel.unique(everything, sorted=in_order)
-    assert fastsel.count_nonzero(everything[:, None], axis=0).tolist() == [len(truthy)]
+        fastsel.unique(items, sorted=in_order)
+    assert fastsel.count_nonzero(items[:, None], axis=0).tolist() == [len(truthy)]
 
 
-def test_dtypes_that_have_no_kernel_are_those_of_the_page():
-    numpys = {"object", "StringDType"}
-    formats = {"float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"} & {*ML_DTYPES}
-    assert {k for k, dtype in DTYPES.items() if _dtypes.truth(dtype) is None} == numpys | formats
-    assert {k for k, dtype in DTYPES.items() if not _dtypes.movable(dtype)} == numpys
+def test_the_page_of_dtypes_names_each_dtype_that_has_no_kernel():
+    of_numpy = {"object", "StringDType"}
+    of_ml = {"float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"} & {*ML_DTYPES}
+    assert {k for k, dtype in DTYPES.items() if _dtypes.truth(dtype) is None} == of_numpy | of_ml
+    assert {k for k, dtype in DTYPES.items() if not _dtypes.movable(dtype)} == of_numpy
+    page = (Path(__file__).parents[2] / "docs" / "dtypes.md").read_text()
+    rows = re.findall(r"^\| (.*?) \| NumPy \| NumPy \|", page, re.MULTILINE)
+    assert "StringDType" in rows
+    assert all("objects" in row for row in rows if row != "StringDType")
+    assert len(rows) > 1
+    footnote = page[page.index("\n3. ") : page.index("\n4. ")]
+    for name in of_ml:  # some formats of 8 bits have a kernel
+        assert (name if name.startswith("float8") else name.split("_")[0]) in footnote

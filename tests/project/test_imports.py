@@ -1,4 +1,4 @@
-"""Imports point down: no circle among modules, no family that knows another, no adapter below."""
+"""Imports point down, without cycles: no family imports another one, and no module an adapter."""
 
 import ast
 import re
@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ("_positions", "_selection", "_unique", "_gather")
-# Which packages and modules of fastsel a package or a module beside them may import. Families also
-# import the kernels of _positions: the bitmask, and what is written from it.
+# Package or module: the packages and modules of fastsel that it may import. Families also import
+# the kernels of _positions: the bitmask, and the outputs written from it.
 BELOW = {
     "_version": (),
     "_simd": (),
@@ -31,7 +31,7 @@ INCLUDE = re.compile(r'^\s*(?:#\s*include|cdef extern from) "(\w+\.h)"', re.M)
 
 
 def name_of(path):
-    """fastsel/_core/results.pyx -> fastsel._core.results; what others include keeps its ending."""
+    """fastsel/_core/results.pyx -> fastsel._core.results; an included file keeps its ending."""
     parts = path.relative_to(ROOT).parts
     if path.suffix in (".h", ".pxd"):
         return ".".join(parts)
@@ -45,13 +45,13 @@ FILES = sorted(
     for path in (ROOT / "fastsel").rglob(pattern)
 )
 MODULES = {name_of(path) for path in FILES}
-HEADERS = {path.name: name_of(path) for path in FILES if path.suffix == ".h"}  # by plain names
+HEADERS = {path.name: name_of(path) for path in FILES if path.suffix == ".h"}  # file name: module
 
 
 def modules_of(base, names, ending=""):
-    """The modules of the package that ``from base import names`` imports, or the names of base."""
-    beside = {f"{base}.{name}{ending}" for name in names}
-    return beside & MODULES or {base + ending}
+    """The modules that ``from base import names`` imports: submodules of base, or base itself."""
+    submodules = {f"{base}.{name}{ending}" for name in names}
+    return submodules & MODULES or {base + ending}
 
 
 def imported_by_python(text):
@@ -70,15 +70,15 @@ def imported_by_kernel(text):
 
 
 def imports():
-    """module: the modules of ours that it imports, wherever it does."""
-    found = {name: set() for name in MODULES}
+    """module: the modules of fastsel that it imports, at its head or in its functions."""
+    imported = {name: set() for name in MODULES}
     for path in FILES:
         text = path.read_text(encoding="utf-8")
-        named = (imported_by_python if path.suffix == ".py" else imported_by_kernel)(text)
-        found[name_of(path)] |= {name for name in named if name in MODULES}
-        if path.suffix == ".pyx":  # which has what its .pxd declares
-            found[name_of(path)] |= {name_of(path) + ".pxd"} & MODULES
-    return found
+        names = (imported_by_python if path.suffix == ".py" else imported_by_kernel)(text)
+        imported[name_of(path)] |= {name for name in names if name in MODULES}
+        if path.suffix == ".pyx":  # a kernel includes its .pxd
+            imported[name_of(path)] |= {name_of(path) + ".pxd"} & MODULES
+    return imported
 
 
 IMPORTS = imports()
@@ -89,13 +89,13 @@ def package_of(name):
 
 
 def is_kernel(name):
-    """Compiled, or included by what is."""
+    """Whether the module is compiled, or included by a compiled one."""
     return name.endswith((".pxd", ".h")) or name in {
         name_of(path) for path in FILES if path.suffix == ".pyx"
     }
 
 
-def test_no_circle():
+def test_no_import_is_circular():
     order = list(TopologicalSorter(IMPORTS).static_order())  # raises CycleError
     assert order.index("fastsel._simd.levels.pxd") < order.index("fastsel._positions.bitmask")
     assert order.index("fastsel._core._gate") < order.index("fastsel._unique._distinct")

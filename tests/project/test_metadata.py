@@ -1,4 +1,4 @@
-"""The metadata of a distribution: where the public address stands in it, once there is one."""
+"""The metadata of a distribution: which links it has with and without a public address."""
 
 import email
 import re
@@ -20,14 +20,14 @@ RELATIVE_LINK = re.compile(r"\]\((?![a-z]+:|#)([^)]*)\)")
 
 
 def metadata(folder, address):
-    """The metadata that setup.py writes in a clone whose address is `address`."""
+    """The metadata that setup.py writes in a clone with this address, or the errors it prints."""
     for name in ("README.md", "LICENSE", "setup.py"):
         shutil.copy(ROOT / name, folder)
     (folder / "fastsel").mkdir()
     shutil.copy(ROOT / "fastsel" / "_version.py", folder / "fastsel")
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    settings, found = re.subn(r'^address = ".*"$', f'address = "{address}"', settings, flags=re.M)
-    assert found == 1
+    settings, count = re.subn(r'^address = ".*"$', f'address = "{address}"', settings, flags=re.M)
+    assert count == 1
     (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "setup.py", "-q", "egg_info"],
@@ -58,7 +58,7 @@ def test_an_address_gives_links(tmp_path):
     assert {f"{ADDRESS}/raw/{tag}/docs/{name}" for name in PICTURES} == {*pictures}
 
 
-def test_without_an_address_nothing_is_invented(tmp_path):
+def test_without_an_address_there_are_no_links(tmp_path):
     message = metadata(tmp_path, "")
     assert message.get_all("Project-URL") is None
     assert message.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()
@@ -66,5 +66,5 @@ def test_without_an_address_nothing_is_invented(tmp_path):
 
 
 def test_an_address_of_another_form_is_an_error(tmp_path):
-    printed = metadata(tmp_path, "example.org/fastsel")
-    assert "must be empty or like https://github.com/OWNER/fastsel" in printed
+    errors = metadata(tmp_path, "example.org/fastsel")
+    assert "must be empty or like https://github.com/OWNER/fastsel" in errors

@@ -4,6 +4,7 @@ import inspect
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from operators import NUMPY_NAMES
 
@@ -11,7 +12,7 @@ import fastsel
 from fastsel._core._operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
-# What is exported, and no operator.
+# The exported names of settings, classes and patches, which are no operators.
 SETTINGS = {
     *("GroupIndices", "NonzeroCoordinates", "__version__", "show_config"),
     *("threads", "set_num_threads", "get_num_threads"),
@@ -27,13 +28,13 @@ SUBJECTS = {
 
 
 def recipe():
-    """The rows of the table: (file or folder, what, pattern, of which operators)."""
+    """The rows of the table: (file or folder, its part, pattern of the part, which operators)."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text[text.index("## Add an operator") : text.index("## Add a CPU level")]
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
-    for where, what, of in rows:
-        pattern = re.search("`([^`]*NAME[^`]*)`", what)
-        yield where, what, pattern[1] if pattern else "NAME", of
+    for where, part, operators in rows:
+        pattern = re.search("`([^`]*NAME[^`]*)`", part)
+        yield where, part, pattern[1] if pattern else "NAME", operators
 
 
 def text_of(where):
@@ -43,13 +44,13 @@ def text_of(where):
 
 
 def has(where, pattern, name):
-    """Has the file the pattern with this name, and not as a part of a longer name?"""
+    """Whether the file has the pattern with this name, and not as a part of a longer name."""
     expression = re.escape(pattern).replace("NAME", rf"(?<!\w){name}(?!\w)")
     return re.search(expression, text_of(where)) is not None
 
 
 def described(name, rows):
-    return "".join(f"\n  {where}: {what.replace('NAME', name)}" for where, what, *_ in rows)
+    return "".join(f"\n  {where}: {part.replace('NAME', name)}" for where, part, *_ in rows)
 
 
 @pytest.mark.parametrize("name", sorted({*OPERATORS, *fastsel.__all__} - SETTINGS))
@@ -57,9 +58,9 @@ def test_an_operator_has_all_that_the_recipe_lists(name):
     operator = OPERATORS.get(name)
     rows = [row for row in recipe() if operator is None or SUBJECTS[row[3]](operator)]
     lacking = [row for row in rows if not has(row[0], row[2], name)]
-    there = [row for row in rows if row not in lacking]
+    present = [row for row in rows if row not in lacking]
     if name not in fastsel.__all__:
-        pytest.fail(f"{name} is no longer exported, and left in{described(name, there)}")
+        pytest.fail(f"{name} is no longer exported, and left in{described(name, present)}")
     assert not lacking, (
         f"{name} is exported, and lacks, by the recipe of CONTRIBUTING.md (if it is no operator: a "
         f"place in SETTINGS of {Path(__file__).name}){described(name, lacking)}"
@@ -71,7 +72,7 @@ def test_settings_are_exported():
     assert not SETTINGS & {*OPERATORS}
 
 
-def test_the_recipe_is_read():
+def test_the_rows_of_the_recipe_are_read():
     rows = [*recipe()]
     assert len(rows) > 20
     assert {row[3] for row in rows} == {*SUBJECTS}
@@ -80,15 +81,14 @@ def test_the_recipe_is_read():
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_entries_say_what_is_so(name):
-    """The arguments are there, and the function is in the library that it is said to be in."""
+def test_entries_of_the_registry_fit_the_signatures(name):
+    """The arguments exist, and a function of NumPy has NumPy's parameters and those it adds."""
     operator = OPERATORS[name]
     parameters = inspect.signature(getattr(fastsel, name)).parameters
     assert set(operator.arrays) <= set(parameters)
     if operator.form_of:
         assert not OPERATORS[operator.form_of].form_of
     if operator.in_numpy:
-        np = pytest.importorskip("numpy")
         of_numpy = [*inspect.signature(getattr(np, name)).parameters]
         ours = [key for key in parameters if key != "sorted" or key in of_numpy]  # new in NumPy 2.3
         assert [*of_numpy, *operator.adds] == ours
@@ -99,7 +99,7 @@ def test_the_docstring_of_the_patch_names_its_functions():
     assert set(re.findall(r"``(\w+)``", text[: text.index("Calls")])) == {*NUMPY_NAMES}
 
 
-def test_fastsel_dask_has_those_that_are_said_to_be_there():
+def test_fastsel_dask_has_the_operators_that_the_registry_says():
     pytest.importorskip("dask", reason="needs pip install dask")
     import fastsel.dask
 

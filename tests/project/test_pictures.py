@@ -1,4 +1,4 @@
-"""The pictures of speed show the published results, by the names that the text uses."""
+"""The pictures of speed show the published results, with the names that the text uses."""
 
 import importlib
 import re
@@ -12,8 +12,8 @@ from fastsel._core._operators import OPERATORS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = ["times.svg", "times-dark.svg"]
-# Fonts of code have 0.6 of their size for a letter, others less in the mean.
-LETTER = 0.61
+# The width of a letter over the size of its font: 0.6 in fonts of code, less in others on average.
+LETTER_WIDTH = 0.61
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def functions_of_the_table():
     return re.findall(r"^\| `([^|`]*)`[^|]* \|", table, re.MULTILINE)
 
 
-def test_each_function_has_a_row(publish):
-    """In the results of each level."""
+def test_results_of_each_level_have_each_function(publish):
     levels = [path.stem for path in publish.RESULTS.glob("*.json")]
     assert publish.README_LEVEL in levels
     for level in levels:
@@ -51,7 +50,7 @@ def test_bars_are_those_of_the_results(publish, name):
     assert (DOCS / name).read_text(encoding="utf-8") == drawn
 
 
-def test_every_bar_picture_is_drawn(publish):
+def test_every_picture_of_bars_is_tested(publish):
     assert sorted(publish.BARS) == sorted(PICTURES)
 
 
@@ -61,10 +60,10 @@ def test_text_beside_the_bars_names_their_functions(document, name):
     functions = functions_of(name)
     assert len(functions) == 5
     text = (ROOT / document).read_text(encoding="utf-8")
-    described = re.findall(r"(?::alt: |alt=\")([^\"\n]*)", text)
-    assert described
-    for words in described:
-        assert words.endswith(f": {', '.join(functions)}")
+    alt_texts = re.findall(r"(?::alt: |alt=\")([^\"\n]*)", text)
+    assert alt_texts
+    for alt_text in alt_texts:
+        assert alt_text.endswith(f": {', '.join(functions)}")
     assert name in text
 
 
@@ -86,7 +85,7 @@ def test_no_text_of_the_bars_is_cut_off(name):
     width = int(ElementTree.parse(DOCS / name).getroot().get("width"))
     for text in texts_of(name):
         size = float(text.get("font-size", 14))
-        length = LETTER * size * len(text.text)
+        length = LETTER_WIDTH * size * len(text.text)
         start = float(text.get("x")) - (length if text.get("text-anchor") == "end" else 0)
         assert start >= 0, text.text
         assert start + length <= width, text.text

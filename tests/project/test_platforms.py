@@ -1,4 +1,4 @@
-"""The matrix of wheels: what workflows are told, and what is resolved for a platform."""
+"""The matrix of wheels: the jobs of workflows, and the packages that pip finds for a platform."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 PYTHONS = {python.tag: python for python in platforms.PYTHONS}
 
 
-def test_workflows_are_told_every_runner_and_every_python():
+def test_workflows_get_every_runner_and_every_python():
     lines = dict(line.split("=", 1) for line in platforms.for_workflows())
     runners, suite, free_threaded = map(json.loads, lines.values())
     assert list(lines) == ["runners", "suite", "free_threaded"]
@@ -22,14 +22,14 @@ def test_workflows_are_told_every_runner_and_every_python():
 
 
 def test_tests_of_a_wheel_for_musl_need_no_ml_dtypes():
-    with_it = [
+    with_ml_dtypes = [
         name
         for names in platforms.RUNNERS.values()
         for name in names
         if "ml_dtypes" in platforms.requirements("wheel-test", name, PYTHONS["cp311"])
     ]
-    assert "manylinux_2_28_x86_64" in with_it
-    assert not any("musllinux" in name for name in with_it)
+    assert "manylinux_2_28_x86_64" in with_ml_dtypes
+    assert not any("musllinux" in name for name in with_ml_dtypes)
 
 
 def test_wheels_of_an_older_libc_are_accepted():
@@ -41,42 +41,42 @@ def test_wheels_of_an_older_libc_are_accepted():
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The command of pip, which is not run, and the answer that it gives."""
-    asked = SimpleNamespace(command=None, returncode=0, stderr="")
+def pip(monkeypatch):
+    """The command of pip, which is not run, and the answer of pip."""
+    pip = SimpleNamespace(command=None, returncode=0, stderr="")
 
     def run(command, **kwargs):
-        asked.command = command
-        return asked
+        pip.command = command
+        return pip
 
     monkeypatch.setattr(subprocess, "run", run)
-    return asked
+    return pip
 
 
-def test_markers_are_those_of_the_target(asked):
+def test_markers_are_evaluated_for_the_target(pip):
     platforms.missing("onnxruntime", "macosx_15_0_arm64", PYTHONS["cp313"])
-    assert "onnxruntime-extensions" in asked.command
+    assert "onnxruntime-extensions" in pip.command
     platforms.missing("onnxruntime", "macosx_15_0_arm64", PYTHONS["cp314"])
-    assert "onnxruntime" in asked.command
-    assert "onnxruntime-extensions" not in asked.command
+    assert "onnxruntime" in pip.command
+    assert "onnxruntime-extensions" not in pip.command
 
 
-def test_a_free_threaded_python_takes_wheels_of_its_own(asked):
+def test_a_free_threaded_python_gets_wheels_of_its_abi(pip):
     platforms.missing("wheel-test", "win_amd64", PYTHONS["cp314t"])
-    assert [asked.command[k + 1] for k, word in enumerate(asked.command) if word == "--abi"] == [
+    assert [pip.command[k + 1] for k, word in enumerate(pip.command) if word == "--abi"] == [
         "cp314t",
         "none",
     ]
     platforms.missing("wheel-test", "win_amd64", PYTHONS["cp314"])
-    assert "--abi" not in asked.command
+    assert "--abi" not in pip.command
 
 
-def test_the_package_without_a_wheel_is_named(asked):
-    asked.returncode = 1
-    asked.stderr = "ERROR: No matching distribution found for llvmlite"
+def test_the_package_without_a_wheel_is_named(pip):
+    pip.returncode = 1
+    pip.stderr = "ERROR: No matching distribution found for llvmlite"
     assert platforms.missing("numba", "win_arm64", PYTHONS["cp311"]) == "llvmlite"
-    asked.stderr = "ERROR: ResolutionImpossible: see the documentation"
+    pip.stderr = "ERROR: ResolutionImpossible: see the documentation"
     assert platforms.missing("numba", "win_arm64", PYTHONS["cp311"]) == "conflict"
-    asked.stderr = "ERROR: the index does not answer"
+    pip.stderr = "ERROR: the index does not answer"
     with pytest.raises(RuntimeError, match="does not answer"):
         platforms.missing("numba", "win_arm64", PYTHONS["cp311"])

@@ -42,7 +42,7 @@ def program(request):
 
 
 def test_results_are_equal_and_timed(run, program):
-    """Programs run on a part of the data; `measure` compares the results."""
+    """The program runs on a part of the data; `measure` compares its results."""
     (times,) = run.measure(program, rounds=1, step=8)
     with_numpy, in_functions, with_patch, with_fastsel = times
     assert 0 < in_functions < with_numpy
@@ -53,9 +53,9 @@ def test_results_are_equal_and_timed(run, program):
 
 
 @pytest.mark.slow
-def test_each_is_a_script_that_runs_unchanged(program, tmp_path):
+def test_each_program_is_a_script_that_runs_unchanged(program, tmp_path):
     path = str(FOLDER / f"{program}.py")
-    printed = [
+    outputs = [
         subprocess.run(
             [sys.executable, *arguments],
             cwd=tmp_path,  # where no source folder shadows the installed package
@@ -66,26 +66,26 @@ def test_each_is_a_script_that_runs_unchanged(program, tmp_path):
         ).stdout.splitlines()[1:]
         for arguments in ([path], ["-m", "fastsel", "run", path], [path, "--fastsel"])
     ]
-    assert printed[0]
-    assert printed[1:] == printed[:1] * 2
+    assert outputs[0]
+    assert outputs[1:] == outputs[:1] * 2
 
 
 def test_every_program_is_tested(run):
     assert set(run.PROGRAMS) == set(PACKAGES)
-    others = {"run", "shared"}
-    assert {path.stem for path in FOLDER.glob("*.py")} == set(PACKAGES) | others
+    no_programs = {"run", "shared"}
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(PACKAGES) | no_programs
 
 
 @pytest.mark.parametrize(
     "results",
     [{}, {"a": np.arange(3.0)}, {"a": np.arange(1, 4)}, {"a": np.arange(3)[:, None]}],
 )
-def test_results_that_differ_are_seen(run, results):
+def test_results_that_differ_raise(run, results):
     with pytest.raises(AssertionError):
         run.check_equal(results, {"a": np.arange(3)})
 
 
-def test_readme_has_what_was_measured(run):
+def test_readme_has_the_measured_ratios_and_shares(run):
     lines = (FOLDER.parent / "results" / "programs.md").read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines[2:] if line.startswith("|")]
     assert [row[0] for row in rows] == list(run.PROGRAMS)

@@ -19,7 +19,7 @@ def test_files_that_name_a_version_name_this_one(file):
     assert versions == [fastsel.__version__]
 
 
-def test_the_changelog_is_kept():
+def test_the_changelog_has_the_form_of_keepachangelog():
     """The changelog has the form of keepachangelog.com: unreleased changes stand first, each
     release has a date, and the last release is this version."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def test_every_kernel_has_mutants():
         assert mutate.builds_of(file), f"{file} is part of no kernel"
 
 
-def test_survivors_are_mutants():
+def test_survivors_are_lines_that_mutants_change():
     """Each line that survivors.txt explains is a line of a kernel that mutate.py may change. For
     headers, the CPU decides which lines may be changed."""
     for file in {file for file, *_ in mutate.survivors()}:
@@ -74,15 +74,15 @@ def test_tab_completion_of_adapters_shows_what_users_call():
     assert {"Backend", "OPS", "onnxruntime_session", "unique"} <= set(dir(fastsel.onnx))
 
 
-def test_adapters_keep_their_names():
-    """Functions and classes of fastsel.onnx are found, and pickled, by that name."""
+def test_public_names_of_onnx_have_the_module_fastsel_onnx():
+    """Functions and classes of fastsel.onnx are found, and pickled, by the name of this module."""
     for name in ("UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"):
         assert getattr(fastsel.onnx, name).__module__ == "fastsel.onnx"
 
 
 def test_no_error_is_swallowed():
-    """A C function that cannot raise, and yet calls what may, prints an error and goes on with a
-    wrong result. Cython's means to that end, in functions of any kind, is one of Python's."""
+    """A C function that cannot raise, but calls a function that may, prints the error and goes on
+    with a wrong result. Cython prints it with PyErr_WriteUnraisable."""
     binaries = {
         path.name.partition(".")[0]: path.read_bytes()
         for path in Path(fastsel.__file__).parent.glob("*/*")
@@ -92,7 +92,7 @@ def test_no_error_is_swallowed():
     if b"Out of bounds on buffer access" in binaries["bitmask"]:
         pytest.skip("a checked build writes an error where it happens, which fails the test")
     swallowing = {name for name, code in binaries.items() if b"PyErr_WriteUnraisable" in code}
-    # Cython's own code for memoryviews calls it, which shows that the name is there to be found.
+    # Cython's code for memoryviews calls it, which shows that the search finds this name.
     assert swallowing == {"_cyutility"}
 
 

@@ -1,4 +1,4 @@
-"""What the documentation site makes of the reference and of the registry, without Sphinx."""
+"""The "See Also" sections, the inventory and the gallery of the documentation, without Sphinx."""
 
 import importlib
 import re
@@ -43,9 +43,9 @@ def test_every_operator_has_a_see_also_whose_names_exist(see_also, name):
     for module in ("fastsel", "fastsel.dask"):
         if module == "fastsel.dask" and not OPERATORS[name].in_dask:
             continue
-        found = names_in(see_also.see_also(f"{module}.{name}"))
-        assert found
-        for full_name in found:
+        names = names_in(see_also.see_also(f"{module}.{name}"))
+        assert names
+        for full_name in names:
             owner, _, attribute = full_name.rpartition(".")
             assert hasattr(importlib.import_module(owner), attribute)
 

@@ -34,7 +34,7 @@ def test_the_typed_examples_run_and_have_every_public_name(module):
 
 @pytest.mark.parametrize("module", EXAMPLES)
 def test_every_public_function_has_types(module):
-    """Each argument and the result have a type; a stub has the types of unique and its kin."""
+    """Each argument and the result have a type; a stub has the types of `_distinct.py`."""
     if package := EXAMPLES[module][1]:
         pytest.importorskip(package, reason=f"needs pip install {package}")
     names = [name for name in dir(importlib.import_module(module)) if name[0] != "_"]
