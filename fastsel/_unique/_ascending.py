@@ -127,16 +127,18 @@ def _order_by_columns(values):
     if columns is None:
         return None
     order = tied = groups = None
-    column = 0
+    column, n_columns = 0, columns.shape[1]
     while True:
         rows = slice(None) if order is None else order[tied]
         words, column = _packed(columns, rows, groups, column)
+        if column == n_columns:
+            del columns  # frees its memory before the sort
         found = argsort(words, False)[0]
         if order is None:
             order = found
         else:
             order[tied] = rows[found]
-        if column == columns.shape[1]:
+        if column == n_columns:
             return order
         words = words[found]
         is_first = np.ones(len(words) + 1, bool)
