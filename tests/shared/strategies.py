@@ -188,7 +188,7 @@ def arrays_of_any_kind(draw):
         for layout in LAYOUTS
         if has_layout(a.dtype, layout)
         and not (layout == "swapped" and name in RARE_ML_DTYPES)
-        and not (a.dtype.names and a.dtype.hasobject and layout not in ("c", "f", "strided"))
+        and not (a.dtype.names and a.dtype.hasobject and layout not in ("C", "F", "strided"))
         and not (a.dtype.itemsize == 0 and layout in ("offset", "unaligned", "swapped"))
     ]
     a = LAYOUTS[draw(st.sampled_from(usable))](a)

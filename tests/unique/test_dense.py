@@ -27,8 +27,7 @@ def random_items(name, size, groups, seed=0):
     dtype = dtype_of(name)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
-    chosen = words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}")
-    return (chosen & 1 if dtype.kind == "b" else chosen).view(dtype)
+    return words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}").view(dtype)
 
 
 def first_positions(array):
