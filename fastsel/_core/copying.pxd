@@ -91,19 +91,19 @@ cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t
         copy_fixed(base, stride, rows, offsets, n, <bytes32_t *>out)
     elif width == 64:
         copy_fixed(base, stride, rows, offsets, n, <bytes64_t *>out)
-    elif neighbours(offsets, n, width) > n // 2:
+    elif count_neighbours(offsets, n, width) > n // 2:
         copy_neighbours(base, stride, rows, width, offsets, n, out)
     else:
         copy_apart(base, stride, rows, width, offsets, n, out)
 
 
-cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
-                                  Py_ssize_t width) noexcept nogil:
+cdef inline Py_ssize_t count_neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
+                                        Py_ssize_t width) noexcept nogil:
     """The number of slices that begin where the slice before them ends."""
-    cdef Py_ssize_t j, found = 0
+    cdef Py_ssize_t j, count = 0
     for j in range(1, n):
-        found += offsets[j] - offsets[j - 1] == width
-    return found
+        count += offsets[j] - offsets[j - 1] == width
+    return count
 
 
 cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,

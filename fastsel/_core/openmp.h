@@ -180,8 +180,8 @@ static void fs_in_child(void)
 /* The path of the loaded OpenMP library, or NULL. */
 static const char *fs_runtime(void)
 {
-    Dl_info found;
-    return dladdr((void *)omp_get_max_threads, &found) ? found.dli_fname : NULL;
+    Dl_info info;
+    return dladdr((void *)omp_get_max_threads, &info) ? info.dli_fname : NULL;
 }
 
 /* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives them
@@ -190,9 +190,9 @@ static int fs_find_libgomp(void)
 {
     const char *file = fs_runtime();
     void *library = file == NULL ? NULL : dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    int found = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
+    int is_libgomp = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
     if (library != NULL) dlclose(library);
-    return found;
+    return is_libgomp;
 }
 
 static int fs_install(void)

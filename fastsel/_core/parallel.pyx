@@ -242,14 +242,14 @@ cdef bint is_time_to_pause(run_t *state) noexcept nogil:
 
 cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
     """Returns a chunk that no thread has taken, of this thread's range if possible; or -1."""
-    cdef range_t *own
+    cdef range_t *chunk_range
     cdef Py_ssize_t chunk
     cdef int k
     for k in range(state.n_ranges):
-        own = &state.ranges[(thread + k) % state.n_ranges]
-        if fs_load(&own.next) < own.stop:
-            chunk = fs_fetch_add(&own.next, 1)
-            if chunk < own.stop:
+        chunk_range = &state.ranges[(thread + k) % state.n_ranges]
+        if fs_load(&chunk_range.next) < chunk_range.stop:
+            chunk = fs_fetch_add(&chunk_range.next, 1)
+            if chunk < chunk_range.stop:
                 return chunk
     return -1
 

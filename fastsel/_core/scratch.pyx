@@ -151,10 +151,10 @@ cdef void free_large(void *block) noexcept nogil:
 cdef bint reserve(size_t size) noexcept nogil:
     """Count a block as cached, and evict large blocks to make room for it. False: no room."""
     cdef int k = LARGE_BLOCKS
-    cdef Py_ssize_t most = fs_get(&limit)
-    if not FS_CACHES or <Py_ssize_t>size > most:
+    cdef Py_ssize_t max_bytes = fs_get(&limit)
+    if not FS_CACHES or <Py_ssize_t>size > max_bytes:
         return False
-    while fs_add(&cached, size) > most:
+    while fs_add(&cached, size) > max_bytes:
         fs_add(&cached, -<Py_ssize_t>size)
         k -= 1
         if k < 0:

@@ -155,30 +155,30 @@ cdef class GatherRows(Job):
         cdef Py_ssize_t row = chunk_start(self.rows.size, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(self.rows.size, self.chunks, k + 1)
         cdef Py_ssize_t in_batch = row % self.rows_per_batch, n
-        cdef Py_ssize_t[ROWS] local
-        cdef Py_ssize_t *found
+        cdef Py_ssize_t[ROWS] buffer
+        cdef Py_ssize_t *row_offsets
         cdef cursor_t batch, rows
         self.faults[k * FAULT + ROW] = -1
         seek(&batch, &self.batch, row // self.rows_per_batch)
         seek(&rows, &self.rows, row)
         while row < stop:
             n = run_length(&rows, &self.rows, min(stop - row, ROWS))
-            found = &local[0] if self.offsets is None else &self.offsets[row]
-            if not self.find_offsets(item(&rows, &self.rows), row, found, n, k):
+            row_offsets = &buffer[0] if self.offsets is None else &self.offsets[row]
+            if not self.find_offsets(item(&rows, &self.rows), row, row_offsets, n, k):
                 return
             if self.batch.size > 1:
-                in_batch = self.add_batch_starts(&batch, in_batch, found, n)
+                in_batch = self.add_batch_starts(&batch, in_batch, row_offsets, n)
             if self.out != NULL:
-                copy_slices(&self.slice, self.batch.data, found, n,
+                copy_slices(&self.slice, self.batch.data, row_offsets, n,
                             self.out + row * self.slice.width)
             advance(&rows, &self.rows, n)
             row += n
 
-    cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *found,
+    cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *row_offsets,
                            Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-        """Write to found the byte offset of each of n rows, from the start of its batch. If an
-        index is out of bounds, returns False and notes the first fault of chunk k: then the caller
-        must not use found, or memory outside of the data is read.
+        """Write the byte offset of each of n rows, from the start of its batch, to row_offsets. If
+        an index is out of bounds, returns False and notes the first fault of chunk k: then the
+        caller must not use row_offsets, or memory outside of the data is read.
 
         n is at most ROWS: otherwise the stack is overwritten. indices has n rows from `row` on:
         otherwise memory behind them is read.
@@ -187,16 +187,16 @@ cdef class GatherRows(Job):
         cdef Py_ssize_t axis, wrap
         if self.side_by_side and not level.row_offsets(
                 indices, self.width, self.axes, n, <const intptr_t *>self.lengths,
-                <const intptr_t *>self.strides, <intptr_t *>found):
+                <const intptr_t *>self.strides, <intptr_t *>row_offsets):
             return True
         # Axis by axis, for other rows and to find a fault. Each index is loaded and checked again.
-        memset(found, 0, n * sizeof(Py_ssize_t))
+        memset(row_offsets, 0, n * sizeof(Py_ssize_t))
         for axis in range(self.axes):
             self.load(indices + axis * self.index_stride, self.rows.strides[self.rows.ndim - 1],
                       values, n)
             wrap = self.lengths[axis] if self.signed else 0
             if level.add_offsets(<intptr_t *>values, n, self.lengths[axis], wrap,
-                                 self.strides[axis], <intptr_t *>found):
+                                 self.strides[axis], <intptr_t *>row_offsets):
                 self.note_fault(values, n, wrap, row, axis, k)
         return self.faults[k * FAULT + ROW] < 0
 
@@ -215,8 +215,8 @@ cdef class GatherRows(Job):
                     self.faults[k * FAULT + VALUE] = values[j]
                 return
 
-    cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch, Py_ssize_t *found,
-                                     Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch,
+                                     Py_ssize_t *row_offsets, Py_ssize_t n) noexcept nogil:
         """Add the start of its batch to the offset of each of n rows. Returns the number of the
         next row within its batch.
 
@@ -228,7 +228,7 @@ cdef class GatherRows(Job):
             length = min(n - j, self.rows_per_batch - in_batch)
             start = item(batch, &self.batch) - self.batch.data
             for i in range(j, j + length):
-                found[i] += start
+                row_offsets[i] += start
             j += length
             in_batch += length
             if in_batch == self.rows_per_batch:

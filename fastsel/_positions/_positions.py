@@ -88,7 +88,7 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
         return (_flat(array),)
-    return small_positions.rows_of(_rows(array)) if array.ndim else array.nonzero()
+    return small_positions.split_rows(_rows(array)) if array.ndim else array.nonzero()
 
 
 @overload

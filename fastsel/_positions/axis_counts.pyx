@@ -116,14 +116,14 @@ cdef class CountAxes(Job):
     cdef int longest_axis(self, bint reduced, bint remaining) noexcept:
         """The longest of the reduced axes, of the axes that remain in the result, or of both. Of
         axes of equal length, one that remains is preferred."""
-        cdef int axis, found = 0
+        cdef int axis, longest = 0
         for axis in range(1, self.items.ndim):
             if not (remaining if self.steps[axis] else reduced):
                 continue
-            if self.items.shape[axis] > self.items.shape[found] or (
-                    self.items.shape[axis] == self.items.shape[found] and self.steps[axis]):
-                found = axis
-        return found
+            if self.items.shape[axis] > self.items.shape[longest] or (
+                    self.items.shape[axis] == self.items.shape[longest] and self.steps[axis]):
+                longest = axis
+        return longest
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef strided_t view = self.items

@@ -9,7 +9,7 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._positions.indices cimport OverBits
+from fastsel._positions.indices cimport BitmaskPass
 from fastsel._simd.blocks cimport fs_popcount, is_sparse
 from fastsel._simd.levels cimport level
 
@@ -111,7 +111,7 @@ cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value)
 
 
 @cython.final
-cdef class WriteCoordinates(OverBits):
+cdef class WriteCoordinates(BitmaskPass):
     """Writes the coordinates of hits, the set bits. A pointer `out` has room for the coordinates of
     the hits that a method writes, hit_step from hit to hit and axis_step from axis to axis:
     otherwise memory behind it is overwritten."""

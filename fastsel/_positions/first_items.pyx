@@ -101,7 +101,7 @@ cdef class FindFirst(Job):
     cdef unit_t unit
     cdef Py_ssize_t start
     cdef Py_ssize_t stop
-    cdef Py_ssize_t[::1] found
+    cdef Py_ssize_t[::1] chunk_indices
     cdef Py_ssize_t complete_chunk
 
     cdef void choose_columns(self) noexcept:
@@ -147,8 +147,8 @@ cdef class FindFirst(Job):
             while self.start < self.searched.size:
                 self.stop = min(self.start + max(1, wave // row_bytes), self.searched.size)
                 self.chunks = chunk_count(self.stop - self.start, used, row_bytes)
-                self.found = new_intp(self.chunks * self.unit.columns)
-                self.found[:] = -1
+                self.chunk_indices = new_intp(self.chunks * self.unit.columns)
+                self.chunk_indices[:] = -1
                 self.complete_chunk = self.chunks
                 self.run(used)
                 if self.merge():
@@ -161,14 +161,14 @@ cdef class FindFirst(Job):
     cdef bint merge(self) noexcept:
         """Write the index of each column, from the first chunk that has found one. Returns whether
         all indices are found."""
-        cdef Py_ssize_t c, k, at, left = self.unit.columns
+        cdef Py_ssize_t c, k, out_index, left = self.unit.columns
         for c in range(self.unit.columns):
-            at = self.unit.first + c * self.column_step
+            out_index = self.unit.first + c * self.column_step
             k = 0
-            while self.out[at] < 0 and k < self.chunks:
-                self.out[at] = self.found[k * self.unit.columns + c]
+            while self.out[out_index] < 0 and k < self.chunks:
+                self.out[out_index] = self.chunk_indices[k * self.unit.columns + c]
                 k += 1
-            left -= self.out[at] >= 0
+            left -= self.out[out_index] >= 0
         return left == 0
 
     cdef void locate(self, Py_ssize_t u, unit_t *unit) noexcept nogil:
@@ -197,7 +197,7 @@ cdef class FindFirst(Job):
         elif k < fs_load_relaxed(&self.complete_chunk):
             if self.search(&self.unit, self.start + chunk_start(length, self.chunks, k),
                            self.start + chunk_start(length, self.chunks, k + 1),
-                           self.found, k * self.unit.columns, 1):
+                           self.chunk_indices, k * self.unit.columns, 1):
                 if k < fs_load_relaxed(&self.complete_chunk):   # of two at once either may stay
                     fs_store_relaxed(&self.complete_chunk, k)
 
@@ -223,7 +223,7 @@ cdef class FindFirst(Job):
             row += rows
 
     cdef bint search(self, const unit_t *unit, Py_ssize_t start, Py_ssize_t stop,
-                     Py_ssize_t[::1] found, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
+                     Py_ssize_t[::1] indices, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
         """Search the columns of a unit that have no index yet, from position `start` of the
         searched axes to stop - 1. Returns whether all columns have an index now. The index of
         column c goes to found[first + c * step]. The unit lies within the array: otherwise memory
@@ -256,7 +256,7 @@ cdef class FindFirst(Job):
                 while hits:
                     p = 64 * w + fs_ctz(hits)
                     c = p % columns
-                    found[first + c * step] = start + p // columns
+                    indices[first + c * step] = start + p // columns
                     left -= 1
                     if left == 0:
                         return True

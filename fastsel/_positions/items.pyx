@@ -83,7 +83,7 @@ cdef class CompressItems(Job):
 
     cdef int build_tile(self) except -1:
         """Repeat the bitmask of one outer index until it ends at the end of a block."""
-        cdef Py_ssize_t length = self.selected.size, row, b, at
+        cdef Py_ssize_t length = self.selected.size, row, b, position
         cdef uint64_t[::1] tile
         self.tile_rows = 64
         while length & 1 == 0 and self.tile_rows > 1:
@@ -94,10 +94,10 @@ cdef class CompressItems(Job):
         tile[:] = 0
         for row in range(self.tile_rows):
             for b in range(self.bits.shape[0]):
-                at = row * self.selected.size + b * 64
-                tile[at >> 6] |= self.bits[b] << (at & 63)
-                if at & 63 and self.bits[b] >> (64 - (at & 63)):
-                    tile[(at >> 6) + 1] |= self.bits[b] >> (64 - (at & 63))
+                position = row * self.selected.size + b * 64
+                tile[position >> 6] |= self.bits[b] << (position & 63)
+                if position & 63 and self.bits[b] >> (64 - (position & 63)):
+                    tile[(position >> 6) + 1] |= self.bits[b] >> (64 - (position & 63))
         return 0
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -140,18 +140,19 @@ cdef class CompressItems(Job):
         computed once. An outer index has at most FEW_SLICES selected slices: otherwise the stack is
         overwritten."""
         cdef Py_ssize_t[FEW_SLICES] offsets
-        cdef Py_ssize_t block, length, found = 0
+        cdef Py_ssize_t block, length, n_slices = 0
         cdef walk_t walk
         cdef cursor_t cursor
         start_walk(&walk, &self.selected)
         for block in range(self.bits.shape[0]):
-            found += add_offsets(&walk, &self.selected, block, self.bits[block], offsets + found)
+            n_slices += add_offsets(
+                &walk, &self.selected, block, self.bits[block], offsets + n_slices)
         seek(&cursor, &self.outer, outer)
         while outer < stop:
             length = run_length(&cursor, &self.outer, stop - outer)
             copy_rows(&self.slice, item(&cursor, &self.outer),
-                      self.outer.strides[self.outer.ndim - 1], length, offsets, found,
-                      self.out + outer * found * self.slice.width)
+                      self.outer.strides[self.outer.ndim - 1], length, offsets, n_slices,
+                      self.out + outer * n_slices * self.slice.width)
             advance(&cursor, &self.outer, length)
             outer += length
 
@@ -290,15 +291,15 @@ cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t 
     for all set bits: otherwise memory behind it is overwritten. No bit is set beyond selected:
     otherwise offsets lead out of it.
     """
-    cdef uint8_t[64] at
+    cdef uint8_t[64] positions
     cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]
     cdef Py_ssize_t stride = selected.strides[selected.ndim - 1], hit
     cdef int n, j
     if word == 0:
         return 0
-    n = level.decode(word, at)
+    n = level.decode(word, positions)
     for j in range(n):
-        hit = block * 64 + at[j]
+        hit = block * 64 + positions[j]
         if hit - walk.row_start >= inner:
             if walk.row_start >= 0 and hit - walk.row_start < 2 * inner:
                 next_row(&walk.cursor, selected)

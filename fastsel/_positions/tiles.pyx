@@ -33,12 +33,12 @@ cdef int tile_axis(const strided_t *items) noexcept nogil:
         stride = distance(items, axis)
         if 0 < stride < smallest and items.shape[axis] >= TILE:
             closest, smallest = axis, stride
-    if closest >= 0 and items.size >> CHUNK_BITS > rows_of(items, closest) // MIN_ROWS:
+    if closest >= 0 and items.size >> CHUNK_BITS > count_rows(items, closest) // MIN_ROWS:
         return -1           # rows are so long that a chunk has too few
     return closest
 
 
-cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil:
+cdef inline Py_ssize_t count_rows(const strided_t *items, int along) noexcept nogil:
     """The number of rows along the axis, in C order."""
     cdef Py_ssize_t rows = items.size
     cdef int axis
@@ -50,7 +50,7 @@ cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil
 cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uint64_t[::1] bits,
                     int threads) except -1:
     cdef PackTiles job = PackTiles()
-    cdef Py_ssize_t rows = rows_of(items, along), step = 1
+    cdef Py_ssize_t rows = count_rows(items, along), step = 1
     cdef int axis
     job.items, job.truth, job.along, job.bits = items[0], truth[0], along, bits
     job.side_by_side = truth.words == 1 and items.strides[along] == truth.width

@@ -96,14 +96,14 @@ cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_
     """As test_run, for items of several words. A branch on the result comes only after FEW_WORDS
     words: it cannot be predicted if, for example, every other string is empty."""
     cdef Py_ssize_t j, k, stop
-    cdef word_t word, found
+    cdef word_t word, set_bits
     for k in range(length):
-        found, j = 0, 0
-        while j < truth.words and not found:
+        set_bits, j = 0, 0
+        while j < truth.words and not set_bits:
             stop = min(j + FEW_WORDS, truth.words)
             while j < stop:
                 memcpy(&word, <const char *>items + k * stride + j * sizeof(word_t),
                        sizeof(word_t))
-                found = found | (word & <word_t>truth.significant[j])
+                set_bits = set_bits | (word & <word_t>truth.significant[j])
                 j += 1
-        flags[k] = found != 0
+        flags[k] = set_bits != 0

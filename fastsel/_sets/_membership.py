@@ -9,7 +9,7 @@ from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import look_up_in_range
-from fastsel._sets.table_lookup import by_partitions, by_table, of_small
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
 from fastsel._unique import _estimate, _keys, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_range
@@ -95,7 +95,7 @@ def masks(first, second, wanted):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
     if rule and first.size + second.size <= _plan.SMALL_ITEMS:
-        found = of_small(first, second, rule, _keys.SEEDS, *wanted)
+        found = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
         if found is not None:
             return found
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
@@ -198,9 +198,9 @@ def _by_hash(first, second, wanted, forced):
     if algorithm == "tables":
         tables = table_of(tests, expected)
         if tables.find():
-            found = by_table(tables, items, _keys.SEEDS, *outputs)
+            found = masks_by_table(tables, items, _keys.SEEDS, *outputs)
     if found is None:
-        found = by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
+        found = masks_by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
     return found[::-1] if turned and found else found
 
 

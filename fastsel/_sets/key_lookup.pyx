@@ -68,7 +68,7 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
     cdef Py_ssize_t status
     table.skips_unequal = True
     status = add_tests(tests, test, stop_test, table)
-    if status == 0 and tests.found != NULL:
+    if status == 0 and tests.mask != NULL:
         marks = <uint8_t *>alloc(marks_size(table))
         if marks == NULL:
             return NO_MEMORY
@@ -134,10 +134,10 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
             return FLOODED
         if are_tests:
             for j in range(n):
-                side.found[start + j] = marks[slots[j]] ^ invert
-        elif side.found != NULL:
+                side.mask[start + j] = marks[slots[j]] ^ invert
+        elif side.mask != NULL:
             for j in range(n):
-                side.found[start + j] = (slots[j] != 0) ^ invert
+                side.mask[start + j] = (slots[j] != 0) ^ invert
         elif side.index != NULL:
             for j in range(n):
                 side.index[start + j] = first_position_of(table, slots[j])

@@ -27,7 +27,7 @@ from fastsel._unique.tables cimport Tables
 cnp.import_array()
 
 
-def by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
+def masks_by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
              bint of_tests, bint invert, int threads):
     """(which items are among the tests, which tests are among the items) as bool arrays, None for
     an output that is not wanted. None instead of both if items need too many probes.
@@ -73,7 +73,7 @@ def mark_first_positions(Tables tables not None, tests not None, tuple seeds not
     return job.passes(threads)
 
 
-def by_partitions(tests not None, items not None, tuple seeds not None,
+def masks_by_partitions(tests not None, items not None, tuple seeds not None,
                   Py_ssize_t expected, bint of_items, bint of_tests, bint invert, int threads):
     """As by_table, for tests that are too many for one table; `expected` is an estimate of the
     number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise positions wrap
@@ -81,12 +81,12 @@ def by_partitions(tests not None, items not None, tuple seeds not None,
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
         invert, threads)
-    job.items_found = new_u8(job.items.keys.size) if of_items else None
-    job.tests_found = new_u8(job.tests.keys.size) if of_tests else None
+    job.items_mask = new_u8(job.items.keys.size) if of_items else None
+    job.tests_mask = new_u8(job.tests.keys.size) if of_tests else None
     if not job.compare(threads):
         return None
-    return (in_order(job.items, job.items_found, threads),
-            in_order(job.tests, job.tests_found, threads))
+    return (read_back_mask(job.items, job.items_mask, threads),
+            read_back_mask(job.tests, job.tests_mask, threads))
 
 
 def index_by_partitions(tests not None, items not None, tuple seeds not None,
@@ -105,7 +105,7 @@ def index_by_partitions(tests not None, items not None, tuple seeds not None,
     return index
 
 
-def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
+def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
              tuple seeds not None, bint of_first, bint of_second, bint invert):
     """(which items of `first` are in `second`, which items of `second` are in `first`), None for an
     output that is not wanted. None instead of both if keys need too many probes.
@@ -120,7 +120,7 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
     of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
     items_out = new_result(items.keys.size, cnp.NPY_BOOL) if of_items else None
     tests_out = new_result(tests.keys.size, cnp.NPY_BOOL) if of_tests else None
-    items.found, tests.found = data_of(items_out), data_of(tests_out)
+    items.mask, tests.mask = data_of(items_out), data_of(tests_out)
     if compare_small(&items, &tests, False, invert) != 0:
         return None
     return (tests_out, items_out) if swapped else (items_out, tests_out)
@@ -191,7 +191,7 @@ cdef class LookUp(Job):
         if out is not None and cnp.PyArray_TYPE(out) == cnp.NPY_INTP:
             self.side.index = <Py_ssize_t *>cnp.PyArray_DATA(out)
         else:
-            self.side.found = data_of(out)
+            self.side.mask = data_of(out)
         self.units = blocks_of(self.side.keys.size)
         self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.status = new_intp(self.chunks)
@@ -222,12 +222,12 @@ cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
     return scatter
 
 
-cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
+cdef object read_back_mask(Scatter scatter, const uint8_t[::1] entry_mask, int threads):
     """The result of each key, from the result of each entry; None for None."""
-    if found is None:
+    if entry_mask is None:
         return None
     out = new_result(scatter.keys.size, cnp.NPY_BOOL)
-    read_back_flags(scatter, found, out.view("u1"), threads)
+    read_back_flags(scatter, entry_mask, out.view("u1"), threads)
     return out
 
 
@@ -235,8 +235,8 @@ cdef class CompareParts(Job):
     """Compare the parts of a chunk, one after the other; their tables use the same memory."""
     cdef ScatterByHash items
     cdef ScatterByHash tests
-    cdef uint8_t[::1] items_found     # by entry, or None
-    cdef uint8_t[::1] tests_found
+    cdef uint8_t[::1] items_mask     # by entry, or None
+    cdef uint8_t[::1] tests_mask
     cdef uint32_t[::1] positions_plus_1  # by entry: of the first equal test, plus one; or None
     cdef Py_ssize_t expected          # tests of each part
     cdef bint invert
@@ -245,7 +245,7 @@ cdef class CompareParts(Job):
     def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint invert,
                  int threads):
         self.items, self.tests, self.invert = items, tests, invert
-        self.items_found = self.tests_found = self.positions_plus_1 = None
+        self.items_mask = self.tests_mask = self.positions_plus_1 = None
         self.expected = part_share(min(expected, tests.keys.size))
         self.units, self.chunks = MAX_PARTS, chunk_count(
             MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
@@ -281,10 +281,10 @@ cdef class CompareParts(Job):
         cdef Py_ssize_t status = table_start(
             &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.expected + BATCH)
-        items.found = &self.items_found[0] if self.items_found is not None else NULL
+        items.mask = &self.items_mask[0] if self.items_mask is not None else NULL
         if self.positions_plus_1 is not None:
             items.positions_plus_1 = &self.positions_plus_1[0]
-        tests.found = &self.tests_found[0] if self.tests_found is not None else NULL
+        tests.mask = &self.tests_mask[0] if self.tests_mask is not None else NULL
         while part < stop and status == 0:
             table_clear(&table)
             status = compare_ranges(

@@ -47,7 +47,7 @@ cdef extern from "level.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
         Py_ssize_t (*probe_first_slots[2])(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *table,
-            const uint64_t *first_slots, bint empty, uint32_t *found,
+            const uint64_t *first_slots, bint empty, uint32_t *found_slots,
             uint16_t *unknown) noexcept nogil
         void (*among_few[4])(
             const char *items, Py_ssize_t n, const uint64_t *tests, const uint64_t *masks,

@@ -36,13 +36,13 @@ FS_ADD_COLUMNS(64)
 static void AT(add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
                          ptrdiff_t step)
 {
-    ptrdiff_t at = 0, block = 0;
+    ptrdiff_t row_end = 0, block = 0;
     intptr_t before = 0; /* set bits of this block that belong to earlier rows */
     for (; rows; rows--, counts += step) {
         intptr_t count = -before;
-        at += length;
-        for (; block < at >> 6; block++) count += FS_POPCOUNT(bits[block]);
-        before = FS_POPCOUNT(bits[block] & ((UINT64_C(1) << (at & 63)) - 1));
+        row_end += length;
+        for (; block < row_end >> 6; block++) count += FS_POPCOUNT(bits[block]);
+        before = FS_POPCOUNT(bits[block] & ((UINT64_C(1) << (row_end & 63)) - 1));
         *counts += count + before;
     }
 }

@@ -79,7 +79,7 @@ typedef struct {
        hash_body.h. */
     ptrdiff_t (*probe_first_slots[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed,
                                       const void *table, const uint64_t *first_slots, int empty,
-                                      uint32_t *found, uint16_t *unknown);
+                                      uint32_t *found_slots, uint16_t *unknown);
     /* among_few[log2 width]: out[j] is 1 if item j equals one of count tests: if
        (item & masks[k]) == tests[k] for some k; otherwise 0. */
     void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,

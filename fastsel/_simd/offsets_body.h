@@ -67,10 +67,10 @@ static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, pt
         v[1] = _mm512_srai_epi64(both, 32);
     }
     for (ptrdiff_t axis = 0; axis < axes; axis++) {
-        __m512i at = _mm512_mask_add_epi64(v[axis], _mm512_movepi64_mask(v[axis]), v[axis],
-                                           lengths[axis]);
-        *bad |= _mm512_mask_cmpge_epu64_mask(live, at, lengths[axis]);
-        sum = _mm512_add_epi64(sum, _mm512_mullo_epi64(at, strides[axis]));
+        __m512i index = _mm512_mask_add_epi64(v[axis], _mm512_movepi64_mask(v[axis]), v[axis],
+                                              lengths[axis]);
+        *bad |= _mm512_mask_cmpge_epu64_mask(live, index, lengths[axis]);
+        sum = _mm512_add_epi64(sum, _mm512_mullo_epi64(index, strides[axis]));
     }
     return sum;
 }
@@ -141,19 +141,20 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
             v[1] = _mm256_shuffle_epi32(both, 0xf5);
         }
         for (ptrdiff_t axis = 0; axis < axes; axis++) {
-            __m256i length, at, beyond; /* beyond is negative if at is below the length */
+            __m256i length, index, beyond; /* beyond is negative if index is below the length */
             if (axes == 2 && width == 4) {
                 length = _mm256_set1_epi32((int)lengths[axis]);
-                at = _mm256_add_epi32(v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));
-                beyond = _mm256_sub_epi32(at, length);
+                index = _mm256_add_epi32(
+                    v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));
+                beyond = _mm256_sub_epi32(index, length);
             } else {
                 length = _mm256_set1_epi64x(lengths[axis]);
-                at = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v[axis]);
-                at = _mm256_add_epi64(v[axis], _mm256_and_si256(at, length));
-                beyond = _mm256_sub_epi64(at, length);
+                index = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v[axis]);
+                index = _mm256_add_epi64(v[axis], _mm256_and_si256(index, length));
+                beyond = _mm256_sub_epi64(index, length);
             }
-            good = _mm256_and_si256(good, _mm256_andnot_si256(at, beyond));
-            sum = _mm256_add_epi64(sum, _mm256_mul_epi32(at, _mm256_set1_epi64x(strides[axis])));
+            good = _mm256_and_si256(good, _mm256_andnot_si256(index, beyond));
+            sum = _mm256_add_epi64(sum, _mm256_mul_epi32(index, _mm256_set1_epi64x(strides[axis])));
         }
         if (axes == 2 && width == 8) sum = _mm256_permute4x64_epi64(sum, 0xd8);
         if (n - j < 4) {

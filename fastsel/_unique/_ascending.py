@@ -203,7 +203,7 @@ def _order_of_objects(values):
     """The order of distinct objects or strings; NaN and missing strings come last."""
     objects = values.astype(object, copy=False)
     threads = _threads.for_bytes(objects.nbytes)
-    words = strings.leading_words(objects, threads) if len(objects) else None
+    words = strings.pack_leading_characters(objects, threads) if len(objects) else None
     if words is not None:
         order = argsort(words, False)[0]
         in_order = words[order]

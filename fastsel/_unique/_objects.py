@@ -62,7 +62,7 @@ def is_nan(item, if_it_raises=False):
 def _in_order(items, inverse):
     """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for
     others."""
-    runs = strings.runs_of(items)
+    runs = strings.find_runs(items)
     if runs is None:
         return None
     starts, direction = runs
@@ -79,23 +79,23 @@ def _strings(items):
     changes the array.
     """
     threads = _threads.for_bytes(items.nbytes, _plan.COST)
-    hashes = strings.hashes_of(items, _keys.SEEDS, threads)
+    hashes = strings.hash_strings(items, _keys.SEEDS, threads)
     if hashes is None:
         return None
     index, inverse, counts = _of_hashes(hashes)
     values = take_objects(items, index)
-    if not strings.are_values(items, values, inverse, threads):
+    if not strings.equal_group_values(items, values, inverse, threads):
         return None
     return Groups(values, index, inverse, counts)
 
 
 def _packed_strings(flat):
     """As `_strings`, for StringDType; also None if a string is missing."""
-    hashes = packed_strings.hashes_of(flat, _keys.SEEDS)
+    hashes = packed_strings.hash_strings(flat, _keys.SEEDS)
     if hashes is None:
         return None
     index, inverse, counts = _of_hashes(hashes)
-    if not packed_strings.are_first(flat, index, inverse):
+    if not packed_strings.equal_first_strings(flat, index, inverse):
         return None
     return Groups(flat[index], index, inverse, counts)
 

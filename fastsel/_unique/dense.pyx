@@ -15,7 +15,7 @@ from fastsel._simd.blocks cimport fs_ctz
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport any_t, key_at, keys_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
-from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range_t
+from fastsel._unique.presence cimport EntryPass, Presence, find_entries, range_t
 
 cnp.import_array()
 
@@ -89,7 +89,7 @@ cdef uint32_t[::1] new_entries(Presence presence, int threads):
     return entries
 
 
-cdef class AssignByWord(OverEntries):
+cdef class AssignByWord(EntryPass):
     """Assign group ids in ascending order of the words."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
@@ -103,7 +103,7 @@ cdef class AssignByWord(OverEntries):
                 word &= word - 1
 
 
-cdef class SumCounts(OverEntries):
+cdef class SumCounts(EntryPass):
     """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] counts = self.presence.counts
@@ -116,7 +116,7 @@ cdef class SumCounts(OverEntries):
                 self.out[self.group_ids[entry]] = count
 
 
-cdef class OverFirsts(Job):
+cdef class DenseKeyPass(Job):
     """A pass over chunks of the keys, mostly over their first occurrences; chunks are whole
     blocks."""
     cdef Presence presence
@@ -130,37 +130,37 @@ cdef class OverFirsts(Job):
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
         """The entry of key i; any entry if another thread has changed the key to one without an
         entry."""
-        cdef const range_t *values = &self.presence.value_range
-        cdef uint64_t ordered = ordered_key_of(values.order_map, key_at(&self.presence.keys, i))
-        return <Py_ssize_t>((ordered - values.base) & values.mask)
+        cdef const range_t *value_range = &self.presence.value_range
+        cdef uint64_t key = ordered_key_of(value_range.order_map, key_at(&self.presence.keys, i))
+        return <Py_ssize_t>((key - value_range.base) & value_range.mask)
 
 
-cdef class ClearRepeated(OverFirsts):
+cdef class ClearRepeated(DenseKeyPass):
     """Clear the bits of keys that also occur in an earlier chunk, according to the merged
     tables."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint8_t[::1] present = self.presence.present
         cdef uint64_t[::1] first_bits = self.presence.first_bits
         cdef Py_ssize_t entries = self.presence.entries, chunks = self.presence.chunks
-        cdef Py_ssize_t block, own = 0
+        cdef Py_ssize_t block, table_chunk = 0
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
-            while chunk_start(self.presence.key_blocks, chunks, own + 1) <= block:
-                own += 1
-            word = first_bits[block] if own else 0
+            while chunk_start(self.presence.key_blocks, chunks, table_chunk + 1) <= block:
+                table_chunk += 1
+            word = first_bits[block] if table_chunk else 0
             while word:
-                if present[(own - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
+                if present[(table_chunk - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
                     first_bits[block] &= ~(word & (0 - word))
                 word &= word - 1
 
 
-cdef class CountFirsts(OverFirsts):
+cdef class CountFirsts(DenseKeyPass):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k)
         self.out[k] = level.count(&self.presence.first_bits[start], self.begin(k + 1) - start)
 
 
-cdef class AssignByFirst(OverFirsts):
+cdef class AssignByFirst(DenseKeyPass):
     """Assign group ids in order of first occurrence. If `out` is None, note first positions plus
     one instead."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -177,7 +177,7 @@ cdef class AssignByFirst(OverFirsts):
                 word &= word - 1
 
 
-cdef class WriteIndex(OverFirsts):
+cdef class WriteIndex(DenseKeyPass):
     """Write the first position of each group."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
@@ -191,7 +191,7 @@ cdef class WriteIndex(OverFirsts):
                 word &= word - 1
 
 
-cdef class WriteInverse(OverFirsts):
+cdef class WriteInverse(DenseKeyPass):
     """Pass 2: write the group id of every key."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.presence.keys
@@ -210,11 +210,11 @@ cdef class WriteInverse(OverFirsts):
         cdef Py_ssize_t[::1] inverse = self.out
         cdef const keys_t *keys = &self.presence.keys
         cdef uint32_t mask = <uint32_t>self.presence.value_range.mask
-        cdef uint32_t[64] at
+        cdef uint32_t[64] key_entries
         cdef Py_ssize_t j, n
         while block < stop:
             n = min(64, keys.size - block * 64)
-            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, at)
+            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, key_entries)
             for j in range(n):
-                inverse[block * 64 + j] = group_ids[at[j] & mask]
+                inverse[block * 64 + j] = group_ids[key_entries[j] & mask]
             block += 1

@@ -70,7 +70,7 @@ cdef class WritePositions(Job):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t[::1] next_entry = self.next_entry, indices = self.indices
-        cdef Py_ssize_t row = k % self.chunks * self.groups, i, at
+        cdef Py_ssize_t row = k % self.chunks * self.groups, i, entry
         cdef Py_ssize_t start = round_start(inverse.shape[0], self.chunks, self.rounds, k)
         cdef Py_ssize_t stop = round_start(
             inverse.shape[0], self.chunks, self.rounds, k + self.chunks)
@@ -81,19 +81,19 @@ cdef class WritePositions(Job):
                 next_entry[row + inverse[i]] += 1
             return
         for i in range(start, stop):
-            at = next_entry[row + inverse[i]]
-            next_entry[row + inverse[i]] = at + 1
-            indices[at] = i
+            entry = next_entry[row + inverse[i]]
+            next_entry[row + inverse[i]] = entry + 1
+            indices[entry] = i
 
     cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
         """Turn the counts into offsets into `indices`."""
         cdef Py_ssize_t[::1] counts = self.next_entry
-        cdef Py_ssize_t g, k, at, count, total = 0
+        cdef Py_ssize_t g, k, position, count, total = 0
         for g in range(self.groups):
             offsets[g] = total
             for k in range(self.chunks):
-                at = k * self.groups + g
-                count = counts[at]
-                counts[at] = total
+                position = k * self.groups + g
+                count = counts[position]
+                counts[position] = total
                 total += count
         offsets[self.groups] = total

@@ -169,6 +169,6 @@ cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_s
 cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
     """Prefetch n keys from start on: a batch loads its keys at once, too late for the CPU to
     prefetch them by itself."""
-    cdef Py_ssize_t at
-    for at in range(0, n * keys.width, 64):
-        fs_prefetch(keys.data + start * keys.width + at)
+    cdef Py_ssize_t offset
+    for offset in range(0, n * keys.width, 64):
+        fs_prefetch(keys.data + start * keys.width + offset)

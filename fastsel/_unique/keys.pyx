@@ -73,10 +73,10 @@ def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not N
     job.units = cnp.PyArray_NBYTES(items) // width
     set_rule(&job.rule, rule)
     job.chunks = chunk_count(job.units, threads, width)
-    job.other = new_u8(job.chunks)
+    job.noncanonical = new_u8(job.chunks)
     job.run(threads)
     for k in range(job.chunks):
-        if job.other[k]:
+        if job.noncanonical[k]:
             return False
     return True
 
@@ -86,28 +86,28 @@ cdef class CheckWords(Job):
     cdef const char *words
     cdef Py_ssize_t width
     cdef rule_t rule
-    cdef uint8_t[::1] other       # of each chunk: is a word not canonical?
+    cdef uint8_t[::1] noncanonical       # of each chunk: is a word not canonical?
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
         cdef const char *words
-        cdef bint other = False
-        while start < stop and not other:
+        cdef bint noncanonical = False
+        while start < stop and not noncanonical:
             words = self.words + start * self.width
             n = min(stop - start, BATCH)
             if self.width == 8:
-                other = has_other(&self.rule, words, n, <uint64_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint64_t>self.rule.nan)
             elif self.width == 4:
-                other = has_other(&self.rule, words, n, <uint32_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint32_t>self.rule.nan)
             elif self.width == 2:
-                other = has_other(&self.rule, words, n, <uint16_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint16_t>self.rule.nan)
             else:
-                other = has_other(&self.rule, words, n, <uint8_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint8_t>self.rule.nan)
             start += n
-        self.other[k] = other
+        self.noncanonical[k] = noncanonical
 
 
-cdef inline bint has_other(const rule_t *rule, const char *words, Py_ssize_t n,
+cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
                            any_t nan) noexcept nogil:
     """Is one of n words not canonical, or a nan that equals no item?"""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit

@@ -35,7 +35,7 @@ cdef enum:
     ROUND = 1 << 14       # strings between two checks for signals
 
 
-def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
+def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
     """A hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a string
     is missing."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
@@ -59,8 +59,9 @@ def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
     return None if is_missing else hashes
 
 
-def are_first(cnp.ndarray strings not None, const Py_ssize_t[::1] first_positions not None,
-              const Py_ssize_t[::1] inverse not None):
+def equal_first_strings(cnp.ndarray strings not None,
+                        const Py_ssize_t[::1] first_positions not None,
+                        const Py_ssize_t[::1] inverse not None):
     """Does each string equal the first string of its group?"""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(strings), start = 0, i
     cdef npy_string_allocator *allocator

@@ -101,7 +101,7 @@ cdef class Partitions:
         return self.inverse, counts
 
 
-cdef class OverParts(Job):
+cdef class PartPass(Job):
     """A pass over chunks of the parts."""
     cdef Partitions state
     cdef ScatterByHash scatter
@@ -112,7 +112,7 @@ cdef class OverParts(Job):
         self.state, self.scatter, self.inverse = state, state.scatter, state.inverse
 
 
-cdef class FillTables(OverParts):
+cdef class FillTables(PartPass):
     """Fill the tables of the parts of a chunk, one after the other in the same memory."""
     cdef uint8_t[::1] marks
     cdef Py_ssize_t[::1] status       # of each chunk
@@ -147,11 +147,11 @@ cdef class FillTables(OverParts):
         cdef uint64_t[BATCH] batch
         cdef Py_ssize_t[BATCH] batch_positions
         cdef uint32_t[BATCH] ids_plus_1
-        cdef Py_ssize_t at = start, n, j, group, length = 0, status
-        while at < stop:
-            n = min(stop - at, BATCH)
+        cdef Py_ssize_t entry = start, n, j, group, length = 0, status
+        while entry < stop:
+            n = min(stop - entry, BATCH)
             for j in range(n):
-                batch[j], batch_positions[j] = words[at + j], positions[at + j]
+                batch[j], batch_positions[j] = words[entry + j], positions[entry + j]
             status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
                               ids_plus_1 if self.state.with_ids else NULL)
             if status:
@@ -164,8 +164,8 @@ cdef class FillTables(OverParts):
                     table.counts[ids_plus_1[j] - 1] += 1
             if inverse is not None:
                 for j in range(n):
-                    positions[at + j] = ids_plus_1[j] - 1
-            at += n
+                    positions[entry + j] = ids_plus_1[j] - 1
+            entry += n
         self.state.groups[part] = length
         if not self.state.counted and inverse is None:
             return 0
@@ -200,7 +200,7 @@ cdef class RankBlocks(Job):
         return self.before[i >> 6] + fs_popcount(self.bits[i >> 6] & below)
 
 
-cdef class RankGroups(OverParts):
+cdef class RankGroups(PartPass):
     """Write the counts of each group by its rank, and replace the group ids of entries by ranks."""
     cdef RankBlocks ranks
     cdef Py_ssize_t[::1] counts       # or None

@@ -105,7 +105,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
-    cdef Py_ssize_t pieces, i, piece, at, end
+    cdef Py_ssize_t pieces, i, piece, position, end
     cdef uint32_t count
     cdef int range_bits, shift
     for i in range(start + 1, stop):
@@ -125,27 +125,27 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     memset(starts, 0, pieces * sizeof(uint32_t))
     for i in range(start, stop):
         starts[(keys[i] - low) >> shift] += 1
-    at = start
+    position = start
     for piece in range(pieces):
         count = starts[piece]
-        starts[piece] = <uint32_t>at
-        at += count
+        starts[piece] = <uint32_t>position
+        position += count
     for i in range(start, stop):
         piece = <Py_ssize_t>((keys[i] - low) >> shift)
-        at = starts[piece]
-        starts[piece] = <uint32_t>(at + 1)
-        out[at] = keys[i]
+        position = starts[piece]
+        starts[piece] = <uint32_t>(position + 1)
+        out[position] = keys[i]
         if entries != NULL:
-            out_entries[at] = entries[i]
-    at = start                              # starts now has the ends of the pieces
+            out_entries[position] = entries[i]
+    position = start                              # starts now has the ends of the pieces
     for piece in range(pieces):
         end = starts[piece]
-        if end - at > 1 and shift:
-            sort_piece(sorter, keys, entries, at, end, <wide_t>(low + (<wide_t>piece << shift)),
-                       shift, starts + pieces, is_piece)
+        if end - position > 1 and shift:
+            sort_piece(sorter, keys, entries, position, end,
+                       <wide_t>(low + (<wide_t>piece << shift)), shift, starts + pieces, is_piece)
         elif entries != NULL:
-            memcpy(entries + at, out_entries + at, (end - at) * sizeof(uint32_t))
-        at = end
+            memcpy(entries + position, out_entries + position, (end - position) * sizeof(uint32_t))
+        position = end
 
 
 cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,

@@ -128,12 +128,12 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
                         int character_width) noexcept nogil:
     """Less than 0, 0 or greater than 0 if `one` is less than, equal to or greater than `other`."""
     cdef uint32_t a, b
-    cdef Py_ssize_t at
+    cdef Py_ssize_t offset
     if character_width == 1:
         return memcmp(one, other, width)
-    for at in range(0, width, 4):
-        memcpy(&a, one + at, 4)
-        memcpy(&b, other + at, 4)
+    for offset in range(0, width, 4):
+        memcpy(&a, one + offset, 4)
+        memcpy(&b, other + offset, 4)
         if a != b:
             return -1 if a < b else 1
     return 0

@@ -93,7 +93,7 @@ cdef class Quantiles:
         A greater key never has a lower part."""
         cdef const uint16_t[::1] part_of = self.part_of
         cdef uint32_t[BATCH] cells
-        cdef uint16_t found, found_bits = 0
+        cdef uint16_t part_or_node, all_bits = 0
         cdef const fs_cells_t *root
         cdef uint64_t key
         cdef Py_ssize_t j
@@ -103,18 +103,18 @@ cdef class Quantiles:
         root = &self.nodes[0].cells
         level.cells_of(keys, n, root, cells)
         for j in range(n):
-            found = part_of[cells[j]]
-            parts[j] = <uint8_t>found
-            found_bits |= found
-        if found_bits < MAX_PARTS:
+            part_or_node = part_of[cells[j]]
+            parts[j] = <uint8_t>part_or_node
+            all_bits |= part_or_node
+        if all_bits < MAX_PARTS:
             return
         for j in range(n):
-            found = part_of[cells[j]]
-            if found >= MAX_PARTS:
+            part_or_node = part_of[cells[j]]
+            if part_or_node >= MAX_PARTS:
                 key = keys[j] - root.gap if keys[j] >= root.gap_high else min(keys[j], root.gap_low)
-                while found >= MAX_PARTS:
-                    found = part_of[cell_in(&self.nodes[found - MAX_PARTS], key)]
-                parts[j] = <uint8_t>found
+                while part_or_node >= MAX_PARTS:
+                    part_or_node = part_of[cell_in(&self.nodes[part_or_node - MAX_PARTS], key)]
+                parts[j] = <uint8_t>part_or_node
 
 
 cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:

@@ -59,9 +59,9 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
     if order_map is not None:
         task.order_map = order_map
         if entries:
-            found = by_sample(&task, a, rule, order_map, entries)
-            if found is not None:
-                return found
+            outputs = by_sample(&task, a, rule, order_map, entries)
+            if outputs is not None:
+                return outputs
         elif ascending:
             return by_sorting(&task, a, scratch)
     return by_table(&task, a, scratch, share if entries else 0)
@@ -75,7 +75,7 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
     cdef tuple keys = (a, task.keys.size, task.keys.width, rule, None, order_map, 0)
-    if sampled.in_order and task.keys.width >= 4:
+    if sampled.is_presorted and task.keys.width >= 4:
         found = presorted(keys, 1)
         if found is not None and (found[1] > 0 or not task.ascending):
             return by_runs(task, a, found[0])

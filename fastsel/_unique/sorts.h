@@ -40,8 +40,8 @@ static int fs_sort_u64(void *keys, npy_intp length, void *array)
 /* The sort for an array of uint32 or uint64; the array is the last argument of the sort. */
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
-    fs_sort_t found = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
-    if (found != NULL) return found;
+    fs_sort_t sort = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
+    if (sort != NULL) return sort;
     return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_sort_u32 : fs_sort_u64;
 }
 

@@ -43,7 +43,7 @@ ctypedef struct characters_t:
     int width               # bytes of a character
 
 
-cdef class OverStrings(Job):
+cdef class StringPass(Job):
     """A pass over n > 0 strings, which are all str or all bytes, in rounds. The caller holds the
     GIL during a round; between rounds other Python threads may run. A chunk fails at an object of
     another type (in CompareStrings, also at a string that differs from its value), and the pass
@@ -93,7 +93,7 @@ cdef Py_ssize_t max_chunk_count(int threads) noexcept:
 # ---- hashes -----------------------------------------------------------------------------
 
 
-def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
+def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
     """A hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
     are bytes. Objects of subclasses are neither."""
     cdef HashStrings job = HashStrings(strings)
@@ -104,7 +104,7 @@ def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
     return hashes if job.passes(threads) else None
 
 
-cdef class HashStrings(OverStrings):
+cdef class HashStrings(StringPass):
     cdef uint64_t[::1] hashes
     cdef uint64_t seed
     cdef uint64_t factor
@@ -124,7 +124,7 @@ cdef class HashStrings(OverStrings):
             self.hashes[i] = hash + characters.width * self.factor
 
 
-def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
+def equal_group_values(cnp.ndarray strings not None, cnp.ndarray values not None,
                cnp.ndarray group_ids not None, int threads):
     """Does each of n > 0 strings equal the value of its group? Returns False, too, if the objects
     are not all str, or all bytes."""
@@ -135,7 +135,7 @@ def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
     return job.passes(threads)
 
 
-cdef class CompareStrings(OverStrings):
+cdef class CompareStrings(StringPass):
     """Compare each string with the value of its group."""
     cdef object values_owned
     cdef PyObject **values
@@ -161,7 +161,7 @@ cdef class CompareStrings(OverStrings):
 # ---- leading words ----------------------------------------------------------------------
 
 
-def leading_words(cnp.ndarray strings not None, int threads):
+def pack_leading_characters(cnp.ndarray strings not None, int threads):
     """A uint64 word for each of n > 0 objects, made of its first characters after the common
     prefix. Words compare as these characters do. None unless all objects are str, or all are
     bytes."""
@@ -187,7 +187,7 @@ def leading_words(cnp.ndarray strings not None, int threads):
     return words if write.passes(threads) else None
 
 
-cdef class MeasureStrings(OverStrings):
+cdef class MeasureStrings(StringPass):
     """Measure the common prefix with the first string, and the width of characters."""
     cdef Py_ssize_t[::1] common_prefix    # of each chunk, in characters
     cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
@@ -212,7 +212,7 @@ cdef class MeasureStrings(OverStrings):
         self.common_prefix[k], self.widths[k] = common, <uint8_t>width
 
 
-cdef class WriteWords(OverStrings):
+cdef class WriteWords(StringPass):
     cdef Py_ssize_t common_prefix
     cdef int bits                 # of a character in a word
     cdef uint64_t[::1] words
@@ -238,7 +238,7 @@ cdef class WriteWords(OverStrings):
 # ---- runs -------------------------------------------------------------------------------
 
 
-def runs_of(cnp.ndarray strings not None):
+def find_runs(cnp.ndarray strings not None):
     """Returns (run_starts, direction) if the n > 0 objects are all str, or all bytes, and ascend or
     descend; otherwise None. run_starts has the positions of strings that differ from the string
     before them; direction is 1 if the strings ascend, -1 if they descend."""

@@ -125,31 +125,31 @@ cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil:
 # ---- fill -------------------------------------------------------------------------------
 
 
-cdef class OverTables(Job):
+cdef class TablePass(Job):
     """A pass over the chunks of the keys, or over pairs of their tables."""
-    cdef Tables all
+    cdef Tables state
     cdef Py_ssize_t step              # distance of the two tables of a pair; 0: no pairs
     cdef Py_ssize_t[::1] inverse      # or None
 
-    def __cinit__(self, Tables all, Py_ssize_t step):
-        self.all, self.step, self.inverse = all, step, all.inverse
-        self.chunks = all.key_chunks
+    def __cinit__(self, Tables state, Py_ssize_t step):
+        self.state, self.step, self.inverse = state, step, state.inverse
+        self.chunks = state.key_chunks
         if step:                      # the number of pairs
-            self.chunks = (all.key_chunks + step - 1) // (2 * step)
+            self.chunks = (state.key_chunks + step - 1) // (2 * step)
 
 
-cdef class FillTables(OverTables):
+cdef class FillTables(TablePass):
     """Fill the table of a chunk, and write its part of the inverse, one round at a time."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef chunk_table_t *chunk_table = &self.all.tables[k % self.chunks]
+        cdef chunk_table_t *chunk_table = &self.state.tables[k % self.chunks]
         if k < self.chunks:
             chunk_table.status = table_start(
-                &chunk_table.table, &self.all.keys, self.all.with_ids, self.all.max_groups, 0,
-                self.all.expected + BATCH)
-            chunk_table.table.skips_unequal = self.all.skips_unequal
+                &chunk_table.table, &self.state.keys, self.state.with_ids, self.state.max_groups, 0,
+                self.state.expected + BATCH)
+            chunk_table.table.skips_unequal = self.state.skips_unequal
         if chunk_table.status == 0:
-            fill(chunk_table, &self.all.keys, self.all.first_key(k),
-                 self.all.first_key(k + self.chunks), self.all.counted,
+            fill(chunk_table, &self.state.keys, self.state.first_key(k),
+                 self.state.first_key(k + self.chunks), self.state.counted,
                  &self.inverse[0] if self.inverse is not None else NULL)
 
 
@@ -295,20 +295,20 @@ cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_s
 # ---- merge ------------------------------------------------------------------------------
 
 
-cdef class MergePairs(OverTables):
+cdef class MergePairs(TablePass):
     """Merge the later table of a pair into the earlier table, and note the new id of each group.
     The later table is freed; only its length is kept."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef table_t *whole = &self.all.tables[2 * k * self.step].table
-        cdef chunk_table_t *chunk_table = &self.all.tables[(2 * k + 1) * self.step]
+        cdef table_t *whole = &self.state.tables[2 * k * self.step].table
+        cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t length = chunk_table.table.length, g = 0
-        whole.max_groups = self.all.key_chunks * self.all.max_groups
+        whole.max_groups = self.state.key_chunks * self.state.max_groups
         chunk_table.group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
         if chunk_table.group_ids == NULL:
             chunk_table.status = NO_MEMORY
         while g < length and chunk_table.status == 0:
             chunk_table.status = merge_batch(
-                &self.all.keys, whole, &chunk_table.table, g, chunk_table.group_ids)
+                &self.state.keys, whole, &chunk_table.table, g, chunk_table.group_ids)
             g += BATCH
         table_free(&chunk_table.table)
         memset(&chunk_table.table, 0, sizeof(table_t))
@@ -334,22 +334,22 @@ cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *t
     return 0
 
 
-cdef class MapPairs(OverTables):
+cdef class MapPairs(TablePass):
     """Map the noted group ids of the later table of a pair, which are ids of the earlier table, to
     ids of the inverse."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t *whole = self.all.tables[2 * k * self.step].group_ids
-        cdef chunk_table_t *chunk_table = &self.all.tables[(2 * k + 1) * self.step]
+        cdef const Py_ssize_t *whole = self.state.tables[2 * k * self.step].group_ids
+        cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t g
         for g in range(chunk_table.table.length):
             chunk_table.group_ids[g] = whole[chunk_table.group_ids[g]]
 
 
-cdef class Relabel(OverTables):
+cdef class Relabel(TablePass):
     """Map the group ids of the inverse from the chunk's table to the final ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t *group_ids = self.all.tables[k % self.chunks].group_ids
+        cdef const Py_ssize_t *group_ids = self.state.tables[k % self.chunks].group_ids
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t i
-        for i in range(self.all.first_key(k), self.all.first_key(k + self.chunks)):
+        for i in range(self.state.first_key(k), self.state.first_key(k + self.chunks)):
             inverse[i] = group_ids[inverse[i]]

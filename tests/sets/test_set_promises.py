@@ -12,7 +12,7 @@ from unique_kernels import INTEGER_RULE, make_tables
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.table_lookup import by_partitions, by_table, of_small
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
 from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
@@ -73,7 +73,7 @@ def as_keys(array):
 
 def lookup_in_table(tables, items, *, of_tests):
     """Which items are among the keys of the tables and, if asked for, the other way round."""
-    return by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
+    return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 
 def test_strings_whose_hashes_are_equal_are_told_apart():
@@ -82,7 +82,7 @@ def test_strings_whose_hashes_are_equal_are_told_apart():
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for one, other in ((first, second), (first, second[:25])):
-        found = of_small(one, other, INTEGER_RULE, (2, 0), True, True, False)
+        found = masks_of_small(one, other, INTEGER_RULE, (2, 0), True, True, False)
         assert_same(found, (np.isin(one, other), np.isin(other, one)))
 
 
@@ -100,7 +100,7 @@ def test_lookups_give_up_on_collisions():
 def test_partitions_give_up_on_collisions():
     cheap = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
     for tests, items in ((colliding(300, 16), cheap), (cheap, cheap)):
-        found = by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
+        found = masks_by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
         assert (found is None) is (tests is not cheap)
 
 

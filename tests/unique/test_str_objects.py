@@ -11,7 +11,7 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _keys, strings
-from fastsel._unique.strings import runs_of
+from fastsel._unique.strings import find_runs
 
 TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
 CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
@@ -217,7 +217,7 @@ def alike(letters):
 @pytest.mark.parametrize("letters", LETTERS)
 def test_every_letter_has_a_part_in_the_hash(letters):
     texts = alike(letters)
-    hashes = strings.hashes_of(objects(*texts), _keys.SEEDS, 1)
+    hashes = strings.hash_strings(objects(*texts), _keys.SEEDS, 1)
     assert len(set(hashes.tolist())) == len(texts)
 
 
@@ -225,7 +225,7 @@ def test_every_letter_has_a_part_in_the_hash(letters):
 def test_texts_of_one_hash_are_told_apart(letters, monkeypatch, few_threads):
     texts = alike(letters)
     one = np.zeros(2 * len(texts), np.uint64)
-    monkeypatch.setattr(strings, "hashes_of", lambda array, seeds, threads: one[: len(array)])
+    monkeypatch.setattr(strings, "hash_strings", lambda array, seeds, threads: one[: len(array)])
     array = objects(*texts, *(text[:1] + text[1:] for text in texts))
     values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
     assert values.tolist() == texts
@@ -240,12 +240,12 @@ def test_each_text_is_compared_with_its_value(letters):
     texts = alike(letters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
     numbers = np.arange(len(texts))
-    assert strings.are_values(array, array, numbers, 1)
-    assert strings.are_values(array, copies, numbers, 1)
+    assert strings.equal_group_values(array, array, numbers, 1)
+    assert strings.equal_group_values(array, copies, numbers, 1)
     for k in range(len(texts)):
         others = numbers.copy()
         others[k] = k - 1 if k else 1
-        assert not strings.are_values(array, copies, others, 1)
+        assert not strings.equal_group_values(array, copies, others, 1)
 
 
 @pytest.mark.parametrize("text", ["{:07}".format, lambda number: b"%07d" % number])
@@ -261,15 +261,15 @@ def test_rounds_of_texts(text, num_threads):
     assert fastsel.unique(array).tolist() == [text(number) for number in np.unique(numbers)]
     for place in (0, size // 2, size - 1):
         stray, array[place] = array[place], 7
-        assert strings.hashes_of(array, _keys.SEEDS, 2) is None
-        assert strings.leading_words(array, 2) is None
+        assert strings.hash_strings(array, _keys.SEEDS, 2) is None
+        assert strings.pack_leading_characters(array, 2) is None
         array[place] = stray
 
 
 def test_texts_that_change_meanwhile(monkeypatch):
     """Items are replaced after they are hashed, by another string or by an object of another
     type."""
-    plain, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
+    plain, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         array = objects(*texts)
 
@@ -278,7 +278,7 @@ def test_texts_that_change_meanwhile(monkeypatch):
             items[100:200] = other
             return hashes
 
-        monkeypatch.setattr(strings, "hashes_of", change)
+        monkeypatch.setattr(strings, "hash_strings", change)
         found = fastsel.unique(array, sorted=False)
         monkeypatch.undo()
         assert found.tolist() == list(dict.fromkeys(array))
@@ -290,7 +290,7 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
     rng = np.random.default_rng(2)
     texts = {shared + "".join(rng.choice([*letters], rng.integers(9))) for _ in range(300)}
     array = objects(*texts)
-    words = strings.leading_words(array, 1)
+    words = strings.pack_leading_characters(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
     assert len(set(words.tolist())) > 12  # three kinds of letters have more words than 12
 
@@ -321,19 +321,19 @@ def test_texts_in_order(texts, encoded):
         values, index = fastsel.unique(array, return_index=True, sorted=False)
         assert_same(values, array[np.sort(expected[1])])
         assert_same(index, np.sort(expected[1]))
-    assert runs_of(objects(*items))[1] == 1
+    assert find_runs(objects(*items))[1] == 1
 
 
 def test_which_texts_are_in_order():
-    assert runs_of(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
-    assert runs_of(objects(b"c", b"b"))[1] == -1
-    assert runs_of(objects("a", "c", "b")) is None
-    assert runs_of(objects("b", "a", "b")) is None
-    assert runs_of(objects("a", b"b")) is None
-    assert runs_of(objects(b"a", "b")) is None
-    assert runs_of(objects("a", 1)) is None
-    assert runs_of(objects(1, 2)) is None
-    assert runs_of(np.empty(3, object)) is None
+    assert find_runs(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
+    assert find_runs(objects(b"c", b"b"))[1] == -1
+    assert find_runs(objects("a", "c", "b")) is None
+    assert find_runs(objects("b", "a", "b")) is None
+    assert find_runs(objects("a", b"b")) is None
+    assert find_runs(objects(b"a", "b")) is None
+    assert find_runs(objects("a", 1)) is None
+    assert find_runs(objects(1, 2)) is None
+    assert find_runs(np.empty(3, object)) is None
 
 
 @pytest.mark.parametrize("text", [str, lambda number: b"%d" % number])
