@@ -1,7 +1,8 @@
 """gather_nd: index rows -> checked byte offsets -> slices.
 
-Each index is loaded once, into a buffer of this thread, and the loaded value is checked and used.
-So a thread that writes to the indices meanwhile cannot make a kernel read outside of the data.
+Each index is loaded once, into a buffer of the thread that handles its row, and the loaded value is
+checked and used. So another thread that writes to the indices meanwhile cannot make a kernel read
+outside of the data.
 """
 cimport cython
 cimport numpy as cnp
@@ -30,16 +31,17 @@ ctypedef fused index_t:
 cdef enum:
     ROWS = 128   # index rows at a time; their offsets and values fit the L1 cache and any stack
 
-# Loads n indices, which are aligned and lie step bytes apart, into values. With fewer indices,
-# other memory is read as indices. values has room for n: otherwise memory behind it is overwritten.
+# Loads n indices, which are aligned and lie step bytes apart, into values. If there are fewer
+# indices, other memory is read as indices. values has room for n: otherwise memory behind it is
+# overwritten.
 ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                         Py_ssize_t n) noexcept nogil
 
-# The words of a fault, the first index of a chunk that is out of bounds.
+# A fault is the first index of a chunk that is out of bounds. It is described by these words.
 cdef enum:
-    ROW = 0                           # its index row, or -1: all indices are within bounds
-    AXIS = 1                          # its axis
-    VALUE = 2                         # the bits of its value
+    ROW = 0                           # the index row; -1 if all indices are within bounds
+    AXIS = 1                          # the axis
+    VALUE = 2                         # the bits of the index
     FAULT = 3                         # the number of words
 
 
@@ -48,8 +50,9 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
     """Check indices and copy slices to out in one pass. out is C-contiguous and shares no memory
     with the other arrays.
 
-    indices is aligned, native and of an integer type. Returns None, or (row, axis, value) of the
-    first index that is out of bounds; then out is partly written.
+    indices is aligned, native and of an integer type. Returns None if all indices are within
+    bounds. Otherwise returns (row, axis, value) of the first index that is out of bounds, and has
+    written a part of out.
     """
     cdef GatherRows job = GatherRows()
     job.describe_arrays(data, indices, batch_dims)
@@ -59,8 +62,8 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
 
 def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
             int threads):
-    """Check indices. Returns the byte offset in data of each index row, and None or the first
-    fault, as gather."""
+    """Check indices. Returns (offsets, fault): the byte offset in data of each index row, and what
+    gather returns."""
     cdef GatherRows job = GatherRows()
     cdef cnp.npy_intp length
     job.describe_arrays(data, indices, batch_dims)
@@ -129,9 +132,9 @@ cdef class GatherRows(Job):
     cdef bint side_by_side                # level.row_offsets serves these rows
     cdef load_t load
     cdef Py_ssize_t rows_per_batch
-    cdef Py_ssize_t[::1] offsets          # of each row, or None: copy slices at once
-    cdef char *out                        # NULL: only compute offsets
-    cdef Py_ssize_t[::1] faults           # of each chunk, FAULT words
+    cdef Py_ssize_t[::1] offsets          # by row; None: copy the slices, do not write offsets
+    cdef char *out                        # NULL: only write offsets
+    cdef Py_ssize_t[::1] faults           # [chunk][FAULT words]
 
     cdef void describe_arrays(self, cnp.ndarray data, cnp.ndarray indices, int batch_dims) noexcept:
         cdef int last = cnp.PyArray_NDIM(indices) - 1, axis
@@ -202,9 +205,9 @@ cdef class GatherRows(Job):
 
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
-        """Note the first fault of an axis, unless an earlier row has one; axes come in ascending
-        order. values has the indices of n rows from `row` on: with fewer, other memory is read as
-        indices."""
+        """Note the first fault of an axis, unless an earlier row has a fault. The caller passes the
+        axes in ascending order. values has the indices of n rows from `row` on: otherwise other
+        memory is read as indices."""
         cdef Py_ssize_t j, value, first = self.faults[k * FAULT + ROW]
         for j in range(n):
             value = values[j] + (wrap if values[j] < 0 else 0)
@@ -257,7 +260,7 @@ cdef void load_i32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
 
 cdef void load_i64(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                    Py_ssize_t n) noexcept nogil:
-    """Serves uint64, too: a value that is negative as int64 is beyond any length."""
+    """Also loads uint64: a value that is negative as int64 is beyond any length."""
     load(<const int64_t *>indices, step, values, n)
 
 
@@ -289,7 +292,7 @@ cdef load_t loader(int width, bint signed) noexcept nogil:
 
 cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
                       Py_ssize_t n) noexcept nogil:
-    """The contract is load_t's."""
+    """The contract is that of load_t."""
     cdef Py_ssize_t j
     if step == sizeof(index_t):
         for j in range(n):

@@ -23,9 +23,9 @@ cnp.import_array()
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
     # Rows of at most MAX_TILED_ROW items, at least half of which are selected, share a tile of the
-    # bitmask: half the time of one call per row (`compare.py --op compress --axis 1`).
+    # bitmask: this takes half the time of one call per row (`compare.py --op compress --axis 1`).
     MAX_TILED_ROW = 1024
-    TILE_BLOCKS = 16  # minimum blocks of a tile, so that the time of calls does not matter
+    TILE_BLOCKS = 16  # minimum blocks of a tile: then the time of the call itself does not matter
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
 
 ctypedef struct walk_t:
@@ -38,8 +38,8 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
     """Compress the axes first_axis ... stop_axis - 1 of source by mask, into out.
 
     mask has at most one bit per index of the selected axes; missing bits select nothing. out is
-    C-contiguous and has the shape (outer axes ..., total, slice axes ...) or another shape of this
-    size: a smaller out is overrun.
+    C-contiguous and has the shape (outer axes ..., total, slice axes ...) or another shape with as
+    many items: otherwise memory behind out is overwritten.
     """
     cdef CompressItems job = CompressItems()
     describe(&job.outer, source, 0, first_axis)
@@ -57,8 +57,6 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
             and job.selected.size <= min(MAX_TILED_ROW, 2 * job.total)
             and job.outer.size >= 64 and job.block_chunks == 1):
         job.build_tile()
-    # A unit is one chunk of the bitmask at one outer index; a chunk of this job is a range of
-    # units.
     job.units = job.outer.size * job.block_chunks
     job.chunks = chunk_count(job.units, threads,
                              (job.total * job.slice.width + mask.bits.shape[0]) // job.block_chunks)
@@ -181,9 +179,9 @@ cdef class CompressItems(Job):
 
     cdef void compress_runs(self, Py_ssize_t block, Py_ssize_t stop, const char *rows,
                             char *out) noexcept nogil:
-        """Compress contiguous rows; adjacent selected rows are one copy. rows is the address of the
-        row of bit 0: otherwise other rows are copied, or memory outside of the source is read. out
-        has room for the selected rows: otherwise memory behind it is overwritten."""
+        """Compress contiguous rows, with one memcpy for adjacent selected rows. rows is the address
+        of the row of bit 0: otherwise other rows are copied, or memory outside of the source is
+        read. out has room for the selected rows: otherwise memory behind it is overwritten."""
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t width = self.slice.width
         cdef uint64_t word
@@ -202,8 +200,8 @@ cdef class CompressItems(Job):
 
     cdef void compress_scattered(self, const strided_t *selected, Py_ssize_t block,
                                  Py_ssize_t stop, char *out) noexcept nogil:
-        """Compress slices of any layout, by the offsets of the set bits of each block. out is as
-        for compress_runs."""
+        """Compress slices of any layout, by the offsets of the set bits of each block. out has room
+        for the selected slices: otherwise memory behind it is overwritten."""
         cdef Py_ssize_t[64] offsets
         cdef Py_ssize_t n
         cdef bint may_gather = self.slice.run and is_item(self.slice.width)
@@ -224,10 +222,10 @@ cdef class CompressItems(Job):
 
     cdef void compress_gathered(self, const strided_t *selected, Py_ssize_t block,
                                 Py_ssize_t n, char *out) noexcept nogil:
-        """Compress GATHERED_BLOCKS blocks of strided items. Because most are selected, all items
-        are first copied to contiguous memory. selected has all items of the blocks: otherwise
-        memory outside of it is read. out has room for the n selected items: otherwise memory behind
-        it is overwritten."""
+        """Compress GATHERED_BLOCKS blocks of strided items. At least half of the items are
+        selected, so all items are first copied to contiguous memory. selected has all items of the
+        blocks: otherwise memory outside of it is read. out has room for the n selected items:
+        otherwise memory behind it is overwritten."""
         cdef uint64_t[GATHERED_BLOCKS * 64] items
         cdef Py_ssize_t width = self.slice.width
         if width == 1:

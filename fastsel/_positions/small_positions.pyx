@@ -1,5 +1,5 @@
-"""Positions in small arrays of numbers, in one call: the steps of the other kernels would cost more
-than the work.
+"""Positions in small arrays of numbers, in one call: the steps of the other kernels would take
+longer than the work.
 
 The functions return None for arguments that they do not serve: classes other than ndarray, more
 than max_items items, layouts that are not C-contiguous, dtypes that are not native numbers. They
@@ -80,8 +80,8 @@ def split_rows(cnp.ndarray array not None):
 
 
 def first_nonzero(a, Py_ssize_t max_items):
-    """The index of the first non-zero item, or -1. Of a larger array, only the first max_items
-    items are searched; if they are all zero, the function returns None."""
+    """The index of the first non-zero item, or -1 if all items are zero. Only the first max_items
+    items are searched: if they are all zero and there are more items, returns None."""
     cdef uint64_t[STEP_BLOCKS] bits
     cdef uint64_t significant
     cdef cnp.npy_intp start = 0, size, n, index = -1

@@ -38,7 +38,7 @@ cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.max_groups, table.skip_bits = max_groups, skip_bits
     table.slot_bits = slot_bits_for(expected)
-    # One more: add_unknown writes entry `length` before it knows whether the key is new.
+    # One more group: add_unknown writes entry `length` even if the key is not new.
     group_bytes = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
     table.slots = <char *>alloc(<size_t>table.width << table.slot_bits)
     table.first_positions = <Py_ssize_t *>alloc(group_bytes)
@@ -82,8 +82,8 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
                           const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
                           uint32_t *slots) noexcept nogil:
     """Look up n <= BATCH keys in a table of table_keys: slots[j] becomes the slot of key j plus
-    one, or 0 if the table does not have the key. Key j lies at positions[j] of `keys`, and has the
-    word words[j]. Returns the number of extra probes."""
+    one, or 0 if the table does not have the key. Key j is the key of `keys` at positions[j]; its
+    word is words[j]. Returns the number of extra probes."""
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown = probe_first_slots(
@@ -98,8 +98,8 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
                          const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil:
     """Look up n <= BATCH keys, and add the keys that the table does not have, in their order.
-    Returns 0 or a status. ids_plus_1 gets the group id of each key plus one; it is NULL if the
-    table has no ids.
+    Returns a status. ids_plus_1 gets the group id of each key plus one; it is NULL if the table has
+    no ids.
 
     Returns TOO_MANY before growing, assuming that all n keys are new.
     """
@@ -110,7 +110,7 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
                 table.length + n, min(4 * capacity(table.slot_bits), table.max_groups))) != 0:
             return NO_MEMORY
     table.lookups += n
-    # The compiler makes a loop for each call, with constant arguments.
+    # The compiler inlines each call, with its constant arguments, as a loop of its own.
     if not keys.is_word:
         return add_unknown(table, <uint64_t *>table.slots, keys, words, n, positions, ids_plus_1,
                            False)
@@ -126,7 +126,7 @@ cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *tab
                                          uint64_t *first_slots, uint32_t *slots,
                                          uint16_t *unknown) noexcept nogil:
     """Compare n keys with their first slots, without a branch that could be mispredicted. `slots`
-    is as for `find_keys`; `unknown` gets the keys that the first slot does not decide, and, with
+    is as for find_keys. `unknown` lists the keys that the first slot does not decide and, with
     `empty`, the keys whose first slot is empty. Returns the number of unknown keys."""
     cdef Py_ssize_t n_unknown, j
     level.hash_to_slots(
@@ -198,8 +198,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions, uint32_t *ids_plus_1,
                                    bint is_word) noexcept nogil:
-    """add_keys for slots of one width. All keys are compared with their first slots; then the keys
-    that this does not decide are looked up one by one."""
+    """add_keys for slots of one width. All keys are compared with their first slots; then the
+    unknown keys are looked up one by one, and added if the table does not have them."""
     cdef uint64_t[BATCH] first_slots
     cdef uint32_t[BATCH] slots
     cdef uint16_t[BATCH] unknown
@@ -213,7 +213,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
     cdef uint32_t id_plus_1 = 0
     cdef bint added
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
-    if not is_word:             # the keys that `confirm` has added are out of order
+    if not is_word:             # the keys that `confirm` has listed last are out of order
         n_unknown = 0
         for j in range(n):
             unknown[n_unknown] = <uint16_t>j

@@ -1,9 +1,9 @@
 """Strings of StringDType: hashes of their characters, and a check that equal hashes belong to equal
 strings, without an object for each string.
 
-The strings are read in rounds, with the lock of their allocator. Between rounds the lock is
-released, signal handlers run, and other threads may change the array. A string that changes
-meanwhile may get another group, or the check may fail.
+The strings are read in rounds. During a round, the thread holds the lock of their allocator.
+Between rounds the lock is released, signal handlers run, and other threads may change the array. A
+string that changes meanwhile may get another group, or the check may fail.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -36,8 +36,8 @@ cdef enum:
 
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
-    """A hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a string
-    is missing."""
+    """The hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a
+    string is missing."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     cdef uint64_t *out = <uint64_t *>cnp.PyArray_DATA(hashes)

@@ -35,7 +35,7 @@ cnp.import_array()
 cdef enum:
     ROUND = 1 << 16       # strings between two checks for signals: some milliseconds
     STRING_BYTES = 128    # about the bytes that a thread reads of a string
-    CHARACTERS = 47       # offset of the end of the first 8 characters in most str objects
+    CHARACTERS = 47       # offset of the eighth character in most str objects
 
 ctypedef struct characters_t:
     const char *data
@@ -94,8 +94,8 @@ cdef Py_ssize_t max_chunk_count(int threads) noexcept:
 
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """A hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
-    are bytes. Objects of subclasses are neither."""
+    """The hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
+    are bytes. Objects of subclasses of str or bytes count as other objects."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
@@ -125,9 +125,9 @@ cdef class HashStrings(StringPass):
 
 
 def equal_group_values(cnp.ndarray strings not None, cnp.ndarray values not None,
-               cnp.ndarray group_ids not None, int threads):
-    """Does each of n > 0 strings equal the value of its group? Returns False, too, if the objects
-    are not all str, or all bytes."""
+                       cnp.ndarray group_ids not None, int threads):
+    """Does each of n > 0 strings equal the value of its group? Also returns False if the objects
+    are neither all str nor all bytes."""
     cdef CompareStrings job = CompareStrings(strings)
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
@@ -162,8 +162,8 @@ cdef class CompareStrings(StringPass):
 
 
 def pack_leading_characters(cnp.ndarray strings not None, int threads):
-    """A uint64 word for each of n > 0 objects, made of its first characters after the common
-    prefix. Words compare as these characters do. None unless all objects are str, or all are
+    """Pack the first characters after the common prefix of each of n > 0 objects into a uint64
+    word. Words compare like these characters. Returns None unless all objects are str, or all are
     bytes."""
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
