@@ -1,7 +1,7 @@
 /* Pass 2: one word of the bitmask -> the items that it selects. Included by level_body.h.
 
-   compress_u*_block copies the items at p that w selects to out. It reads all 64 items and may
-   write 64 slots, whatever w selects: smaller buffers are overrun. */
+   compress_u*_block copies the items at p that w selects to out. Whatever w selects, it reads all
+   64 items and may write 64 slots: smaller buffers are overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -163,8 +163,8 @@ FS_COMPRESS_BLOCK(64)
    write does. If most blocks have no set bit, a branch saves reading their items. */
 #define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
-/* The contract is in level.h. compress_u*_block runs only if the capacity has FS_WHOLE slots left;
-   the last items are copied one by one, so that nothing is written beyond the capacity. */
+/* The contract is in level.h. compress_u*_block is called only if FS_WHOLE slots of the capacity
+   are left; the last items are copied one by one, so that nothing is written beyond it. */
 #define FS_COMPRESS(width) \
     static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \

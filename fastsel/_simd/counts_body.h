@@ -1,5 +1,5 @@
 /* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h;
-   the contracts are in level.h. Plain C, which the compiler vectorizes well at each level. */
+   the contracts are in level.h. The compiler vectorizes this C well at each level. */
 
 #define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
 

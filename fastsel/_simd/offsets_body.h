@@ -1,6 +1,6 @@
 /* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
 
-/* The contract is in level.h. Plain C, which the compiler vectorizes well at each level. */
+/* The contract is in level.h. The compiler vectorizes this C well at each level. */
 static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                               size_t stride, intptr_t *offsets)
 {
@@ -15,9 +15,9 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
 
 /* offsets_of is row_offsets of level.h for constant widths and axes. Each index is loaded once, so
    that the value that is checked is the value that is used, whatever another thread writes
-   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory, volatile does so for
-   scalars. If an index were loaded twice, it could pass the check and then address memory outside
-   of the data. */
+   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory; volatile hides it
+   for scalars. If an index were loaded twice, it could pass the check and then address memory
+   outside of the data. */
 
 static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            ptrdiff_t n, const intptr_t *lengths,
@@ -101,8 +101,9 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
 
 #elif FS_LEVEL_NUMBER == 3
 
-/* Four rows at a time, if lengths and strides fit 32 bits. Then indices within bounds fit them too,
-   and one multiplication is exact. For an index out of bounds, only the check is exact. */
+/* Handles four rows at a time if lengths and strides fit 32 bits. Then indices within bounds fit
+   32 bits, too, and one multiplication is exact. If an index is out of bounds, only the check is
+   exact. */
 static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)

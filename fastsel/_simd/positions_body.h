@@ -24,7 +24,7 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* write_block runs only if the capacity has at least FS_WHOLE slots left. */
+/* write_block is called only if at least FS_WHOLE slots of the capacity are left. */
 #define FS_WHOLE 64
 
 /* write_block writes the indices of the set bits of w to out; the first bit has index first. It may

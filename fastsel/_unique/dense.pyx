@@ -21,13 +21,13 @@ cnp.import_array()
 
 
 cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint counts, int threads):
-    """(first_occurrences, inverse, counts) of at least one word, None for an output that is not
-    wanted. None instead of all if a word has no entry. No word is a NaN that equals no item:
-    otherwise all NaN are one group.
+    """(first_occurrences, inverse, counts) of at least one word, with None for an output that is
+    not wanted; None if a word has no entry. No word is a NaN that equals no item: otherwise all NaN
+    are one group.
 
-    ascending: groups are in the order of their words, and first_occurrences has their positions.
-    Otherwise groups are in order of first occurrence, and first_occurrences is the bitmask of the
-    first occurrences. keys and value_range are as for Presence.
+    If `ascending`, groups are in the order of their words, and first_occurrences has the position
+    of the first key of each group. Otherwise groups are in order of first occurrence, and
+    first_occurrences is a bitmask of the keys. keys and value_range are as for Presence.
     """
     cdef Presence presence = Presence(keys, value_range, True, counts, threads)
     cdef Py_ssize_t[::1] offsets
@@ -64,9 +64,9 @@ cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint co
 
 
 cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
-    """By entry: the position of its first key plus one, or 0 if no key has the entry. The tables
-    are filled, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise positions wrap
-    around."""
+    """By entry: the position of its first key plus one, or 0 if no key has the entry. The caller
+    has filled the tables, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise
+    positions wrap around."""
     cdef uint32_t[::1] positions_plus_1 = new_entries(presence, threads)
     presence.merge()
     ClearRepeated(presence, None, None).run(threads)
@@ -75,15 +75,16 @@ cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
 
 
 cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
-    """Zeros: nothing may be written for a group whose keys another thread has changed."""
+    """New zeros. If another thread changes all keys of a group, nothing is written for the group,
+    and its result is 0."""
     out = new_result(length, cnp.NPY_INTP)
     clear(cnp.PyArray_DATA(out), length * sizeof(Py_ssize_t), threads)
     return out
 
 
 cdef uint32_t[::1] new_entries(Presence presence, int threads):
-    """0 for each entry: a key that another thread changes may have an entry without a group, and
-    gets group 0."""
+    """New zeros, one for each entry. If another thread changes a key, the key may have an entry
+    without a group: then it gets group 0."""
     cdef uint32_t[::1] entries = new_u32(presence.entries)
     clear(&entries[0], presence.entries * sizeof(uint32_t), threads)
     return entries
@@ -117,10 +118,10 @@ cdef class SumCounts(EntryPass):
 
 
 cdef class DenseKeyPass(Job):
-    """A pass over chunks of the keys, mostly over their first occurrences; chunks are whole
-    blocks."""
+    """A pass over chunks of the keys; chunks are whole blocks. Most passes read only the keys that
+    are first occurrences."""
     cdef Presence presence
-    cdef Py_ssize_t[::1] out          # output of a pass, or groups before each chunk
+    cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
     cdef uint32_t[::1] group_ids      # by entry: the group of its word
 
     def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
@@ -128,8 +129,8 @@ cdef class DenseKeyPass(Job):
         self.units, self.chunks = presence.key_blocks, presence.key_chunks
 
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i; any entry if another thread has changed the key to one without an
-        entry."""
+        """The entry of key i. If another thread has changed the key, and it has no entry, this is
+        any entry of the table."""
         cdef const range_t *value_range = &self.presence.value_range
         cdef uint64_t key = ordered_key_of(value_range.order_map, key_at(&self.presence.keys, i))
         return <Py_ssize_t>((key - value_range.base) & value_range.mask)
@@ -161,8 +162,8 @@ cdef class CountFirsts(DenseKeyPass):
 
 
 cdef class AssignByFirst(DenseKeyPass):
-    """Assign group ids in order of first occurrence. If `out` is None, note first positions plus
-    one instead."""
+    """Assign group ids in order of first occurrence. If `out` is None, write first positions plus
+    one instead of group ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
         cdef bint has_ids = self.out is not None

@@ -1,9 +1,9 @@
-"""The inverse in another order of the groups; and from the inverse, for few groups, the positions
-of the keys of each group.
+"""Relabel the inverse, for another order of the groups; and find, for few groups, the positions of
+the keys of each group from the inverse.
 
-The latter is the scatter of scatter.pyx, with groups instead of parts: each chunk counts its keys
-of each group, an exclusive scan of the counts says where each chunk writes to each group, and each
-chunk writes the positions of its keys. For many groups, sorting.pyx finds the positions.
+The positions are found as in scatter.pyx, with groups instead of parts: each chunk counts its keys
+of each group, an exclusive scan of the counts says where each chunk writes to in each group, and
+each chunk writes the positions of its keys. For many groups, sorting.pyx finds the positions.
 """
 cimport numpy as cnp
 from libc.string cimport memset
@@ -53,7 +53,7 @@ def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, i
 
 cdef class WritePositions(Job):
     """Two passes over chunks of the inverse, in rounds, so that signals are handled in time. The
-    first counts the keys of each group, the second writes their positions."""
+    first pass counts the keys of each group, the second pass writes their positions."""
     cdef const Py_ssize_t[::1] inverse
     cdef Py_ssize_t groups
     cdef Py_ssize_t rounds

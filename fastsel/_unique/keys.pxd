@@ -148,9 +148,9 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
 cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_ssize_t n,
                                 uint64_t *words) noexcept nogil:
     """Load n words, and make them canonical. Few arrays of floats have -0.0 or NaN, so all words
-    are first tested, without a branch, and change only if the test finds -0.0 or NaN. The test looks
-    at the bit above the significant bits: it is set if magnitude - 1 borrows from it in a negative
-    word (-0.0), or magnitude + gap carries into it (NaN)."""
+    are first tested, without a branch, and change only if the test finds -0.0 or NaN. The test
+    reads the bit above the significant bits: the bit is set if magnitude - 1 borrows from it in a
+    negative word (-0.0), or magnitude + gap carries into it (NaN)."""
     cdef uint64_t magnitude, gap = rule.significant - rule.limit, beyond = 0
     cdef wide_t[64] copy
     cdef Py_ssize_t start = 0, j, m

@@ -1,5 +1,5 @@
-"""Items and rows -> canonical keys, if they cannot become canonical when they are loaded and are
-not canonical in memory; and items -> ordered keys.
+"""Items and rows -> canonical keys, for keys that are not canonical in memory and cannot become
+canonical when they are loaded; and items -> ordered keys.
 
 A key consists of fields: the halves of a complex number, the items of a row. Each field follows the
 rule of its dtype.
@@ -18,7 +18,7 @@ from fastsel._unique.ordered_keys cimport ordered_key_of
 cnp.import_array()
 
 ctypedef enum field_kind:
-    RAW = 0       # bytes, which stay
+    RAW = 0       # bytes, which are canonical
     WORD = 1      # 1, 2, 4 or 8 bytes, with a rule
     EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
     QUAD = 3      # IEEE quad precision: the rule applies to its upper half
@@ -86,7 +86,7 @@ cdef class CheckWords(Job):
     cdef const char *words
     cdef Py_ssize_t width
     cdef rule_t rule
-    cdef uint8_t[::1] noncanonical       # of each chunk: is a word not canonical?
+    cdef uint8_t[::1] noncanonical    # by chunk: 1 if a word is not canonical
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
@@ -108,7 +108,7 @@ cdef class CheckWords(Job):
 
 
 cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
-                           any_t nan) noexcept nogil:
+                                  any_t nan) noexcept nogil:
     """Is one of n words not canonical, or a nan that equals no item?"""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
@@ -280,7 +280,7 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
 
 
 cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:
-    cdef uint64_t[2] half  # the lower, the upper
+    cdef uint64_t[2] half  # the lower half, then the upper half
     memcpy(half, source, 16)
     # For the rule, the lower half counts as one bit.
     cdef uint64_t magnitude = (half[1] | (half[0] != 0)) & rule.significant

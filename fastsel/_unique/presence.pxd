@@ -10,7 +10,7 @@ ctypedef struct range_t:
     uint64_t[3] order_map       # sign, negative, minimum: makes ordered keys
     uint64_t base               # the ordered key of entry 0
     uint64_t base_word          # the word of base
-    uint64_t mask               # number of entries minus 1; the number is a power of two
+    uint64_t mask               # number of entries, a power of two, minus 1
     Py_ssize_t blocks           # blocks of 64 entries, at least one
     bint is_integer             # every word is canonical, and words are in integer order
 

@@ -1,8 +1,8 @@
 """Which words of a narrow range occur, by direct addressing: each word has an entry in a table.
 
-Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise it is a
-byte, and a bitmask gets a bit for each key that is the first of its group in its chunk. At the end
-the tables are merged. The entries, and so the distinct values, are in ascending order.
+Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise an entry
+is a byte, and a bitmask gets a bit for each key that is the first key of its group in its chunk. At
+the end the tables are merged. The entries, and so the distinct values, are in ascending order.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -24,8 +24,8 @@ cdef class Presence(Job):
     def __init__(self, keys not None, tuple value_range not None, bint with_first_positions,
                  bint counted, int threads):
         """keys is a Keys of at least one key; the keys are words. value_range is (base, bits): each
-        of the 2^bits ordered keys from base on has an entry. with_first_positions: find first
-        occurrences, too."""
+        of the 2^bits ordered keys from base on has an entry. With with_first_positions, first
+        occurrences are found, too."""
         cdef range_t *r = &self.value_range
         cdef Py_ssize_t size
         set_keys(&self.keys, keys, (0, 1))
@@ -39,7 +39,8 @@ cdef class Presence(Job):
         r.is_integer = is_identity(&self.keys.rule) and r.order_map[1] == 0
         self.key_blocks, self.entries = blocks_of(size), r.blocks * 64
         self.chunks = max(1, min(self.key_blocks, threads))
-        if not with_first_positions:  # a table of bits pays if its chunk has half its bytes
+        # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
+        if not with_first_positions:
             self.chunks = max(1, min(self.chunks, 16 * size * self.keys.width // self.entries))
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * self.keys.width)
         self.key_chunks = chunk_count(
@@ -166,7 +167,8 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
 
 cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
                            bint with_first_positions) noexcept nogil:
-    """Note for each byte, before it becomes canonical, if the table has its word."""
+    """Write to `seen`, for each value of a byte that is not canonical yet, whether the table has
+    its word."""
     cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
@@ -207,7 +209,7 @@ cdef class MergeTables(EntryPass):
         self.presence.offsets[k] = level.count(&bits[start], blocks)
 
 
-# ---- ascending values alone -------------------------------------------------------------
+# ---- only the ascending values ----------------------------------------------------------
 
 
 cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads):

@@ -52,8 +52,8 @@ cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
 cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
                             Py_ssize_t first, char *out) noexcept nogil:
     """Copy `drawn` of `size` > 0 keys to out. Their positions are multiples of the golden ratio,
-    from multiple `first` on, so that no period in the keys goes unnoticed. Returns how many of
-    these keys differ from the next key."""
+    modulo the size, from multiple `first` on, so that the sample is fair even if keys are periodic.
+    Returns how many of these keys differ from the next key."""
     cdef Py_ssize_t changes = 0, position, j
     cdef const char *key
     for j in range(drawn):

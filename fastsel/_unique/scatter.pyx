@@ -1,14 +1,13 @@
 """The scatter: keys are written to parts, stably, in two passes over chunks of the keys.
 
 Pass 1 counts the keys of each part in each chunk. An exclusive scan of the counts says where each
-chunk writes to each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
-Scatter chooses the part of a key: by its hash, or by quantiles of a sample
-(sorting.pyx).
+chunk writes to in each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
+Scatter chooses the part of a key: by its hash, or by quantiles of a sample (sorting.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
 if another thread writes to the keys meanwhile. The bytes also lead back from the entries of the
-parts to the keys: in the order of the keys, each key takes the next entry of its part. So results
-are read as one stream per part, and written as one stream (`read_back`).
+parts to the keys: in the order of the keys, the entry of each key is the next entry of its part. So
+results are read as one stream per part, and written as one stream (`read_back`).
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -54,8 +53,8 @@ cdef class Scatter:
 
 
 cdef class ScatterByHash(Scatter):
-    """A part has the words of a range of hashes. Keys that equal no other may all have the same
-    hash, so they go to all parts in turn."""
+    """A part has the words of a range of hashes. Keys that equal no other key may all have the same
+    hash, so they are distributed evenly over all parts."""
     def __init__(self, keys not None, tuple seeds not None, uint8_t[::1] part_of, bint positions,
                  int threads):
         set_keys(&self.keys, keys, seeds)

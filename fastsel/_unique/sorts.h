@@ -1,5 +1,5 @@
-/* NumPy's sort of contiguous unsigned integers, by its C API without the GIL: a worker thread
-   cannot acquire the GIL if there is no memory for its thread state. */
+/* NumPy's sort of contiguous unsigned integers, by NumPy's C API, without the GIL: a thread of a
+   region could not acquire the GIL if there were no memory for its thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 

@@ -4,8 +4,8 @@ in the cache.
 A chunk table is filled in rounds, so that signals are handled in time. Then adjacent tables are
 merged in pairs, the later table into the earlier one; then the merged tables are merged in pairs,
 and so on. So threads share the work, and the groups of the last table are in order of first
-occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish` replaces
-them by the final ids; before that, the caller may order the groups.
+occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish`
+replaces them by the final ids; before that, the caller may order the groups.
 
 If only first occurrences are wanted, a filter has the recent keys; a key in the filter needs no
 lookup.
@@ -320,8 +320,8 @@ cdef class MergePairs(TablePass):
 
 cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *table, Py_ssize_t g,
                             Py_ssize_t *merged) noexcept nogil:
-    """Merge a batch of groups, from group g on, into the table `whole`, and write their ids there to
-    `merged`. Returns a status."""
+    """Merge a batch of groups, from group g on, into the table `whole`. Write their ids in this
+    table to `merged`. Returns a status."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
