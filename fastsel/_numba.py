@@ -1,8 +1,9 @@
 """fastsel's functions in code that numba compiles, by numba's public interface.
 
 numba itself calls `register`, through its entry point for extensions. Each call switches from
-compiled code to Python (``numba.objmode``), which takes the GIL, and a microsecond more than a call
-from Python. The compiler refuses all other calls of fastsel, and lists the calls that it accepts.
+compiled code to Python (``numba.objmode``), which acquires the GIL; this takes a microsecond more
+than a call from Python. The compiler refuses all other calls of fastsel, and lists the calls that
+it accepts.
 """
 
 import functools

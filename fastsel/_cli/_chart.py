@@ -22,12 +22,12 @@ MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62
 STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
-NO_LOSS = 0.995  # from this ratio on, 1.0x is written
+NO_LOSS = 0.995  # from this ratio on, the chart shows 1.0x
 DEEPEST_RED, DEEPEST_BLUE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def check_chart_file(path: Path) -> None:
-    """Raise BadInputError if no chart could be drawn to this file, before a long run."""
+    """Raise BadInputError if no chart can be drawn to this file. Called before a long run."""
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")
     if find_spec("matplotlib") is None:

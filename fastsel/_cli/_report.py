@@ -26,10 +26,11 @@ from fastsel._cli._table import aligned, counted, duration
 from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
-# NumPy's functions are timed for this long, and then for this share of the time since the start.
+# NumPy's functions are timed for ALLOWANCE nanoseconds, and then for MAX_SHARE of the time since
+# the start.
 ALLOWANCE = 2_000_000_000  # nanoseconds
 MAX_SHARE = 0.1
-# Samples of a kind of calls have SAMPLED_PART of its items, and there are at least MIN_SAMPLES.
+# A kind of calls is sampled until there are MIN_SAMPLES samples, with SAMPLED_PART of its items.
 SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
 # One more sample may take PART_OF_REST of the remaining time; the first one may take all of it.
 PART_OF_REST = 1 / 4
@@ -41,7 +42,7 @@ CAUTION = 1.5
 # have at most MAX_KINDS kinds.
 SMALL_ITEMS = 512
 MAX_KINDS = 256
-# A second call with objects of these types has no effect; methods of others may do anything.
+# A second call with objects of these types has no effect; methods of other types may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
@@ -103,10 +104,10 @@ class Report:
         self.process = os.getpid()
         self.lock = threading.Lock()
         self.threads: set[int] = set()  # the threads that have called
-        self.inside = threading.local()  # its `side`, numpy or fastsel, during a call
+        self.inside = threading.local()  # during a call, its `side` is "numpy" or "fastsel"
         self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
         _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
-        _patch.COUNT_SMALL = lambda a, most: None  # its calls would not be counted
+        _patch.COUNT_SMALL = lambda a, max_items: None  # its calls would not be counted
         self.start = perf_counter_ns()
 
     def counting(self, record: Record) -> Callable[..., Any]:
@@ -114,7 +115,8 @@ class Report:
         inside, function, array = self.inside, record.function, record.array
 
         def count(*args, **kwargs):
-            # A function may call another one, on the same side. The program did not call that one.
+            # A function may call another function, on the same side. This call is not counted,
+            # because it is not a call of the program.
             if side := getattr(inside, "side", None):
                 return (function if side == "fastsel" else record.numpy)(*args, **kwargs)
             items = number_of_items(args[array])
@@ -203,7 +205,7 @@ class Report:
             )
 
     def counting_time(self, calls: int) -> float:
-        """About how many nanoseconds counting these calls took."""
+        """An estimate of the nanoseconds that counting these calls took."""
         record = Record("flatnonzero", lambda a: None)
         count = self.counting(record)
         record.calls_like((b"",), {}, 0).sampled = 1 << 60  # no sample is needed
@@ -297,7 +299,8 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
 
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
-    """About the nanoseconds of NumPy's function, from calls with the first rows of its arrays."""
+    """An estimate of the nanoseconds of NumPy's function, from calls with the first rows of its
+    arrays."""
     if items <= PROBE_ITEMS:
         return 0
     some, expected = PROBE_ITEMS, 0.0

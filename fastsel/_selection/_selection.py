@@ -215,27 +215,31 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         library = _gate.library(a, mask)
         if not _gate.is_numpy(library):
             return library.boolean_mask(a, mask)
-    given = _boolean(mask)
-    array, selects = _gate.plain(a), _gate.plain(given)
+    bool_mask = _boolean(mask)
+    array, array_mask = _gate.plain(a), _gate.plain(bool_mask)
     if (
         array is None
-        or selects is None
+        or array_mask is None
         or array.size <= _gate.TINY_ITEMS
-        or selects.dtype != bool
-        or selects.ndim == 0
-        or selects.shape != array.shape[: selects.ndim]
+        or array_mask.dtype != bool
+        or array_mask.ndim == 0
+        or array_mask.shape != array.shape[: array_mask.ndim]
     ):
         indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
-        return (a if indexed else np.asarray(a))[_for_numpy(given)]
-    order = _memory_order(array, selects.ndim)
-    in_order = order == [*range(array.ndim)]
+        return (a if indexed else np.asarray(a))[_for_numpy(bool_mask)]
+    order = _memory_order(array, array_mask.ndim)
+    is_in_memory_order = order == [*range(array.ndim)]
     result = _compress(
-        selects, array if in_order else array.transpose(order), 0, selects.ndim, None
+        array_mask,
+        array if is_in_memory_order else array.transpose(order),
+        0,
+        array_mask.ndim,
+        None,
     )
     if result is None:
-        return array[_for_numpy(selects)]
-    if not in_order:
-        result = result.transpose(np.argsort(order[selects.ndim - 1 :]))
+        return array[_for_numpy(array_mask)]
+    if not is_in_memory_order:
+        result = result.transpose(np.argsort(order[array_mask.ndim - 1 :]))
     return result
 
 
@@ -244,9 +248,9 @@ def _tiny(array, mask):
 
 
 def _for_numpy(mask, *others):
-    """The mask to pass to NumPy: a copy, unless it is tiny, or one of `others` overrides NumPy's
-    functions. NumPy reads a mask twice, without the GIL: if another thread or process writes to the
-    mask in between, NumPy would read or write out of bounds."""
+    """The mask to pass to NumPy. It is copied, unless it is tiny, or one of `others` overrides
+    NumPy's functions: NumPy reads a mask twice, without the GIL, and if another thread or process
+    wrote to the mask in between, NumPy would read or write out of bounds."""
     plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
     if plain is None or _gate.tiny(plain) or any(map(_gate.overrides, others)):
         return mask
@@ -308,15 +312,15 @@ def _compress(mask, array, first, stop, out):
     shape = (*array.shape[:first], selects.total, *array.shape[stop:])
     if out is None:
         out = results.empty(shape, array.dtype)
-    elif not _writable_as_is(out, shape, array, mask):
+    elif not _kernel_can_write(out, shape, array, mask):
         return None
     if out.size:  # rows may have no items: then there is nothing to write
         items.compress(array, first, stop, selects, out, threads)
     return out
 
 
-def _writable_as_is(out, shape, *inputs):
-    """Can a kernel write the result straight into `out`?"""
+def _kernel_can_write(out, shape, *inputs):
+    """Can a kernel write the result to `out` itself?"""
     return (
         type(out) is np.ndarray
         and out.shape == shape

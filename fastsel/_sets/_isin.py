@@ -1,4 +1,4 @@
-"""isin: signature, docstring, and who serves a call: fastsel or NumPy."""
+"""isin: signature, docstring, and the choice whether fastsel or NumPy serves a call."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def _serves(kind, element, test_elements):
 
 
 def among(items, tests, invert):
-    """Which items, or slices along axis 0, are among the tests, or are not; None if NumPy serves
-    the call."""
+    """Which items, or slices along axis 0, are among the tests; with `invert`, which are not. None
+    if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
     found = _membership.converted(items, tests)
@@ -130,5 +130,5 @@ def among(items, tests, invert):
 
 
 def check_truth(flag):
-    """Raise the error of a flag that has no truth value, even if the flag changes nothing."""
+    """Raise the error of a flag that has no truth value, for flags that are not used otherwise."""
     bool(flag)

@@ -343,7 +343,7 @@ def setxor1d(
 
 
 def _nan_of(items):
-    """The NaN among the distinct items: one, or none."""
+    """The distinct NaN among the items: one, or none."""
     is_nan = _dtypes.is_nan(items)
     if items.dtype.kind == "c" or items.size == 0:
         return unique(_slices.compress(is_nan, items))
@@ -352,8 +352,8 @@ def _nan_of(items):
 
 
 def _plain(ar1, ar2, axis):
-    """The arrays, flat, or with their slices along axis 0; None if the class of one needs NumPy or
-    its own library."""
+    """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if an
+    array is of a class that NumPy or another library serves."""
     arrays = ar1, ar2
     if any(map(_gate.overrides, arrays)):
         return None
@@ -370,7 +370,7 @@ def _plain(ar1, ar2, axis):
 
 
 def _together(ar1, ar2, axis):
-    """The arrays, as from _plain, in their common dtype; None if NumPy serves the call."""
+    """The arrays that _plain returns, in their common dtype; None if NumPy serves the call."""
     arrays = _plain(ar1, ar2, axis)
     if arrays is None:
         return None
@@ -380,7 +380,8 @@ def _together(ar1, ar2, axis):
     if axis is None and not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)
-    inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")  # if large
+    # int64 and uint64 have the common dtype float64, which is not exact for large integers.
+    inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")
     if axis is None and inexact:
         return None
     return [array.astype(common, copy=False) for array in arrays]

@@ -1,5 +1,5 @@
 """Ascending order, for unique. The kernel of sorting.pyx sorts numbers of 4 and 8 bytes, and items
-that can be read as rows of numbers; NumPy sorts all others."""
+that can be read as rows of numbers; NumPy sorts all other items."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def items_of(words, flat, index):
 
 
 def sort(values):
-    """Distinct values, sorted; several NaN may come last, each with its own bits. None for values
-    that argsort puts into order faster."""
+    """Sort distinct values. There may be several NaN, which come last, each with its own bits.
+    Returns None for values for which argsort takes less time."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
     native = _native(values)
@@ -37,8 +37,8 @@ def sort(values):
 
 
 def argsort(values, with_ranks):
-    """(order, ranks): the permutation that sorts distinct values or rows, and its inverse, or None
-    if it is not wanted. NaN come last, in their given order."""
+    """(order, ranks): the permutation that sorts distinct values or rows; and its inverse, or None
+    without with_ranks. NaN come last, and keep their order."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
@@ -83,7 +83,7 @@ def positions(values):
 
 
 def _sorted(values, wanted, merged=False):
-    """`sorted_groups` of numbers; each number is a group of its own unless merged."""
+    """`sorted_groups` of numbers. Each number is a group of its own, unless `merged`."""
     keys, seeds, threads = _for_sort(values)
     return sorted_groups(keys, seeds, *wanted, merged, threads)
 
@@ -150,7 +150,7 @@ def _order_by_columns(values):
 
 def _columns(values):
     """The items of each row, string or complex number, as numbers in the same order; None for
-    dtypes without them."""
+    dtypes whose items have no such numbers."""
     if values.ndim > 1:
         columns = values.reshape(len(values), -1)
     elif values.dtype.kind == "c":
@@ -171,15 +171,16 @@ def _columns(values):
 
 
 def _eights(rows):
-    """Rows of bytes as rows of words of eight bytes, the first byte highest, padded with 0."""
+    """Rows of bytes as rows of words of eight bytes, padded with 0. The first byte of a word is the
+    most significant byte."""
     words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
     words[:, : rows.shape[1]] = rows
     return words.view(">u8").astype(np.uint64)
 
 
 def _packed(columns, rows, groups, start):
-    """(words, stop): for each of these rows, a word of the columns from start to stop - 1, up to
-    the last column that fits. The first column has the highest bits, below the row's group.
+    """(words, stop): for each of these rows, a word that packs the row's group, then the columns
+    from start to stop - 1, as many as fit. Earlier columns have higher bits.
     """
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
@@ -206,14 +207,15 @@ def _order_of_objects(values):
     words = strings.pack_leading_characters(objects, threads) if len(objects) else None
     if words is not None:
         order = argsort(words, False)[0]
-        in_order = words[order]
+        sorted_words = words[order]
         same = np.zeros(len(order) + 1, bool)
-        same[1:-1] = in_order[1:] == in_order[:-1]
+        same[1:-1] = sorted_words[1:] == sorted_words[:-1]
         tied = _numpy.flatnonzero(same[1:] | same[:-1])
-        some = order[tied]
-        order[tied] = some[_python_order(objects[some])]
+        tied_order = order[tied]
+        order[tied] = tied_order[_python_order(objects[tied_order])]
         return order
-    is_nan = objects != objects  # as objects: missing strings of StringDType equal themselves
+    # Compare objects: missing strings of StringDType would equal themselves.
+    is_nan = objects != objects
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
 

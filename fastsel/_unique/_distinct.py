@@ -236,8 +236,8 @@ def unique_values(x, /):
 
 
 def rows_of(array, axis):
-    """The items, flat, or the slices, along axis 0; None if NumPy serves the call: an axis that is
-    not an integer in range, or empty slices.
+    """The flattened items or, with an axis, the array with its slices along axis 0. Returns None if
+    NumPy serves the call: if the axis is not an integer in range, or if slices are empty.
     """
     if axis is None:
         return array.ravel()
@@ -264,7 +264,7 @@ def of_rows(rows, wanted, equal_nan, sorted):
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
-        rows = np.require(rows, requirements="CA")  # given an axis, it may have any strides
+        rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
     if sorted and not any(wanted) and rows.ndim == 1 and not _plan.FORCED.get():
@@ -281,9 +281,9 @@ def of_rows(rows, wanted, equal_nan, sorted):
 
 
 def _beside_nan(rows, wanted, equal_nan):
-    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. The
-    remaining items are sorted alone, and NaN follow them: a sort takes longer for many equal
-    keys."""
+    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. Only
+    the remaining items are sorted, and NaN follow them: a sort takes longer if many keys are
+    equal."""
     if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
         return None
     is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)
@@ -302,7 +302,7 @@ def _beside_nan(rows, wanted, equal_nan):
 
 def _small(ar, wanted, equal_nan, sorted):
     """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted;
-    None if the kernel does not serve the dtype, or another algorithm serves the keys better."""
+    None if the kernel does not serve the dtype, or another algorithm takes less time."""
     rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
     if rules is None or _plan.FORCED.get():
         return None
@@ -340,9 +340,8 @@ def _with_smallest_nan(found, flat):
 
 
 def _is_ours(array, sorted):
-    """Does the rest of `unique` serve this array? It serves an ndarray. For a subclass it puts
-    NumPy's answer into order of first occurrence, except for masked arrays, whose mask it would
-    change."""
+    """Does fastsel serve this array? It serves an ndarray. For a subclass, it only puts NumPy's
+    answer into order of first occurrence, but not for masked arrays, whose mask would change."""
     if type(array) is np.ndarray:
         return True
     return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)

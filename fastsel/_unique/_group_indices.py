@@ -1,4 +1,4 @@
-"""group_indices: signature, docstring, and the one call down."""
+"""group_indices: signature, docstring, and the choice of how the positions are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From groups, in the order in which an algorithm finds them, to the outputs of unique."""
+"""Groups, in the order in which an algorithm finds them -> the outputs of unique."""
 
 from typing import NamedTuple
 
@@ -43,19 +43,20 @@ def arranged(groups, wanted, sorted):
             order, ranks = _ascending.argsort(values, wanted.inverse)
     if wanted.grouped:
         indices, offsets = groups.indices_and_offsets(ranks)
-        return Found(_in_order(values, order), None, None, None, indices, offsets)
+        return Found(_reordered(values, order), None, None, None, indices, offsets)
     if wanted.inverse or wanted.counts:
         inverse, counts = groups.inverse_and_counts(ranks)
     return Found(
-        _in_order(values, order),
-        _in_order(index, order) if wanted.index else None,
+        _reordered(values, order),
+        _reordered(index, order) if wanted.index else None,
         inverse if wanted.inverse else None,
-        _in_order(counts, order) if wanted.counts else None,
+        _reordered(counts, order) if wanted.counts else None,
     )
 
 
-def _in_order(output, order):
-    """An output in the order of the values: indices, a slice, or None if it is in order already."""
+def _reordered(output, order):
+    """An output in the order of the values. The order is an array of indices, a slice, or None if
+    the output is in order already."""
     if order is None:
         return output
     if isinstance(order, slice):

@@ -304,10 +304,12 @@ def _of_each_band(step, x, function, dtype):
 
 def _whole(x, graph, name, step, get, dtype, row_shape=()):
     """The results of `get`, called with the result of each band, as one dask array."""
-    own = f"{step}-{name}"
-    tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
+    output_name = f"{step}-{name}"
+    tasks = {
+        (output_name, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)
+    }
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
-    return output(graph, name, own, tasks, chunks, dtype)
+    return output(graph, name, output_name, tasks, chunks, dtype)
 
 
 def _itself(result):

@@ -100,7 +100,9 @@ def test_lookups_give_up_on_collisions():
 def test_partitions_give_up_on_collisions():
     cheap = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
     for tests, items in ((colliding(300, 16), cheap), (cheap, cheap)):
-        found = masks_by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
+        found = masks_by_partitions(
+            as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1
+        )
         assert (found is None) is (tests is not cheap)
 
 
