@@ -97,12 +97,12 @@ class Calls:
         spread, conditions = (
             (CONDITIONS, UNKNOWN_CONDITIONS) if few else (self.spread(), CONDITIONS)
         )
-        found = Range(elapsed + others / spread, elapsed + others * spread)
+        estimate = Range(elapsed + others / spread, elapsed + others * spread)
         # If other programs keep the CPUs busy, a sample also waits for them.
         if HAS_THREAD_TIME:
             on_cpu = sum(sample.on_cpu for sample in self.samples)
-            found = found._replace(low=found.low * min(on_cpu / elapsed, 1))
-        return found.widened(conditions)
+            estimate = estimate._replace(low=estimate.low * min(on_cpu / elapsed, 1))
+        return estimate.widened(conditions)
 
     def spread(self) -> float:
         """The factor by which the mean of the calls without a sample may differ."""
@@ -115,14 +115,14 @@ def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
     """(estimate, unknown). The estimate is NumPy's time for all calls of the kinds that have
     samples, or None if no kind has samples; `unknown` is the nanoseconds of the calls of the other
     kinds, with fastsel."""
-    found, unknown = None, 0
+    total, unknown = None, 0
     for calls in kinds:
         estimate = calls.numpy_time()
         if estimate is None:
             unknown += calls.spent
         else:
-            found = estimate if found is None else found.plus(estimate)
-    return found, unknown
+            total = estimate if total is None else total.plus(estimate)
+    return total, unknown
 
 
 def of_program(seconds: float, spent: float, numpy: Range, unknown: float) -> Range | None:

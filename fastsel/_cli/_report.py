@@ -221,12 +221,12 @@ def verdict(
     called: list[Record], estimates: dict[str, tuple[Range | None, int]], seconds: float
 ) -> Iterable[str]:
     """Whether replacing paid for the whole program, or why this is unknown."""
-    known = [found for found, _ in estimates.values() if found is not None]
+    ranges = [found for found, _ in estimates.values() if found is not None]
     spent = sum(record.spent for record in called)
     unknown = sum(nanoseconds for _, nanoseconds in estimates.values())
     whole = None
-    if known:
-        numpy = Range(sum(r.low for r in known) / 1e9, sum(r.high for r in known) / 1e9)
+    if ranges:
+        numpy = Range(sum(r.low for r in ranges) / 1e9, sum(r.high for r in ranges) / 1e9)
         whole = of_program(seconds, (spent - unknown) / 1e9, numpy, unknown / 1e9)
     if whole and not (ratio := whole.over(seconds)).is_wide():
         yield (
@@ -243,13 +243,13 @@ def verdict(
                 yield f"not timed with NumPy: {record.name}, {duration(nanoseconds / 1e9)}{reason}"
 
 
-def texts_of(record: Record, found: Range | None, unknown: int) -> tuple[str, ...]:
+def texts_of(record: Record, numpy_time: Range | None, unknown: int) -> tuple[str, ...]:
     """A row of the table."""
     estimate = ("no estimate", "-")
-    known = record.spent - unknown
-    if found is not None and not found.is_wide() and unknown <= known:
+    sampled_time = record.spent - unknown
+    if numpy_time is not None and not numpy_time.is_wide() and unknown <= sampled_time:
         # Kinds of calls for which NumPy's time is unknown get the ratio of the other kinds.
-        ratio = found.over(known)
+        ratio = numpy_time.over(sampled_time)
         estimate = (duration_range(ratio.over(1e9 / record.spent)), ratio_range(ratio))
     counts = (f"{record.calls:,}", f"{record.items:,}")
     return (record.name, *counts, duration(record.spent / 1e9), *estimate, str(record.samples))
@@ -293,9 +293,9 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
     """The nanoseconds of a call of NumPy's function: elapsed, and of the thread on a CPU."""
     start, on_cpu = perf_counter_ns(), thread_time_ns()
     result = record.numpy(*args, **kwargs)
-    found = perf_counter_ns() - start, thread_time_ns() - on_cpu
+    times = perf_counter_ns() - start, thread_time_ns() - on_cpu
     del result  # not timed
-    return found
+    return times
 
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:

@@ -99,16 +99,16 @@ def _index(items, tests):
         return np.zeros(len(items), np.intp)
     if "O" in (items.dtype.kind, tests.dtype.kind):
         return _of_objects(items, tests)
-    found = _membership.converted(items, tests)
-    if found is None:
+    cast = _membership.converted(items, tests)
+    if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
             return np.full(len(items), -1)
         both = np.result_type(items, tests)
         return _index_of_dtype(items.astype(both, copy=False), tests.astype(both, copy=False))
-    tests, same = found
-    if same is None:
+    tests, mask = cast
+    if mask is None:
         return _index_of_dtype(items, tests)
-    positions = _numpy.flatnonzero(same)
+    positions = _numpy.flatnonzero(mask)
     if len(positions) == 0:
         return np.full(len(items), -1)
     index = _index_of_dtype(items, tests[positions])
@@ -132,15 +132,15 @@ def _index_of_dtype(items, tests):
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.index_in_few(items, tests, rule, threads)
     if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:
-        found = index_of_small(items, tests, rule, _keys.SEEDS)
-        if found is not None:
-            return found
-    found = None
+        index = index_of_small(items, tests, rule, _keys.SEEDS)
+        if index is not None:
+            return index
+    index = None
     if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_TESTS:
         keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
         if keys[0] is not None:
-            found = _by_keys(*keys, forced)
-    return _by_unique(items, tests) if found is None else found
+            index = _by_keys(*keys, forced)
+    return _by_unique(items, tests) if index is None else index
 
 
 def _by_keys(items, tests, forced):
@@ -148,24 +148,24 @@ def _by_keys(items, tests, forced):
     probes."""
     if forced in (None, "dense"):
         arguments = _membership.range_of(items, tests, positions=True)
-        found = arguments and look_up_in_range(*arguments, True, False)
-        if found is not None:
-            return found
+        index = arguments and look_up_in_range(*arguments, True, False)
+        if index is not None:
+            return index
     if forced not in (None, "tables", "partitions"):
         return None
     swapped = items.size < tests.size
     table, others = (items, tests) if swapped else (tests, items)
     algorithm, expected, threads = _membership.hashing(others, table, forced)
-    found = None
+    index = None
     if algorithm == "tables":
         tables = _membership.table_of(table, expected, inverse=swapped, group_ids=True)
         if tables.find():
-            found = _by_table(tables, others, swapped, threads)
-    if found is None:
+            index = _by_table(tables, others, swapped, threads)
+    if index is None:
         if swapped:
             _, expected, _ = _membership.hashing(items, tests, forced)
-        found = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
-    return found
+        index = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
+    return index
 
 
 def _by_table(tables, others, swapped, threads):
@@ -199,5 +199,5 @@ def _by_unique(items, tests):
     _, index, inverse = unique(
         np.concatenate((tests, items)), True, True, axis=axis, equal_nan=False, sorted=False
     )
-    found = index[inverse[len(tests) :]]
-    return np.where(found < len(tests), found, -1)
+    first = index[inverse[len(tests) :]]
+    return np.where(first < len(tests), first, -1)

@@ -93,9 +93,9 @@ def isin(
             return among(*_slices.along(axis, element, test_elements), bool(invert))
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
             check_truth(assume_unique)
-            found = among(element.ravel(), test_elements.ravel(), bool(invert))
-            if found is not None:
-                return found.reshape(element.shape)
+            mask = among(element.ravel(), test_elements.ravel(), bool(invert))
+            if mask is not None:
+                return mask.reshape(element.shape)
     arguments = _gate.given(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
@@ -117,16 +117,16 @@ def among(items, tests, invert):
     if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
-    found = _membership.converted(items, tests)
-    if found is None and items.ndim > 1:
+    cast = _membership.converted(items, tests)
+    if cast is None and items.ndim > 1:
         common = np.result_type(items, tests)
-        items, found = items.astype(common), (tests.astype(common), None)
-    if found is None:
+        items, cast = items.astype(common), (tests.astype(common), None)
+    if cast is None:
         return None
-    tests, same = found
-    tests = tests if same is None else tests[same]
-    found = _membership.masks(items, tests, WantedMasks(True, False, invert))
-    return found and found[0]
+    tests, mask = cast
+    tests = tests if mask is None else tests[mask]
+    masks = _membership.masks(items, tests, WantedMasks(True, False, invert))
+    return masks and masks[0]
 
 
 def check_truth(flag):

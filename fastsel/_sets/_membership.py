@@ -95,18 +95,18 @@ def masks(first, second, wanted):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
     if rule and first.size + second.size <= _plan.SMALL_ITEMS:
-        found = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
-        if found is not None:
-            return found
+        result = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
+        if result is not None:
+            return result
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
         return _beside_nan(first, second, wanted)
-    keys, found = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
+    keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
-        found = _by_range(*keys, wanted)
-    if keys[0] is not None and found is None and forced in (None, "tables", "partitions"):
-        found = _by_hash(*keys, wanted, forced)
-    if found is not None:
-        return found
+        result = _by_range(*keys, wanted)
+    if keys[0] is not None and result is None and forced in (None, "tables", "partitions"):
+        result = _by_hash(*keys, wanted, forced)
+    if result is not None:
+        return result
     if are_items:
         return None if keys[0] is None else _by_comparison(first, second, wanted)
     inverse = unique(np.concatenate((first, second)), return_inverse=True, axis=0)[1]
@@ -134,12 +134,12 @@ def _beside_nan(first, second, wanted):
     """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
-    found = masks(*map(extract, numbers, arrays), wanted)
+    number_masks = masks(*map(extract, numbers, arrays), wanted)
     result = []
-    for is_number, mask in zip(numbers, found, strict=True):
+    for is_number, mask in zip(numbers, number_masks, strict=True):
         if mask is not None:
-            mask, some = np.full(is_number.size, wanted.invert), mask
-            mask[is_number] = some
+            mask, number_mask = np.full(is_number.size, wanted.invert), mask
+            mask[is_number] = number_mask
         result.append(mask)
     return tuple(result)
 
@@ -152,14 +152,14 @@ def _has_keys(dtype):
 
 def _by_range(first, second, wanted):
     """The masks for words of a narrow range; None for other keys."""
-    found = []
+    result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
         arguments = range_of(items, tests) if is_wanted else None
         mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
         if is_wanted and mask is None:
             return None
-        found.append(mask)
-    return tuple(found)
+        result.append(mask)
+    return tuple(result)
 
 
 def range_of(items, tests, positions=False):
@@ -194,14 +194,14 @@ def _by_hash(first, second, wanted, forced):
     of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
     algorithm, expected, threads = hashing(items, tests, forced)
     outputs = of_items, of_tests, wanted.invert, threads
-    found = None
+    result = None
     if algorithm == "tables":
         tables = table_of(tests, expected)
         if tables.find():
-            found = masks_by_table(tables, items, _keys.SEEDS, *outputs)
-    if found is None:
-        found = masks_by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
-    return found[::-1] if swapped and found else found
+            result = masks_by_table(tables, items, _keys.SEEDS, *outputs)
+    if result is None:
+        result = masks_by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
+    return result[::-1] if swapped and result else result
 
 
 def hashing(items, tests, forced):

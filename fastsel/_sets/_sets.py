@@ -129,22 +129,24 @@ def intersect1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _together(ar1, ar2, axis)
-    found = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
-    if found is None:
+    masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
+    if masks is None:
         arguments = _gate.given(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
     check_truth(assume_unique)
     if not return_indices:
-        return _distinct.along(_slices.unique(_slices.compress(found[0], both[0])), axis)
+        return _distinct.along(_slices.unique(_slices.compress(masks[0], both[0])), axis)
     (values, index1), (_, index2) = (
         _slices.unique(_slices.compress(mask, array), return_index=True)
-        for mask, array in zip(found, both, strict=True)
+        for mask, array in zip(masks, both, strict=True)
     )
-    found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
-    size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
-    values, *index = found if len(index1) == len(index2) else (output[:size] for output in found)
+    outputs = values, flatnonzero(masks[0])[index1], flatnonzero(masks[1])[index2]
+    if len(index1) != len(index2):  # another thread has written to the arrays
+        size = min(len(index1), len(index2))
+        outputs = [output[:size] for output in outputs]
+    values, *index = outputs
     return _distinct.along(values, axis), *index
 
 
@@ -255,13 +257,13 @@ def setdiff1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     arrays = _plain(ar1, ar2, axis)
-    found = arrays and among(*arrays, True)
-    if found is None:
+    mask = arrays and among(*arrays, True)
+    if mask is None:
         arguments = _gate.given(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
-    kept = _slices.compress(found, arrays[0])
-    del found
-    return _distinct.along(kept if assume_unique else _slices.unique(kept), axis)
+    selected = _slices.compress(mask, arrays[0])
+    del mask
+    return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
 
 
 @overload
@@ -325,18 +327,18 @@ def setxor1d(
     plain = axis is not None or all(_gate.plain(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not plain:
         both = None  # NumPy's result has the dtype of the array beside a Python number
-    found = both and _membership.masks(*both, WantedMasks(True, True, True))
-    if found is None:
+    masks = both and _membership.masks(*both, WantedMasks(True, True, True))
+    if masks is None:
         arguments = _gate.given(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
     nans = []
     if axis is None and both[0].dtype.kind not in "biuSU":
         nans = list(map(_nan_of, both))
     if sum(map(len, nans)):
-        found = [mask & ~_dtypes.is_nan(items) for mask, items in zip(found, both, strict=True)]
-    kept = np.concatenate(list(map(_slices.compress, found, both)))
-    del found
-    values = _slices.unique(kept)
+        masks = [mask & ~_dtypes.is_nan(items) for mask, items in zip(masks, both, strict=True)]
+    selected = np.concatenate(list(map(_slices.compress, masks, both)))
+    del masks
+    values = _slices.unique(selected)
     if nans:
         values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
     return _distinct.along(values, axis)
@@ -359,14 +361,14 @@ def _plain(ar1, ar2, axis):
         return None
     if axis is not None:
         return _slices.along(axis, *arrays)
-    found = []
+    flat_arrays = []
     for array in arrays:
         plain = _gate.plain(array)
         array = np.asanyarray(array) if plain is None else plain
         if type(array) is not np.ndarray:
             return None
-        found.append(array.ravel())
-    return found
+        flat_arrays.append(array.ravel())
+    return flat_arrays
 
 
 def _together(ar1, ar2, axis):

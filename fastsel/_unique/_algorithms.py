@@ -127,10 +127,10 @@ def by_presorted(search):
     """For keys that ascend or descend already: equal keys lie side by side."""
     keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
-    found = presorted(keys, threads)
-    if found is None:
+    runs = presorted(keys, threads)
+    if runs is None:
         return None
-    bits, direction = found
+    bits, direction = runs
     mask = bitmask.from_bits(bits, keys.width, threads)
     values, index = _at_bits(search, mask)
     return _Runs(values, index, direction, mask, keys.size, search.wanted)
@@ -162,10 +162,10 @@ def by_dense(search):
         values = ascending_values(keys, search.value_range, threads)
         return None if values is None else Groups(values.view(rows.dtype), None, direction=1)
     outputs = search.ascending, wanted.inverse, wanted.counts
-    found = dense(keys, search.value_range, *outputs, threads)
-    if found is None:
+    result = dense(keys, search.value_range, *outputs, threads)
+    if result is None:
         return None
-    first_occurrences, *extras = found
+    first_occurrences, *extras = result
     if search.ascending:
         return Groups(rows[first_occurrences], first_occurrences, *extras, direction=1)
     mask = bitmask.from_bits(first_occurrences, keys.width, threads)
@@ -179,12 +179,12 @@ def by_sorting(search):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
     if search.wanted.grouped:
-        found = sorted_positions(keys, _keys.SEEDS, threads)
-        return None if found is None else _Sorted(search.rows, *found)
-    found = sorted_groups(keys, _keys.SEEDS, *search.wanted, True, threads)
-    if found is None:
+        result = sorted_positions(keys, _keys.SEEDS, threads)
+        return None if result is None else _Sorted(search.rows, *result)
+    result = sorted_groups(keys, _keys.SEEDS, *search.wanted, True, threads)
+    if result is None:
         return None
-    words, index, *extras = found
+    words, index, *extras = result
     return Groups(_ascending.items_of(words, search.rows, index), index, *extras, direction=1)
 
 
@@ -253,9 +253,11 @@ def by_comparison(search):
             bits = keys.unequal.view(np.uint8)
             is_unequal = np.unpackbits(bits, bitorder="little", count=keys.size)
         out[:, width:] = (is_unequal * np.arange(1, keys.size + 1)).reshape(-1, 1).view(np.uint8)
-    found = iter(_numpy.unique(out.view(f"V{width + 8}").ravel(), True, *search.wanted[1:])[1:])
+    extra_outputs = iter(
+        _numpy.unique(out.view(f"V{width + 8}").ravel(), True, *search.wanted[1:])[1:]
+    )
     wanted = True, *search.wanted[1:]
-    index, inverse, counts = (next(found) if flag else None for flag in wanted)
+    index, inverse, counts = (next(extra_outputs) if flag else None for flag in wanted)
     order, ranks = _ascending.argsort(index, True)
     index = index[order]
     inverse, _ = Groups(None, None, inverse).inverse_and_counts(ranks)

@@ -45,9 +45,9 @@ def argsort(values, with_ranks):
     if values.dtype.kind in "OT":
         order = _order_of_objects(values)
     elif _by_kernel(values := _native(values)):
-        found = _sorted(values, (True, with_ranks, False))
-        if found is not None:
-            return found[1:3]
+        sorted_outputs = _sorted(values, (True, with_ranks, False))
+        if sorted_outputs is not None:
+            return sorted_outputs[1:3]
     elif values.size > _plan.TINY_ITEMS:
         order = _order_by_columns(values)
     if order is None:
@@ -78,8 +78,8 @@ def _by_kernel(values):
 def positions(values):
     """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
     for too many numbers."""
-    found = sorted_positions(*_for_sort(values))
-    return found and found[1:]
+    result = sorted_positions(*_for_sort(values))
+    return result and result[1:]
 
 
 def _sorted(values, wanted, merged=False):
@@ -131,14 +131,14 @@ def _order_by_columns(values):
     while True:
         rows = slice(None) if order is None else order[tied]
         words, column = _packed(columns, rows, groups, column)
-        found = argsort(words, False)[0]
+        word_order = argsort(words, False)[0]
         if order is None:
-            order = found
+            order = word_order
         else:
-            order[tied] = rows[found]
+            order[tied] = rows[word_order]
         if column == columns.shape[1]:
             return order
-        words = words[found]
+        words = words[word_order]
         is_first = np.ones(len(words) + 1, bool)
         is_first[1:-1] = words[1:] != words[:-1]
         is_tied = ~(is_first[1:] & is_first[:-1])
@@ -193,8 +193,8 @@ def _packed(columns, rows, groups, start):
         if bits + more > 64 and stop > start:
             return words, stop
         if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
-            found, _, keys, _ = _sorted(keys, (False, True, False), True)
-            more = (len(found) - 1).bit_length()
+            distinct_keys, _, keys, _ = _sorted(keys, (False, True, False), True)
+            more = (len(distinct_keys) - 1).bit_length()
             keys = keys.astype(np.uint64)
         words, bits = keys if words is None else words << np.uint64(more) | keys, bits + more
     return words, columns.shape[1]

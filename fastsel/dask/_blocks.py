@@ -162,11 +162,11 @@ def locations(x, name):
     unknown, the key of the task that computes it."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
-        known = {
+        known_locations = {
             block: Location(tuple(s[k] for s, k in zip(starts, block, strict=True)), x.shape)
             for block in np.ndindex(x.numblocks)
         }
-        return known, {}
+        return known_locations, {}
     graph, sizes_of_axes = {}, []
     for axis, sizes in enumerate(x.chunks):
         keys = [(f"size-{name}", axis, k) for k in range(len(sizes))]
@@ -174,9 +174,11 @@ def locations(x, name):
             block = (0,) * axis + (k,) + (0,) * (x.ndim - axis - 1)
             graph[key] = (functools.partial(_length, axis), (x.name, *block))
         sizes_of_axes.append(keys)
-    found = {block: (f"location-{name}", *block) for block in np.ndindex(x.numblocks)}
-    graph |= {key: (functools.partial(_location, b), sizes_of_axes) for b, key in found.items()}
-    return found, graph
+    location_keys = {block: (f"location-{name}", *block) for block in np.ndindex(x.numblocks)}
+    graph |= {
+        key: (functools.partial(_location, b), sizes_of_axes) for b, key in location_keys.items()
+    }
+    return location_keys, graph
 
 
 def _length(axis, block):
@@ -221,9 +223,9 @@ class Unfused(Task):
     block_fusion = True
 
 
-def unfused(tasks, known):
-    """The tasks as Unfused; dask replaces arguments that are known keys by their results."""
-    nodes = convert_legacy_graph(tasks, known)
+def unfused(tasks, known_keys):
+    """The tasks as Unfused; dask replaces arguments that are among known_keys by their results."""
+    nodes = convert_legacy_graph(tasks, known_keys)
     return {
         key: Unfused(key, node.func, *node.args, **node.kwargs) if type(node) is Task else node
         for key, node in nodes.items()
@@ -232,8 +234,8 @@ def unfused(tasks, known):
 
 def layer(name, tasks, *sources):
     """A graph of these tasks, on top of dask arrays."""
-    known = {*tasks, *(key for source in sources for key in blocks(source).values())}
-    return HighLevelGraph.from_collections(name, unfused(tasks, known), dependencies=sources)
+    known_keys = {*tasks, *(key for source in sources for key in blocks(source).values())}
+    return HighLevelGraph.from_collections(name, unfused(tasks, known_keys), dependencies=sources)
 
 
 def output(graph, base, name, tasks, chunks, dtype):

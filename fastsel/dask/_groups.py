@@ -93,16 +93,16 @@ def merge(parts, rule):
     Merged for the inverse."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
     order = _first_ones_first(values, index, rule.smallest_nan)
-    found, first_indices, inverse = rule.unique(
+    merged_values, first_indices, inverse = rule.unique(
         values[order], return_index=True, return_inverse=True, sorted=False
     )
     new_numbers = np.empty_like(inverse)
     new_numbers[order] = inverse
     counts = None
     if rule.counts:
-        counts = np.zeros(len(found), np.intp)
+        counts = np.zeros(len(merged_values), np.intp)
         np.add.at(counts, new_numbers, joined([part.counts for part in parts]))
-    groups = Groups(found, index[order][first_indices], counts)
+    groups = Groups(merged_values, index[order][first_indices], counts)
     if not rule.inverse:
         return groups
     ends = np.cumsum([len(part.index) for part in parts])[:-1]

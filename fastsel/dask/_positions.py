@@ -276,8 +276,8 @@ def _checked_dtype(dtype, shape):
 
 def _nonzero_in_block(block, location, dtype):
     _positions.check_indices_fit(location.shape, dtype)
-    found = zip(fastsel.nonzero(block), location.start, strict=True)
-    return [(k + start if start else k).astype(dtype, copy=False) for k, start in found]
+    indices = zip(fastsel.nonzero(block), location.start, strict=True)
+    return [(k + start if start else k).astype(dtype, copy=False) for k, start in indices]
 
 
 def _flatnonzero_in_block(block, location, dtype):
@@ -287,9 +287,9 @@ def _flatnonzero_in_block(block, location, dtype):
 
 def _argwhere_in_block(block, location, dtype):
     _positions.check_indices_fit(location.shape, dtype)
-    found = fastsel.argwhere(block)
-    found += np.array(location.start, np.intp)
-    return found.astype(dtype, copy=False)
+    rows = fastsel.argwhere(block)
+    rows += np.array(location.start, np.intp)
+    return rows.astype(dtype, copy=False)
 
 
 def _of_each_band(step, x, function, dtype):

@@ -234,12 +234,12 @@ def _compress_block(block, mask, axis):
 
 def _as_mask(condition, size, axis):
     """A NumPy condition as a mask with the length of the axis."""
-    found = fastsel.flatnonzero(condition)
-    if len(found) and found[-1] >= size:
-        beyond = found[np.searchsorted(found, size)]
+    positions = fastsel.flatnonzero(condition)
+    if len(positions) and positions[-1] >= size:
+        beyond = positions[np.searchsorted(positions, size)]
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {size}")
     mask = np.zeros(size, bool)
-    mask[found] = True
+    mask[positions] = True
     return mask
 
 

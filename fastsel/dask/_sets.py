@@ -331,9 +331,9 @@ def _isin_of_slices(x, tests, axis, invert):
     rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
-    found = blocks(distinct)[(0,) * distinct.ndim]
+    tests_key = blocks(distinct)[(0,) * distinct.ndim]
     tasks = {
-        (name, block[0]): task(_isin_block, key, found, invert=invert, axis=0)
+        (name, block[0]): task(_isin_block, key, tests_key, invert=invert, axis=0)
         for block, key in blocks(rows).items()
     }
     graph = layer(name, tasks, rows, distinct)

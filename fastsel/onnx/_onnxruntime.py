@@ -143,8 +143,8 @@ def _rewrite(node, rank):
     """Replace a node by fastsel's operator. A Python operator has neither optional outputs nor
     optional attributes, and must not fail."""
     if node.op_type == "Unique":
-        given = {attribute.name: attribute.i for attribute in node.attribute}
-        axis, sorted = given.get("axis"), given.get("sorted", 1)
+        node_attributes = {attribute.name: attribute.i for attribute in node.attribute}
+        axis, sorted = node_attributes.get("axis"), node_attributes.get("sorted", 1)
         functions.check_attributes(axis, sorted, rank)
         names = [*node.output, "", "", ""][:4]
         del node.attribute[:], node.output[:]
