@@ -41,7 +41,7 @@ _DEFAULTS = {
 _ADAPTERS = {}
 
 
-def plain(a):
+def base_array(a):
     """`a` as a base-class ndarray, or None if the NumPy function has to see `a` itself."""
     if type(a) is np.ndarray:
         return a
@@ -154,7 +154,7 @@ def is_numpy(library):
     return library is np or library is _numpy
 
 
-def given(**arguments):
+def non_defaults(**arguments):
     """The arguments that differ from their defaults."""
     return {k: value for k, value in arguments.items() if value is not _DEFAULTS.get(k, False)}
 

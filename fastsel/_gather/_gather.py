@@ -109,7 +109,7 @@ def gather_nd(
     if not type(data) is type(indices) is np.ndarray:
         library = _gate.library(data, indices)
         if not _gate.is_numpy(library):
-            return library.gather_nd(data, indices, batch_dims, **_gate.given(out=out))
+            return library.gather_nd(data, indices, batch_dims, **_gate.non_defaults(out=out))
     data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)

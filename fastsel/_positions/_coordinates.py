@@ -111,7 +111,7 @@ def nonzero_coordinates(
     if type(x) is not np.ndarray and not _gate.is_numpy(library := _gate.library(x)):
         buffer = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
         buffer |= {"fill_value": fill_value or False, "dml_shape": dml_shape, "strict": strict}
-        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.given(**buffer))
+        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.non_defaults(**buffer))
     array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     n = _checked_n(n, array)

@@ -98,7 +98,7 @@ def first_nonzero(
     ):
         return index
     if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
-        return library.first_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return library.first_nonzero(a, **_gate.non_defaults(axis=axis, keepdims=keepdims))
     array = _gate.as_array("a", a)
     axes = checked_axes(axis, array.ndim)
     truth = _dtypes.truth(array.dtype)

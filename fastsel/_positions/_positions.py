@@ -83,7 +83,7 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("nonzero", a, dtype)
-    array = a if type(a) is np.ndarray else _gate.plain(a)
+    array = a if type(a) is np.ndarray else _gate.base_array(a)
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
@@ -134,7 +134,7 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
         return _nonzero_as("flatnonzero", a, dtype)
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
 
 
@@ -185,7 +185,7 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("argwhere", a, dtype)
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
     return _rows(array).T
@@ -257,9 +257,9 @@ def count_nonzero(
         and (count := small_positions.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
     ):
         return count
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     if array is None or type(keepdims) is not bool:
-        arguments = _gate.given(axis=axis, keepdims=keepdims)
+        arguments = _gate.non_defaults(axis=axis, keepdims=keepdims)
         return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
         return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
@@ -333,7 +333,7 @@ def _nonzero_as(name, a, dtype):
     library = _gate.library(a)
     if not _gate.is_numpy(library):
         return getattr(library, name)(a, dtype=dtype)
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     flat = name == "flatnonzero"
     shape = np.shape(a) if array is None else array.shape
     check_indices_fit((math.prod(shape),) if flat else shape, dtype)

@@ -100,14 +100,14 @@ def compress(
     if out is None or type(out) is np.ndarray:
         if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
             return a.compress(condition, axis, out)
-        array, mask = _gate.plain(a), _condition(condition)
+        array, mask = _gate.base_array(a), _condition(condition)
     if array is not None and mask is not None and not _tiny(array, mask):
         if axis is None:
             result = _compress(mask, array, 0, array.ndim, out)
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
             result = _compress(mask, array, axes[0], axes[0] + 1, out)
     if result is None:
-        arguments = _gate.given(axis=axis, out=out)
+        arguments = _gate.non_defaults(axis=axis, out=out)
         library = _gate.library(condition, a, out)
         return library.compress(_for_numpy(condition, a, out), a, **arguments)
     return _gate.like(result, a) if out is None else out
@@ -160,7 +160,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     """
     if (result := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
         return result
-    array, mask = _gate.plain(arr), _gate.plain(condition)
+    array, mask = _gate.base_array(arr), _gate.base_array(condition)
     if array is None or mask is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
@@ -216,7 +216,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         if not _gate.is_numpy(library):
             return library.boolean_mask(a, mask)
     bool_mask = _boolean(mask)
-    array, array_mask = _gate.plain(a), _gate.plain(bool_mask)
+    array, array_mask = _gate.base_array(a), _gate.base_array(bool_mask)
     if (
         array is None
         or array_mask is None
@@ -251,16 +251,16 @@ def _for_numpy(mask, *others):
     """The mask to pass to NumPy. It is copied, unless it is tiny, or one of `others` overrides
     NumPy's functions: NumPy reads a mask twice, without the GIL, and if another thread or process
     wrote to the mask in between, NumPy would read or write out of bounds."""
-    plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
-    if plain is None or _gate.tiny(plain) or any(map(_gate.overrides, others)):
+    base = _gate.base_array(mask) if isinstance(mask, np.ndarray) else None
+    if base is None or _gate.tiny(base) or any(map(_gate.overrides, others)):
         return mask
-    return plain.copy()
+    return base.copy()
 
 
 def _condition(condition):
     """The condition of compress as a 1-d array, or None if NumPy serves the call."""
     if isinstance(condition, np.ndarray):
-        mask = _gate.plain(condition)
+        mask = _gate.base_array(condition)
     elif type(condition) in (list, tuple):
         try:
             mask = np.array(condition, dtype=bool)

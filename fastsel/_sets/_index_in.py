@@ -82,7 +82,7 @@ def index_in(
     if _gate.overrides(element) or _gate.overrides(test_elements):
         library = _gate.library(element, test_elements)
         if not _gate.is_numpy(library):
-            return library.index_in(element, test_elements, **_gate.given(axis=axis))
+            return library.index_in(element, test_elements, **_gate.non_defaults(axis=axis))
     items = _gate.as_array("element", element)
     tests = _gate.as_array("test_elements", test_elements)
     axis = _slices.checked_axis(axis, element=items, test_elements=tests)

@@ -96,7 +96,7 @@ def isin(
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:
                 return mask.reshape(element.shape)
-    arguments = _gate.given(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
+    arguments = _gate.non_defaults(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
 

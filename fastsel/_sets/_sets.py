@@ -131,7 +131,7 @@ def intersect1d(
     both = _together(ar1, ar2, axis)
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if masks is None:
-        arguments = _gate.given(
+        arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
@@ -191,7 +191,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     if _gate.overrides(ar1) or _gate.overrides(ar2):
-        return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.given(axis=axis))
+        return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.non_defaults(axis=axis))
     if axis is not None:
         return _distinct.along(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
     return unique(np.concatenate((ar1, ar2), axis=None))
@@ -256,10 +256,10 @@ def setdiff1d(
     array([3, 1, 3])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    arrays = _plain(ar1, ar2, axis)
+    arrays = _base_arrays(ar1, ar2, axis)
     mask = arrays and among(*arrays, True)
     if mask is None:
-        arguments = _gate.given(assume_unique=assume_unique, axis=axis)
+        arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
     selected = _slices.compress(mask, arrays[0])
     del mask
@@ -324,12 +324,12 @@ def setxor1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _together(ar1, ar2, axis)
-    plain = axis is not None or all(_gate.plain(ar) is not None for ar in (ar1, ar2))
-    if both and assume_unique and not plain:
+    are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
+    if both and assume_unique and not are_base_arrays:
         both = None  # NumPy's result has the dtype of the array beside a Python number
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
-        arguments = _gate.given(assume_unique=assume_unique, axis=axis)
+        arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
     nans = []
     if axis is None and both[0].dtype.kind not in "biuSU":
@@ -353,7 +353,7 @@ def _nan_of(items):
     return items[first : first + 1][is_nan[first : first + 1]]
 
 
-def _plain(ar1, ar2, axis):
+def _base_arrays(ar1, ar2, axis):
     """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if an
     array is of a class that NumPy or another library serves."""
     arrays = ar1, ar2
@@ -363,8 +363,8 @@ def _plain(ar1, ar2, axis):
         return _slices.along(axis, *arrays)
     flat_arrays = []
     for array in arrays:
-        plain = _gate.plain(array)
-        array = np.asanyarray(array) if plain is None else plain
+        base = _gate.base_array(array)
+        array = np.asanyarray(array) if base is None else base
         if type(array) is not np.ndarray:
             return None
         flat_arrays.append(array.ravel())
@@ -372,8 +372,8 @@ def _plain(ar1, ar2, axis):
 
 
 def _together(ar1, ar2, axis):
-    """The arrays that _plain returns, in their common dtype; None if NumPy serves the call."""
-    arrays = _plain(ar1, ar2, axis)
+    """The arrays of _base_arrays, in their common dtype; None if NumPy serves the call."""
+    arrays = _base_arrays(ar1, ar2, axis)
     if arrays is None:
         return None
     one, other = (array.dtype for array in arrays)

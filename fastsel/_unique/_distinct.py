@@ -94,7 +94,7 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
-    array = ar if type(ar) is np.ndarray else _gate.plain(ar)
+    array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
     wanted = return_index, return_inverse, return_counts
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)

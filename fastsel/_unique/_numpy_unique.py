@@ -16,7 +16,7 @@ _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  #
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
     """Call the unique of the array's library, or NumPy's, with the arguments of the caller."""
-    arguments = _gate.given(
+    arguments = _gate.non_defaults(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
         return_counts=wanted.counts,
