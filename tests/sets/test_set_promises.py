@@ -13,7 +13,7 @@ from unique_kernels import INTEGER_RULE, make_tables
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.table_lookup import by_partitions, by_table, of_small
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
 from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
@@ -79,7 +79,7 @@ def as_keys(array):
 
 def lookup_in_table(tables, items, *, of_tests):
     """Which items are among the keys of the tables and, if `of_tests`, which keys are items."""
-    return by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
+    return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 
 def test_different_strings_of_equal_hashes_are_distinct():
@@ -88,7 +88,7 @@ def test_different_strings_of_equal_hashes_are_distinct():
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for items, tests in ((first, second), (first, second[:25])):
-        masks = of_small(items, tests, INTEGER_RULE, (2, 0), True, True, False)
+        masks = masks_of_small(items, tests, INTEGER_RULE, (2, 0), True, True, False)
         assert_same(masks, (np.isin(items, tests), np.isin(tests, items)))
 
 
@@ -107,7 +107,9 @@ def test_lookups_give_up_on_collisions():
 def test_partitions_give_up_on_collisions():
     random_keys = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
     for tests, items in ((colliding(300, 16), random_keys), (random_keys, random_keys)):
-        masks = by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
+        masks = masks_by_partitions(
+            as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1
+        )
         assert (masks is None) is (tests is not random_keys)
 
 

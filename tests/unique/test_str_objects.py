@@ -11,7 +11,7 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _keys, strings
-from fastsel._unique.strings import runs_of
+from fastsel._unique.strings import find_runs
 
 TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
 BYTES = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
@@ -218,7 +218,7 @@ def differing_in_one_character(characters):
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
 def test_every_character_changes_the_hash(characters):
     texts = differing_in_one_character(characters)
-    hashes = strings.hashes_of(objects(*texts), _keys.SEEDS, 1)
+    hashes = strings.hash_strings(objects(*texts), _keys.SEEDS, 1)
     assert len(set(hashes.tolist())) == len(texts)
 
 
@@ -227,7 +227,7 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, few_threads
     texts = differing_in_one_character(characters)
     equal_hashes = np.zeros(2 * len(texts), np.uint64)
     monkeypatch.setattr(
-        strings, "hashes_of", lambda array, seeds, threads: equal_hashes[: len(array)]
+        strings, "hash_strings", lambda array, seeds, threads: equal_hashes[: len(array)]
     )
     array = objects(*texts, *(text[:1] + text[1:] for text in texts))
     values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
@@ -239,16 +239,16 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, few_threads
 
 
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
-def test_are_values_compares_each_text_with_its_value(characters):
+def test_equal_group_values_compares_each_text_with_its_value(characters):
     texts = differing_in_one_character(characters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
     group_ids = np.arange(len(texts))
-    assert strings.are_values(array, array, group_ids, 1)
-    assert strings.are_values(array, copies, group_ids, 1)
+    assert strings.equal_group_values(array, array, group_ids, 1)
+    assert strings.equal_group_values(array, copies, group_ids, 1)
     for k in range(len(texts)):
         wrong_ids = group_ids.copy()
         wrong_ids[k] = k - 1 if k else 1
-        assert not strings.are_values(array, copies, wrong_ids, 1)
+        assert not strings.equal_group_values(array, copies, wrong_ids, 1)
 
 
 @pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
@@ -264,15 +264,15 @@ def test_texts_of_several_rounds(make, num_threads):
     assert fastsel.unique(array).tolist() == [make(number) for number in np.unique(numbers)]
     for position in (0, size // 2, size - 1):
         replaced, array[position] = array[position], 7
-        assert strings.hashes_of(array, _keys.SEEDS, 2) is None
-        assert strings.leading_words(array, 2) is None
+        assert strings.hash_strings(array, _keys.SEEDS, 2) is None
+        assert strings.pack_leading_characters(array, 2) is None
         array[position] = replaced
 
 
 def test_texts_that_change_meanwhile(monkeypatch):
     """Items are replaced after they are hashed, by another string or by an object of another
     type."""
-    hashes_of, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
+    hashes_of, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         array = objects(*texts)
 
@@ -281,7 +281,7 @@ def test_texts_that_change_meanwhile(monkeypatch):
             items[100:200] = other
             return hashes
 
-        monkeypatch.setattr(strings, "hashes_of", change)
+        monkeypatch.setattr(strings, "hash_strings", change)
         values = fastsel.unique(array, sorted=False)
         monkeypatch.undo()
         assert values.tolist() == list(dict.fromkeys(array))
@@ -297,7 +297,7 @@ def test_leading_words_order_texts_by_the_characters_after_their_common_prefix(
         common_prefix + "".join(rng.choice([*characters], rng.integers(9))) for _ in range(300)
     }
     array = objects(*texts)
-    words = strings.leading_words(array, 1)
+    words = strings.pack_leading_characters(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
     assert len(set(words.tolist())) > 12  # three different characters have more than 12 words
 
@@ -328,19 +328,19 @@ def test_texts_in_order(texts, encoded):
         values, index = fastsel.unique(array, return_index=True, sorted=False)
         assert_same(values, array[np.sort(expected[1])])
         assert_same(index, np.sort(expected[1]))
-    assert runs_of(objects(*items))[1] == 1
+    assert find_runs(objects(*items))[1] == 1
 
 
 def test_runs_of_returns_none_unless_texts_are_in_order():
-    assert runs_of(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
-    assert runs_of(objects(b"c", b"b"))[1] == -1
-    assert runs_of(objects("a", "c", "b")) is None
-    assert runs_of(objects("b", "a", "b")) is None
-    assert runs_of(objects("a", b"b")) is None
-    assert runs_of(objects(b"a", "b")) is None
-    assert runs_of(objects("a", 1)) is None
-    assert runs_of(objects(1, 2)) is None
-    assert runs_of(np.empty(3, object)) is None
+    assert find_runs(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
+    assert find_runs(objects(b"c", b"b"))[1] == -1
+    assert find_runs(objects("a", "c", "b")) is None
+    assert find_runs(objects("b", "a", "b")) is None
+    assert find_runs(objects("a", b"b")) is None
+    assert find_runs(objects(b"a", "b")) is None
+    assert find_runs(objects("a", 1)) is None
+    assert find_runs(objects(1, 2)) is None
+    assert find_runs(np.empty(3, object)) is None
 
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
