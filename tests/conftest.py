@@ -1,4 +1,4 @@
-"""Fixtures of all tests: small arrays reach the kernels, and several chunks."""
+"""Fixtures of all tests. Some make small arrays reach the kernels of large arrays, in chunks."""
 
 import contextlib
 import gc
@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Tests have more threads than CPUs, and may run beside each other: a waiting thread must not spin.
-# libgomp reads this variable when fastsel loads it.
+# Tests use more threads than there are CPUs, and may run at the same time: a waiting thread must
+# not spin. libgomp reads this variable when fastsel loads libgomp.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
 # Every run hashes with the same seeds.
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
@@ -21,7 +21,8 @@ from hypothesis import HealthCheck, settings
 
 import fastsel
 
-# Derandomized: every run has the same examples. --hypothesis-profile=search has more, and others.
+# Every run has the same examples. --hypothesis-profile=search has more examples, which are new in
+# each run.
 settings.register_profile(
     "default",
     max_examples=30,
@@ -33,24 +34,24 @@ settings.register_profile(
 settings.register_profile(
     "search", settings.get_profile("default"), max_examples=5000, derandomize=False
 )
-# Where each example is slow, or each run is one of hundreds.
+# For runs whose examples are slow, and for runs that are repeated hundreds of times.
 settings.register_profile("few", settings.get_profile("default"), max_examples=8)
 settings.load_profile("default")
 
 
-# Fixtures whose tests pytest-run-parallel must not run in several threads at once. Other tests that
-# it must not run so are marked themselves.
+# pytest-run-parallel must not run tests with these fixtures in several threads at once. Other tests
+# that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which one thread can use",
-    "request": "may ask for a fixture while it runs, which pytest does not do for two at once",
+    "request": "may request a fixture while it runs, which pytest allows in one thread only",
     "run_forked": "starts an interpreter, which threads of this one do not reach",
     "run_python": "starts an interpreter, which threads of this one do not reach",
 }
 
 
 def pytest_collection_finish():
-    """Freeze the objects of pytest and of libraries, so that a test that collects garbage walks its
-    own objects only: the others would take most of its time."""
+    """Freeze the objects of pytest and of libraries, so that a garbage collection in a test visits
+    only the test's objects. A visit to all objects would take most of the test's time."""
     gc.collect()
     gc.freeze()
 
@@ -64,16 +65,16 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _garbage_of_this_module_alone():
-    """Freeze the garbage of earlier modules: a test of this module need not look at it."""
+def _freeze_garbage_of_earlier_modules():
+    """Freeze the garbage of earlier modules, so that tests of this module do not visit it."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def forced_kernels():
-    """Small arrays go to the kernels of large ones."""
-    with pytest.MonkeyPatch.context() as patch:  # no fixture: pytest-run-parallel would take fright
+    """Dispatch small arrays to the kernels of large arrays."""
+    with pytest.MonkeyPatch.context() as patch:  # the fixture `monkeypatch` is thread-unsafe
         for name, value in TUNING:
             patch.setattr(name, value)
         yield
@@ -81,21 +82,21 @@ def forced_kernels():
 
 @pytest.fixture(params=[1, 2, 3, 7], ids="threads{}".format)
 def num_threads(request, forced_kernels):
-    """Forced kernels with this many threads, hence up to this many chunks."""
+    """Forced kernels, and the number of threads, which is also the largest number of chunks."""
     with fastsel.threads(request.param):
         yield request.param
 
 
 @pytest.fixture(params=[1, 3], ids="threads{}".format)
 def few_threads(request, forced_kernels):
-    """Forced kernels with one chunk and with several."""
+    """Forced kernels, with one chunk and with several chunks."""
     with fastsel.threads(request.param):
         yield request.param
 
 
 @pytest.fixture
 def each_num_threads(forced_kernels):
-    """Iterable of 1, 2, 3, 7 that sets the number of threads before each step."""
+    """An iterable of 1, 2, 3, 7 that sets the number of threads before each step."""
 
     def numbers():
         for count in (1, 2, 3, 7):
@@ -106,13 +107,13 @@ def each_num_threads(forced_kernels):
         yield steps
 
 
-# A kernel of a checked build (FASTSEL_CHECKED=1) prints this text and goes on. In this process the
-# text is a warning, which fails the test.
+# A kernel of a checked build (FASTSEL_CHECKED=1) prints this text and continues. In the process of
+# pytest the text is a warning, which fails the test.
 OUT_OF_VIEW = "IndexError: Out of bounds on buffer access"
 
-# Runs each code that it gets in a fork of itself, which has imported NumPy and no more. The first
-# line of its output says whether NumPy has loaded OpenMP, which reads the environment once.
-FORKING = """
+# This program runs the code of each request in a fork of itself, which has imported only NumPy. The
+# first line of its output says whether NumPy has loaded OpenMP, which reads the environment once.
+FORK_SERVER = """
 import json, os, signal, sys
 import numpy
 with open("/proc/self/maps") as maps:
@@ -122,7 +123,7 @@ for request in sys.stdin:
     if child := os.fork():
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
         continue
-    signal.alarm(600)  # what hangs is to end some time
+    signal.alarm(600)  # ends code that hangs
     os.environ.clear()
     os.environ.update(environment)
     for number, path in enumerate(paths):
@@ -133,13 +134,13 @@ for request in sys.stdin:
 
 
 @pytest.fixture(scope="session")
-def _forking():
-    """The process that runs FORKING, or None if NumPy has loaded OpenMP there."""
+def _fork_server():
+    """The process that runs FORK_SERVER; None without /proc, or if NumPy has loaded OpenMP."""
     if not os.path.exists("/proc/self/maps"):
         yield None
         return
     with subprocess.Popen(
-        [sys.executable, "-P", "-c", FORKING],
+        [sys.executable, "-P", "-c", FORK_SERVER],
         env=environment_of_child(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -150,17 +151,17 @@ def _forking():
 
 
 @pytest.fixture
-def run_forked(_forking, run_python, tmp_path):
-    """The function of `run_python` in a fraction of the time: the interpreter has NumPy already."""
+def run_forked(_fork_server, run_python, tmp_path):
+    """A faster `run_python`: the process that it forks has imported NumPy already."""
 
     def run(code, **variables):
-        if _forking is None:
+        if _fork_server is None:
             return run_python(code, **variables)
         paths = [os.devnull, str(tmp_path / "output"), str(tmp_path / "errors")]
         request = json.dumps([code, environment_of_child(**variables), paths])
-        _forking.stdin.write(f"{request}\n")
-        _forking.stdin.flush()
-        status, errors = _forking.stdout.readline(), Path(paths[2]).read_text()
+        _fork_server.stdin.write(f"{request}\n")
+        _fork_server.stdin.flush()
+        status, errors = _fork_server.stdout.readline(), Path(paths[2]).read_text()
         assert status == "0\n", errors
         assert OUT_OF_VIEW not in errors, errors
         return Path(paths[1]).read_text()
@@ -169,7 +170,7 @@ def run_forked(_forking, run_python, tmp_path):
 
 
 def environment_of_child(**variables):
-    """This process's environment with the variables; a variable that is None is removed."""
+    """The environment of this process with these variables; a variable that is None is removed."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -180,10 +181,11 @@ def environment_of_child(**variables):
 
 @pytest.fixture
 def run_python():
-    """Function that runs code in a fresh interpreter, which must end well and in time."""
+    """A function that runs code in a new interpreter, which must exit with status 0 in time."""
 
     def run(code, timeout=600, **variables):
-        """A variable that is None is removed. The timeout ends code that hangs, not slow code."""
+        """Return what `code` prints. A variable that is None is removed from the environment. The
+        timeout is for code that hangs, not for slow code."""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-c", code],

@@ -1,4 +1,5 @@
-"""Arrays of other libraries: whose functions answer a call that has one among its arguments."""
+"""Calls with an array of another library: its adapter returns the result, or NumPy, or the call
+raises."""
 
 import sys
 from types import ModuleType
@@ -11,27 +12,27 @@ from fastsel._core import _gate
 from fastsel._core._operators import OPERATORS
 
 
-class Answering:
-    """An array of some library, which gives NumPy's functions an answer of its own."""
+class LibraryArray:
+    """An array of some library, which overrides NumPy's functions."""
 
-    serves = True
+    is_served = True
 
     def __array_function__(self, function, types, args, kwargs):
-        return "NumPy's way"
+        return "__array_function__"
 
 
-class Other(Answering):
-    pass
+class OtherArray(LibraryArray):
+    """An array of a class that is not registered at first."""
 
 
 @pytest.fixture
 def adapter(monkeypatch):
-    """A library of which the gate knows only names, and the functions that serve its arrays."""
+    """Register an adapter with some of fastsel's functions for the arrays of `some_library`."""
     library, functions = ModuleType("some_library"), ModuleType("its_adapter")
-    library.Array = Answering
+    library.Array = LibraryArray
     for name in ("nonzero", "extract", "boolean_mask", "gather_nd", "unique_values"):
         setattr(functions, name, lambda *args, **kwargs: "adapter")
-    functions.__fastsel_serves__ = lambda a: a.serves
+    functions.__fastsel_serves__ = lambda a: a.is_served
     monkeypatch.setattr(_gate, "_ADAPTERS", {})
     monkeypatch.setitem(sys.modules, "some_library", library)
     monkeypatch.setitem(sys.modules, "its_adapter", functions)
@@ -39,8 +40,8 @@ def adapter(monkeypatch):
 
 
 @pytest.mark.usefixtures("adapter")
-def test_its_arrays_reach_the_adapter():
-    array = Answering()
+def test_arrays_of_the_registered_class_reach_the_adapter():
+    array = LibraryArray()
     assert fastsel.nonzero(array) == "adapter"
     assert fastsel.unique_values(array) == "adapter"
     assert fastsel.extract(np.ones(3, bool), array) == "adapter"
@@ -49,39 +50,39 @@ def test_its_arrays_reach_the_adapter():
 
 
 @pytest.mark.usefixtures("adapter")
-def test_what_the_adapter_does_not_serve_goes_numpys_way():
-    array = Answering()
-    array.serves = False
-    assert fastsel.nonzero(array) == "NumPy's way"
-    assert fastsel.extract(Answering(), array) == "NumPy's way"
+def test_an_array_that_the_adapter_refuses_goes_to_numpy():
+    array = LibraryArray()
+    array.is_served = False
+    assert fastsel.nonzero(array) == "__array_function__"
+    assert fastsel.extract(LibraryArray(), array) == "__array_function__"
 
 
 @pytest.mark.usefixtures("adapter")
-def test_what_another_class_claims_too_goes_numpys_way(monkeypatch):
-    monkeypatch.setattr(sys.modules["some_library"], "Array", Other)
-    assert fastsel.extract(Answering(), Other()) == "NumPy's way"
-    assert fastsel.extract(Other(), Other()) == "adapter"
+def test_an_array_beside_one_of_an_unregistered_class_goes_to_numpy(monkeypatch):
+    monkeypatch.setattr(sys.modules["some_library"], "Array", OtherArray)
+    assert fastsel.extract(LibraryArray(), OtherArray()) == "__array_function__"
+    assert fastsel.extract(OtherArray(), OtherArray()) == "adapter"
 
 
 @pytest.mark.usefixtures("adapter")
-def test_an_adapter_without_serves_serves_all(monkeypatch):
+def test_an_adapter_without_fastsel_serves_gets_all_arrays(monkeypatch):
     monkeypatch.delattr(sys.modules["its_adapter"], "__fastsel_serves__")
-    array = Answering()
-    array.serves = False
+    array = LibraryArray()
+    array.is_served = False
     assert fastsel.nonzero(array) == "adapter"
 
 
 @pytest.mark.usefixtures("adapter")
-def test_what_an_adapter_lacks_goes_numpys_way(monkeypatch):
-    assert fastsel.flatnonzero(Answering()) == "NumPy's way"
-    assert fastsel.isin([1], Answering()) == "NumPy's way"
+def test_a_function_that_the_adapter_lacks_goes_to_numpy_or_raises(monkeypatch):
+    assert fastsel.flatnonzero(LibraryArray()) == "__array_function__"
+    assert fastsel.isin([1], LibraryArray()) == "__array_function__"
     monkeypatch.delattr(sys.modules["its_adapter"], "gather_nd")
     monkeypatch.delattr(sys.modules["its_adapter"], "boolean_mask")
-    without = {"gather_nd": [[0]], "boolean_mask": [[True]], "nonzero_coordinates": []}
-    for name, others in without.items():
+    arguments = {"gather_nd": [[0]], "boolean_mask": [[True]], "nonzero_coordinates": []}
+    for name, other_arguments in arguments.items():
         message = f"^fastsel.{name} does not take this array: its adapter, its_adapter, has no"
         with pytest.raises(TypeError, match=message):
-            getattr(fastsel, name)(Answering(), *others)
+            getattr(fastsel, name)(LibraryArray(), *other_arguments)
 
 
 @pytest.mark.usefixtures("adapter")
@@ -90,29 +91,29 @@ def test_a_later_registration_replaces_the_adapter(monkeypatch):
     other.nonzero = lambda a: "another adapter"
     monkeypatch.setitem(sys.modules, "another_adapter", other)
     fastsel.register_adapter("some_library", "Array", "another_adapter")
-    assert fastsel.nonzero(Answering()) == "another adapter"
+    assert fastsel.nonzero(LibraryArray()) == "another adapter"
 
 
 @pytest.mark.parametrize("argument", ["library", "array_class", "adapter"])
-def test_names_are_strings(argument):
+def test_names_that_are_not_strings_raise_a_type_error(argument):
     names = {"library": "some_library", "array_class": "Array", "adapter": "its_adapter"}
     with pytest.raises(TypeError, match=f"^{argument} must be a str, got type$"):
-        fastsel.register_adapter(**names | {argument: Answering})
+        fastsel.register_adapter(**names | {argument: LibraryArray})
 
 
 @pytest.mark.usefixtures("adapter")
-def test_nobody_is_asked_while_the_library_is_not_imported(monkeypatch):
+def test_no_adapter_is_imported_before_its_library(monkeypatch):
     monkeypatch.delitem(sys.modules, "some_library")
     monkeypatch.delitem(sys.modules, "its_adapter")
-    assert fastsel.nonzero(Answering()) == "NumPy's way"
+    assert fastsel.nonzero(LibraryArray()) == "__array_function__"
     assert fastsel.nonzero([0, 1])[0].tolist() == [1]
 
 
 @pytest.mark.usefixtures("adapter")
-def test_what_neither_the_adapter_nor_numpy_has_is_a_type_error(monkeypatch):
+def test_a_function_that_the_adapter_and_numpy_lack_raises_a_type_error(monkeypatch):
     for name in ("gather_nd", "boolean_mask"):
         monkeypatch.delattr(sys.modules["its_adapter"], name)
-    others = {"gather_nd": [[0]], "boolean_mask": [[True]], "index_in": [[1]]}
+    other_arguments = {"gather_nd": [[0]], "boolean_mask": [[True]], "index_in": [[1]]}
     for name in (name for name, operator in OPERATORS.items() if not operator.in_numpy):
         with pytest.raises(TypeError, match=f"^fastsel.{name} does not take this array"):
-            getattr(fastsel, name)(Answering(), *others.get(name, []))
+            getattr(fastsel, name)(LibraryArray(), *other_arguments.get(name, []))

@@ -1,4 +1,4 @@
-"""No kernel reads before or behind an array: its neighbours are pages that nobody may read."""
+"""No kernel reads before or behind an array: the pages on both sides of it are closed."""
 
 import os
 
@@ -20,7 +20,7 @@ libc = ctypes.CDLL(None)
 libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 mapped = []
 
-def closed(address):
+def close_page(address):
     assert libc.mprotect(address, mmap.PAGESIZE, 0) == 0  # PROT_NONE
 
 def between_closed_pages(array, at_the_end):
@@ -31,18 +31,18 @@ def between_closed_pages(array, at_the_end):
     guarded = np.frombuffer(memory, array.dtype, array.size, start).reshape(array.shape)
     guarded[...] = array
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    closed(address)
-    closed(address + (pages + 1) * mmap.PAGESIZE)
+    close_page(address)
+    close_page(address + (pages + 1) * mmap.PAGESIZE)
     return guarded
 
 def indices_of(size):
-    "Of one axis and of two, in each width, backwards."
+    "Index rows of one axis and of two axes, in each width, last position first."
     rows = np.arange(size)[::-1, None]
     pairs = np.hstack([rows, np.zeros_like(rows)])
     return [a.astype(dtype) for a in (rows, pairs) for dtype in ("int32", "int64")]
 
 def calls(array, mask, *indices):
-    everything = dict(return_index=True, return_inverse=True, return_counts=True)
+    all_outputs = dict(return_index=True, return_inverse=True, return_counts=True)
     yield fastsel.nonzero(array)
     yield fastsel.argwhere(array)
     yield fastsel.count_nonzero(array)
@@ -54,24 +54,24 @@ def calls(array, mask, *indices):
     yield fastsel.compress(array, mask)
     yield fastsel.extract(mask, array)
     yield fastsel.boolean_mask(array, mask)
-    huge = np.broadcast_to(array[:1], (LONG, 1))  # a length that takes 64 bits
+    huge = np.broadcast_to(array[:1], (LONG, 1))  # its length needs 64 bits
     for rows in indices:
         for data in (array.reshape(-1, 1), huge):
             yield fastsel.gather_nd(data, rows)
-    for in_order in (True, False):
-        yield fastsel.unique(array, sorted=in_order)
-        yield fastsel.unique(array, return_index=True, sorted=in_order)
-        yield fastsel.unique(array, **everything, sorted=in_order)
-    for some in (array[:3], array[-3:], array):
-        for one, other in ((array, some), (some, array)):
-            yield fastsel.isin(one, other)
-            yield fastsel.index_in(one, other)
-        yield fastsel.intersect1d(array, some, return_indices=True)
-        yield fastsel.union1d(array, some)
-        yield fastsel.setxor1d(array, some)
-        rows, others = (a[len(a) % 2 :].reshape(-1, 2) for a in (array, some))
-        yield fastsel.isin(rows, others, axis=0)
-        yield fastsel.index_in(others, rows, axis=0)
+    for ascending in (True, False):
+        yield fastsel.unique(array, sorted=ascending)
+        yield fastsel.unique(array, return_index=True, sorted=ascending)
+        yield fastsel.unique(array, **all_outputs, sorted=ascending)
+    for other in (array[:3], array[-3:], array):
+        for items, tests in ((array, other), (other, array)):
+            yield fastsel.isin(items, tests)
+            yield fastsel.index_in(items, tests)
+        yield fastsel.intersect1d(array, other, return_indices=True)
+        yield fastsel.union1d(array, other)
+        yield fastsel.setxor1d(array, other)
+        rows, other_rows = (a[len(a) % 2 :].reshape(-1, 2) for a in (array, other))
+        yield fastsel.isin(rows, other_rows, axis=0)
+        yield fastsel.index_in(other_rows, rows, axis=0)
     yield fastsel.nonzero(array, dtype="i4")
     yield tuple(fastsel.group_indices(array))
     yield tuple(fastsel.group_indices(array, sorted=False))
@@ -109,12 +109,12 @@ GRIDS = {
 
 
 @pytest.mark.parametrize("grid", ["few", slow("many")])
-def test_neighbours_are_not_read(grid, run_python):
+def test_no_memory_beside_an_argument_is_read(grid, run_python):
     code = f"names, sizes, groups = {DTYPES}, *{(*GRIDS[grid].values(),)}\n{GUARDED}"
     assert run_python(code).split() == 2 * [*DTYPES]
 
 
-FAR_BEHIND = """
+CLOSED_AFTER_16_MIB = """
 import ctypes, mmap
 import numpy as np
 import fastsel
@@ -125,15 +125,15 @@ address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 assert libc.mprotect(address + readable, (1 << 28) - readable, 0) == 0  # PROT_NONE
 for dtype in (np.bool_, np.float64):
     array = np.frombuffer(memory, dtype)
-    for place in (0, 5, 100_000, 500_000):
-        array[place] = 1
+    for position in (0, 5, 100_000, 500_000):
+        array[position] = 1
         for threads in (1, 2):
             with fastsel.threads(threads):
-                assert fastsel.first_nonzero(array) == place
-                assert fastsel.first_nonzero(array.reshape(1, -1), axis=1) == place
-        array[place] = 0
+                assert fastsel.first_nonzero(array) == position
+                assert fastsel.first_nonzero(array.reshape(1, -1), axis=1) == position
+        array[position] = 0
 """
 
 
 def test_nothing_is_read_far_behind_the_first_nonzero_item(run_python):
-    run_python(FAR_BEHIND)
+    run_python(CLOSED_AFTER_16_MIB)
