@@ -1,4 +1,4 @@
-"""What fastsel does to the process and the machine besides selecting: nothing."""
+"""Files, processes, variables and fork handlers that fastsel uses, and flags of its kernels."""
 
 import os
 import re
@@ -47,7 +47,7 @@ def calls():
 AUDIT = """
 import sys
 
-# What an import and NumPy need of these: done before anybody listens.
+# fastsel and NumPy import these modules; they are imported before the hook listens.
 import contextlib, contextvars, math, operator, os, platform, random, threading, warnings
 import numpy as np, numpy.lib.array_utils
 
@@ -71,7 +71,7 @@ for path, mode in opened:
     assert mode in ("r", "rb", None), (path, mode)
 assert not events, events
 """
-NO_MORE = """
+CALLS_OPEN_NOTHING = """
 calls()  # NumPy imports a few modules when they are first needed
 opened.clear()
 calls()
@@ -80,17 +80,17 @@ assert not events, events
 """
 
 
-def test_nothing_is_opened_started_or_unpickled(run_python):
-    # Nor compiled files that Python itself keeps elsewhere, or writes.
+def test_calls_open_no_file_start_no_process_and_unpickle_nothing(run_python):
+    # With these settings Python writes no compiled files, and reads none from another folder.
     settings = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": None}
-    run_python(AUDIT + CALLS + NO_MORE, **settings)
+    run_python(AUDIT + CALLS + CALLS_OPEN_NOTHING, **settings)
 
 
 WATCHED = """
 import os
 
 class Watched(dict):
-    "The variables of this process, and which of them are read."
+    "The environment of this process; appends the names that are read to `read`."
 
     def __getitem__(self, name):
         read.append(name)
@@ -100,20 +100,20 @@ class Watched(dict):
         read.append(name)
         return super().get(name, default)
 
-def read_of_openmp_or_fastsel():
+def openmp_and_fastsel_names_read():
     return {name for name in read if name.startswith(("OMP_", "FASTSEL_"))}
 
 read = []
 os.environ = Watched(os.environ)
 import fastsel
-assert "FASTSEL_NUM_THREADS" in read_of_openmp_or_fastsel()
+assert "FASTSEL_NUM_THREADS" in openmp_and_fastsel_names_read()
 read.clear()
 """
 
 
-def test_environment_is_read_at_import_alone(run_python):
-    """Python reads no variable during a call; the next tests show what C reads, and when."""
-    code = "calls()\nassert read_of_openmp_or_fastsel() == set(), read"
+def test_python_reads_the_environment_at_import_and_not_during_calls(run_python):
+    """The tests of the kernels show which variables C reads."""
+    code = "calls()\nassert openmp_and_fastsel_names_read() == set(), read"
     run_python(WATCHED + CALLS + code)
 
 
@@ -122,18 +122,18 @@ def test_a_forked_child_reads_one_variable(run_python):
     code = """
 if os.fork():
     os._exit(os.waitstatus_to_exitcode(os.wait()[1]))
-assert read_of_openmp_or_fastsel() == {"FASTSEL_FORK_THREADS"}, read
+assert openmp_and_fastsel_names_read() == {"FASTSEL_FORK_THREADS"}, read
 """
     run_python(WATCHED + code)
 
 
-def test_settings_are_those_of_the_environment_at_import(run_python):
+def test_a_variable_set_after_the_import_changes_no_setting(run_python):
     code = """
 import os
 import fastsel
 before = fastsel.show_config(mode="dicts")
 for name in ("FASTSEL_NUM_THREADS", "FASTSEL_KEEP_MB", "OMP_NUM_THREADS"):
-    os.environ[name] = "7"  # and of the process, for C
+    os.environ[name] = "7"  # os.environ sets it for C as well
 os.environ["FASTSEL_CPU"] = "base"
 assert fastsel.show_config(mode="dicts") == before
 """
@@ -141,8 +141,8 @@ assert fastsel.show_config(mode="dicts") == before
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_two_fork_handlers_of_python(run_python):
-    """The third one is of C."""
+def test_the_import_registers_two_fork_handlers_in_python(run_python):
+    """The third fork handler is registered in C."""
     code = """
 import os
 import numpy
@@ -162,7 +162,7 @@ import fastsel
     ]
 
 
-# The binaries.
+# The compiled kernels.
 
 KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
 HAS_READELF = pytest.mark.skipif(
@@ -175,29 +175,29 @@ HAS_READELF = pytest.mark.skipif(
 )
 
 
-def read(kernel, *options):
+def readelf(kernel, *options):
     command = ["readelf", "--wide", *options, str(kernel)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @HAS_READELF
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name.split(".")[0])
-def test_kernel_is_hardened(kernel):
-    dynamic, segments = read(kernel, "--dynamic"), read(kernel, "--segments")
+def test_each_kernel_is_hardened(kernel):
+    dynamic, segments = readelf(kernel, "--dynamic"), readelf(kernel, "--segments")
     paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic)
-    assert all(path.startswith("$ORIGIN/") for path in paths)  # a wheel brings its OpenMP library
+    assert all(path.startswith("$ORIGIN/") for path in paths)  # a wheel contains its OpenMP library
     assert dynamic.count("PATH)") == len(paths)
     assert "BIND_NOW" in dynamic
     assert "GNU_RELRO" in segments
     assert re.search(r"GNU_STACK.* RW ", segments)
     assert "RWE" not in segments
-    assert ".debug_info" not in read(kernel, "--sections")
+    assert ".debug_info" not in readelf(kernel, "--sections")
     assert str(Path(fastsel.__file__).parent).encode() not in kernel.read_bytes()
 
 
 @HAS_READELF
 def test_kernels_with_buffers_on_the_stack_guard_them():
-    names = {k.name.split(".")[0] for k in KERNELS if "__stack_chk_fail" in read(k, "--symbols")}
+    names = {k.name.split(".")[0] for k in KERNELS if "__stack_chk_fail" in readelf(k, "--symbols")}
     assert {"bitmask", "gather", "indices", "items", "partitions"} <= names
 
 
@@ -205,14 +205,14 @@ def kernels_that_call(function):
     return {
         kernel.name.split(".")[0]
         for kernel in KERNELS
-        if re.search(rf"{function}(@|$)", read(kernel, "--dyn-syms"), re.MULTILINE)
+        if re.search(rf"{function}(@|$)", readelf(kernel, "--dyn-syms"), re.MULTILINE)
     }
 
 
 @HAS_READELF
-def test_kernels_that_ask_for_the_environment_or_for_forks():
-    """`levels` reads FASTSEL_CPU once; `parallel` reads OMP_STACKSIZE where the address space is
-    limited, and has a handler of forks. A serial build has neither of the latter."""
+def test_only_two_kernels_read_the_environment_and_one_handles_forks():
+    """`levels` reads FASTSEL_CPU once. `parallel` reads OMP_STACKSIZE if the address space is
+    limited, and has a fork handler; in a serial build it does neither."""
     assert kernels_that_call("getenv") in ({"levels", "parallel"}, {"levels"})
     assert kernels_that_call("atfork") == ({"parallel"} if parallel.is_threaded() else set())
 
@@ -221,17 +221,17 @@ def test_kernels_that_ask_for_the_environment_or_for_forks():
     b"__gcov_init" in KERNELS[0].read_bytes(),
     reason="a build for line coverage, which has variables of its own",
 )
-def test_kernels_name_no_other_variable():
+def test_kernels_that_read_the_environment_name_only_two_variables():
     names = {
-        kernel.name.split(".")[0]: {*re.findall(rb"\b(?:FASTSEL|OMP|GOMP|KMP)_[A-Z_]+(?=\0)", code)}
+        kernel.name.split(".")[0]: {*re.findall(rb"\b(?:FASTSEL|OMP|GOMP|KMP)_[A-Z_]+(?=\0)", data)}
         for kernel in KERNELS
-        if b"getenv" in (code := kernel.read_bytes())
+        if b"getenv" in (data := kernel.read_bytes())
     }
     assert names.pop("levels") == {b"FASTSEL_CPU"}
     assert names in ({"parallel": {b"OMP_STACKSIZE"}}, {})  # a serial build
 
 
-def test_the_seed_is_new_in_every_process(run_python, monkeypatch):
+def test_the_seed_is_new_in_every_process_unless_the_environment_sets_it(run_python, monkeypatch):
     monkeypatch.delenv("FASTSEL_HASH_SEED")
     code = "from fastsel._unique import _keys; print(_keys.SEEDS)"
     assert len({run_python(code) for _ in range(3)}) == 3

@@ -1,4 +1,4 @@
-"""show_config, and what nonsense in the environment gets: a warning, never a failed import."""
+"""show_config, and invalid environment variables: they cause a warning, never a failed import."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_show_config_prints_what_it_returns(capsys):
         assert str(value) in printed
 
 
-def test_show_config_refuses_other_modes():
+def test_show_config_raises_a_value_error_for_other_modes():
     with pytest.raises(ValueError, match="mode must be 'stdout' or 'dicts', got 'json'"):
         fastsel.show_config(mode="json")
 
@@ -38,7 +38,7 @@ def test_nonsense_in_the_environment_is_ignored_with_a_warning(name, run_forked)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_level_is_the_highest_used(level, run_forked):
+def test_fastsel_cpu_is_the_highest_level_that_is_used(level, run_forked):
     code = "import fastsel; print(fastsel.show_config(mode='dicts')['kernels'])"
     used = run_forked(code, FASTSEL_CPU=level).split(",")[0].strip()
     assert used in LEVELS[: LEVELS.index(level) + 1]

@@ -1,7 +1,7 @@
-"""Any array, any way to call: the answer is NumPy's, but for what docs/differences.md lists.
+"""Any call with any array has NumPy's outcome, except for the differences of docs/differences.md.
 
-As installed and with every threshold down, by fastsel's name and by NumPy's; with
---hypothesis-profile=search it looks further.
+The calls run with and without lowered thresholds, and by fastsel's name or by the patched name of
+NumPy. --hypothesis-profile=search tries more calls.
 """
 
 import contextlib
@@ -42,8 +42,8 @@ def is_hashable(array):
     return outcome(hash, tuple(array.ravel().tolist()))[0] == "returns"
 
 
-def is_wrong_in_numpy(name, array, equal_nan):
-    """Is np.unique wrong, or its result open (docs/differences.md)?"""
+def numpy_is_wrong_or_undefined(name, array, equal_nan):
+    """Whether np.unique is wrong, or its result is not defined (docs/differences.md)."""
     dtype = array.dtype
     return (
         name in ML_DTYPES
@@ -54,7 +54,7 @@ def is_wrong_in_numpy(name, array, equal_nan):
 
 
 def object_outputs(array, equal_nan, sorted):
-    """Outputs of objects that equal each other by hash and `==`; NaN is last if sorted."""
+    """The outputs of unique for objects, grouped by hash and `==`; NaN is last if sorted."""
     flat = array.ravel()
     groups = {}
     for position, item in enumerate(flat.tolist()):
@@ -63,9 +63,9 @@ def object_outputs(array, equal_nan, sorted):
         groups.setdefault(key, []).append(position)
     groups = list(groups.items())
     if sorted:
-        usual = [pair for pair in groups if not pair[0][0]]
-        usual.sort(key=lambda pair: pair[0][1])
-        groups = usual + [pair for pair in groups if pair[0][0]]
+        not_nan = [pair for pair in groups if not pair[0][0]]
+        not_nan.sort(key=lambda pair: pair[0][1])
+        groups = not_nan + [pair for pair in groups if pair[0][0]]
     return outputs_of_groups(flat, array.shape, [group for _, group in groups])
 
 
@@ -73,43 +73,44 @@ def outputs_of_groups(flat, shape, groups):
     """Values, index, inverse and counts from the positions of each group."""
     index = np.array([group[0] for group in groups], np.intp)
     inverse = np.empty(len(flat), np.intp)
-    for number, group in enumerate(groups):
-        inverse[group] = number
+    for group_id, group in enumerate(groups):
+        inverse[group] = group_id
     counts = np.array([len(group) for group in groups], np.intp)
     return flat[index], index, inverse.reshape(shape), counts
 
 
 def expected_outputs(name, a, axis, equal_nan, sorted):
-    """The outcome that is due, with all outputs; ("open",) where the slow twin takes too long."""
+    """The expected outcome, with all outputs; ("unknown",) if the reference would take too long."""
     array = np.asarray(a)
-    asked = outcome(np.unique, a, True, True, True, axis=axis, equal_nan=equal_nan)
+    numpy_outcome = outcome(np.unique, a, True, True, True, axis=axis, equal_nan=equal_nan)
     has_axis = outcome(np.unique, np.zeros(array.shape), axis=axis)[0] == "returns"
     is_flat = has_axis and (axis is None or array.ndim == 1)
-    orders = asked[0] == "returns" or not sorted
+    has_outputs = numpy_outcome[0] == "returns" or not sorted
     by_hash = not sorted or any(map(is_nan, array.ravel().tolist()))
-    if is_flat and orders and array.dtype.kind == "O" and by_hash and is_hashable(array):
+    if is_flat and has_outputs and array.dtype.kind == "O" and by_hash and is_hashable(array):
         return "returns", object_outputs(array, equal_nan, sorted)
-    if is_flat and orders and array.dtype.char == "T":
+    if is_flat and has_outputs and array.dtype.char == "T":
         return "returns", string_outputs(array, equal_nan, sorted)
-    if asked[0] == "raises":
-        return asked
+    if numpy_outcome[0] == "raises":
+        return numpy_outcome
     axis = None if is_flat else operator.index(axis)
     oracle = reference.numpy_unique_outputs
-    if is_wrong_in_numpy(name, array, equal_nan) and array.size:
+    if numpy_is_wrong_or_undefined(name, array, equal_nan) and array.size:
         oracle = reference.unique_outputs
         if array.size > 3000:
-            return ("open",)
+            return ("unknown",)
     return "returns", oracle(array, axis, equal_nan=equal_nan, sorted=sorted)
 
 
 def string_outputs(array, equal_nan, sorted):
-    """Outputs of StringDType: missing strings are one value or each its own, and last if sorted."""
+    """The outputs of unique for StringDType. Missing strings are one group if `equal_nan`, else one
+    group each; they are last if sorted."""
     flat = array.ravel()
     texts = flat.tolist()
     groups = {}
     for position, item in enumerate(texts):
-        text = isinstance(item, str)
-        key = (not text, item if text else None if equal_nan else position)
+        is_text = isinstance(item, str)
+        key = (not is_text, item if is_text else None if equal_nan else position)
         groups.setdefault(key, []).append(position)
     order = list(groups.items())
     if sorted:
@@ -122,8 +123,8 @@ FUNCTIONS = (
     *("unique", "unique", "unique", "unique_all", "unique_counts", "unique_inverse"),
     "unique_values",
 )
-# What compress may be given as `out`, made of the result.
-OUTS = {
+# Functions that make an `out` for compress, right or wrong, from the result.
+OUT_MAKERS = {
     "same": lambda a: a.copy(),
     "fortran": lambda a: a.copy(order="F"),
     "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
@@ -138,15 +139,15 @@ OUTS = {
 
 
 def with_out(function, args, kwargs):
-    """The keywords with an array to write to, a new one."""
+    """The keywords; the name of an `out` is replaced by a new array."""
     if kwargs.get("out") is None:
         return kwargs
-    found = outcome(getattr(np, function), *args, axis=kwargs["axis"])
-    shape_of = np.asarray(found[1]) if found[0] == "returns" else np.zeros(3)
+    result = outcome(getattr(np, function), *args, axis=kwargs["axis"])
+    template = np.asarray(result[1]) if result[0] == "returns" else np.zeros(3)
     try:
-        out = OUTS[kwargs["out"]](shape_of)
+        out = OUT_MAKERS[kwargs["out"]](template)
     except (TypeError, ValueError, IndexError):
-        out = shape_of.copy()
+        out = template.copy()
     return {**kwargs, "out": out}
 
 
@@ -158,7 +159,7 @@ odd_axis = st.sampled_from(
 
 @st.composite
 def calls(draw):
-    """(kind of array, function, arguments, keywords); of the arguments at most a few are odd."""
+    """A tuple (kind of array, function, arguments, keywords); few arguments are odd."""
     kind, a = draw(arrays_of_any_kind())
     ndim = np.ndim(a)
     usual_axis = st.sampled_from([None, None, *range(-ndim, ndim)])
@@ -194,17 +195,17 @@ def calls(draw):
                 condition = condition.ravel()[:size]
             elif isinstance(condition, list):
                 condition = condition[:size]
-        arguments = {}
+        keywords = {}
         if function == "compress":
-            arguments["axis"] = axis
-            arguments["out"] = draw(st.sampled_from([None, None, None, *OUTS]))
-        return kind, function, (condition, a), arguments
+            keywords["axis"] = axis
+            keywords["out"] = draw(st.sampled_from([None, None, None, *OUT_MAKERS]))
+        return kind, function, (condition, a), keywords
     return kind, function, (a,), {}
 
 
 @contextlib.contextmanager
-def way(threads, thresholds_down, algorithm):
-    """The settings of a call: threads, kernels of large arrays, the algorithm of unique."""
+def call_settings(threads, thresholds_down, algorithm):
+    """Set the number of threads, the thresholds and the algorithm of unique for a call."""
     with pytest.MonkeyPatch.context() as patch, fastsel.threads(threads):
         if thresholds_down:
             for name, value in TUNING:
@@ -221,44 +222,44 @@ def outputs(result):
     return result if isinstance(result, tuple) else (result,)
 
 
-def assert_same_error(found, expected):
-    """The same class and text; the class alone for a comparison, whose text names the items that a
-    sort met first."""
+def assert_same_error(actual, expected):
+    """Check that the errors have the same class and text. The text of a failed comparison is not
+    checked: it names the items that a sort compared first."""
     compares = "not supported between instances of" in expected[2]
-    assert found[: 2 if compares else 3] == expected[: 2 if compares else 3], (found, expected)
+    assert actual[: 2 if compares else 3] == expected[: 2 if compares else 3], (actual, expected)
 
 
-def assert_same_outputs(found, expected):
-    """The same items, of any class of arrays."""
-    assert found[0] == "returns", (found, expected)
-    for ours, theirs in zip(outputs(found[1]), expected, strict=True):
+def assert_same_outputs(actual, expected):
+    """Check that the outputs have the same items; they may be arrays of different classes."""
+    assert actual[0] == "returns", (actual, expected)
+    for ours, theirs in zip(outputs(actual[1]), expected, strict=True):
         assert_same(np.asarray(ours), np.asarray(theirs))
 
 
-def check_selection(function, args, kwargs, found, out):
-    given = with_out(function, args, kwargs)
-    expected = outcome(getattr(np, function), *args, **given)
+def check_selection(function, args, kwargs, actual, out):
+    keywords = with_out(function, args, kwargs)
+    expected = outcome(getattr(np, function), *args, **keywords)
     if out is not None:
         if isinstance(out, np.ndarray):
-            if out.dtype.hasobject:  # made of the items, not the same objects
-                assert repr(out.tolist()) == repr(given["out"].tolist())
+            if out.dtype.hasobject:  # both calls have their own objects
+                assert repr(out.tolist()) == repr(keywords["out"].tolist())
             else:
-                assert_same(out, given["out"])
+                assert_same(out, keywords["out"])
         if expected[0] == "returns":
-            assert found[1] is out
+            assert actual[1] is out
             return
-    assert found[0] == expected[0], (found, expected)
+    assert actual[0] == expected[0], (actual, expected)
     if expected[0] == "raises":
-        assert found == expected
+        assert actual == expected
         return
-    assert_same(found[1], expected[1])
+    assert_same(actual[1], expected[1])
     array = np.asarray(args[-1])
-    if isinstance(found[1], np.ndarray) and not (array.dtype.kind in "bSU" and 0 in array.strides):
-        assert layout_of(found[1]) == layout_of(expected[1])
+    if isinstance(actual[1], np.ndarray) and not (array.dtype.kind in "bSU" and 0 in array.strides):
+        assert layout_of(actual[1]) == layout_of(expected[1])
 
 
 FLAGS = ("return_index", "return_inverse", "return_counts")
-OF_THE_STANDARD = {
+STANDARD_FLAGS = {
     "unique_all": FLAGS,
     "unique_counts": ("return_counts",),
     "unique_inverse": ("return_inverse",),
@@ -266,14 +267,14 @@ OF_THE_STANDARD = {
 }
 
 
-def check_unique(kind, function, args, kwargs, patched, found):
+def check_unique(kind, function, args, kwargs, patched, actual):
     a = args[0]
-    wanted = OF_THE_STANDARD.get(function, [name for name in FLAGS if kwargs.get(name)])
-    # Behind NumPy's name, unique_values ascends.
+    wanted = STANDARD_FLAGS.get(function, [name for name in FLAGS if kwargs.get(name)])
+    # By NumPy's name, unique_values sorts.
     sorted = kwargs.get("sorted", patched or function != "unique_values")
-    if isinstance(a, Plain):  # NumPy's own call
-        given = {name: value for name, value in kwargs.items() if name != "sorted"}
-        expected = outcome(getattr(np, function), *args, **given)
+    if isinstance(a, Plain):  # fastsel calls NumPy
+        keywords = {name: value for name, value in kwargs.items() if name != "sorted"}
+        expected = outcome(getattr(np, function), *args, **keywords)
         if not sorted:
             return
     else:
@@ -284,24 +285,24 @@ def check_unique(kind, function, args, kwargs, patched, found):
             chosen = [extra for name, extra in zip(FLAGS, extras, strict=True) if name in wanted]
             expected = "returns", (values, *chosen)
     if expected[0] == "raises":
-        assert_same_error(found, expected)
+        assert_same_error(actual, expected)
     elif expected[0] == "returns":
-        assert_same_outputs(found, outputs(expected[1]))
+        assert_same_outputs(actual, outputs(expected[1]))
 
 
 def check(call, threads, thresholds_down, algorithm, patched):
     kind, function, args, kwargs = call
-    given = with_out(function, args, kwargs)
-    with way(threads, thresholds_down, algorithm):
+    keywords = with_out(function, args, kwargs)
+    with call_settings(threads, thresholds_down, algorithm):
         if patched:
             with fastsel.patched():
-                found = outcome(getattr(np, function), *args, **given)
+                actual = outcome(getattr(np, function), *args, **keywords)
         else:
-            found = outcome(getattr(fastsel, function), *args, **given)
+            actual = outcome(getattr(fastsel, function), *args, **keywords)
     if function.startswith("unique"):
-        check_unique(kind, function, args, kwargs, patched, found)
+        check_unique(kind, function, args, kwargs, patched, actual)
     else:
-        check_selection(function, args, kwargs, found, given.get("out"))
+        check_selection(function, args, kwargs, actual, keywords.get("out"))
 
 
 @settings(max_examples=9 * settings().max_examples)

@@ -1,4 +1,4 @@
-"""Child processes: a fork after use neither hangs nor changes a result."""
+"""Child processes: a fork after calls of fastsel neither hangs nor changes a result."""
 
 import multiprocessing
 import os
@@ -15,8 +15,8 @@ from fastsel._core import parallel
 
 pytestmark = pytest.mark.thread_unsafe(reason="forks")
 
-# LLVM's libomp or Intel's libiomp5, also where a link has libgomp's name.
-LIBOMP = (
+# Whether OpenMP is LLVM's libomp or Intel's libiomp5, also if a link has libgomp's name.
+IS_LIBOMP = (
     "omp" in (RUNTIME := os.path.realpath(parallel.openmp()[1] or "")) and "gomp" not in RUNTIME
 )
 HAS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
@@ -39,7 +39,7 @@ def use():
 def in_child(function, fork=os.fork):
     pid = fork()
     if pid == 0:
-        signal.alarm(300)  # what hangs is to end some time
+        signal.alarm(300)  # ends a child that hangs
         try:
             function()
         except BaseException:
@@ -77,8 +77,8 @@ def while_working(function):
 
 signal.alarm(500)
 """
-# One round of each. (C's fork while another Python thread works is missing: Python itself hangs in
-# that child, whatever the other thread does, because nobody resets the interpreter's lock.)
+# The code of one round. C's fork while another Python thread works is missing: Python itself hangs
+# in the child, whatever the other thread does, because nothing resets the GIL.
 FORKS = {
     "child": "use(); in_child(use); use()",
     "child_of_a_child_that_did_nothing": "use(); in_child(lambda: in_child(use))",
@@ -102,7 +102,7 @@ def test_after_fork(case, rounds, run_python):
     assert run_python(code) == "done\n"
 
 
-OTHERS = [
+LIBOMP_PATHS = [
     f"{folder}/{name}"
     for folder in [f"{sys.prefix}/lib", *sorted(glob("/usr/lib/llvm-*/lib"))]
     for name in ("libomp.so", "libomp.so.5", "libiomp5.so")
@@ -112,37 +112,37 @@ OTHERS = [
 
 @HAS_FORK
 @pytest.mark.slow
-@pytest.mark.skipif(not OTHERS, reason="needs pip install intel-openmp, or LLVM's libomp")
+@pytest.mark.skipif(not LIBOMP_PATHS, reason="needs pip install intel-openmp, or LLVM's libomp")
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="another library is preloaded")
 @pytest.mark.skipif(not parallel.is_threaded(), reason="a build without OpenMP")
 @pytest.mark.parametrize("case", ["child", "grandchild"])
-def test_after_fork_where_libomp_is_in_the_place_of_libgomp(case, run_python):
-    """conda may replace libgomp by libomp: ending the threads of libgomp makes a child of libomp
-    hang."""
+def test_after_fork_with_libomp_in_place_of_libgomp(case, run_python):
+    """conda may replace libgomp by libomp. If fastsel ended the threads of libomp before the fork,
+    as it ends those of libgomp, the child would hang."""
     code = f"{FORK}from fastsel._core import parallel\nprint(parallel.openmp()[1])\n"
     code += f"for _ in range(20):\n    {FORKS[case]}"
-    assert run_python(code, LD_PRELOAD=OTHERS[0]).strip() == OTHERS[0]
+    assert run_python(code, LD_PRELOAD=LIBOMP_PATHS[0]).strip() == LIBOMP_PATHS[0]
 
 
 @HAS_FORK
-def test_child_of_an_unused_parent(run_python):
+def test_child_of_a_parent_that_has_not_called_fastsel(run_python):
     assert run_python(f"{FORK}in_child(use); use(); print('done')") == "done\n"
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc")
-@pytest.mark.skipif(LIBOMP, reason="libomp keeps its threads at a fork")
+@pytest.mark.skipif(IS_LIBOMP, reason="libomp keeps its threads at a fork")
 @pytest.mark.parametrize("case", ["child", "grandchild", "thread_of_the_child", "preexec_fn"])
-def test_no_fork_of_a_process_with_several_threads(case, run_python):
-    """Python 3.12 and later warn of that: they count once, and the system lists a thread for a
-    moment after it has been joined. So the test waits, in the parent, until they are gone; one that
-    had not ended would stay. (OpenBLAS has threads of its own.)"""
+def test_a_process_has_one_thread_when_it_forks(case, run_python):
+    """Python 3.12 and later warn if a process with several threads forks. They count the threads
+    once, and the system lists a thread for a moment after it has been joined. So the parent waits
+    until it has one thread; a thread that has not ended would stay. (OpenBLAS has threads, too.)"""
     code = f"""{FORK}
 import time
-def wait():
+def wait_for_one_thread():
     while len(os.listdir("/proc/self/task")) > 1:
         time.sleep(0.001)
-    os.write(1, b"one thread\\n")  # whole, whichever processes write at once
-os.register_at_fork(after_in_parent=wait)
+    os.write(1, b"one thread\\n")  # one write, so that processes do not mix lines
+os.register_at_fork(after_in_parent=wait_for_one_thread)
 {FORKS[case]}
 """
     printed = run_python(code, OPENBLAS_NUM_THREADS="1")
@@ -168,12 +168,12 @@ for _ in range({rounds}):
 
 @HAS_FORK
 @pytest.mark.parametrize("rounds", [2, slow(40)])
-def test_pool_of_forked_workers(rounds, run_python):
+def test_pool_of_forked_workers_returns_the_counts(rounds, run_python):
     path = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
     run_python(path + POOL.format(rounds=rounds))
 
 
-LOKY = """
+JOBLIB = """
 import joblib
 import numpy as np
 import test_fork
@@ -182,29 +182,29 @@ expected = test_fork.count_items(array)
 for _ in range(2):
     jobs = [joblib.delayed(test_fork.count_items)(array) for _ in range(16)]
     assert joblib.Parallel(2, backend="loky")(jobs) == [expected] * 16
-    if not test_fork.LIBOMP:  # joblib tells it not to start afresh in a child
+    if not test_fork.IS_LIBOMP:  # joblib keeps it from starting again in a child
         assert joblib.Parallel(4, backend="multiprocessing")(jobs) == [expected] * 16
     assert joblib.Parallel(4, backend="threading")(jobs) == [expected] * 16
     assert test_fork.count_items(array) == expected
-print(*set(joblib.Parallel(2)(joblib.delayed(test_fork.threads_here)() for _ in range(4))))
+print(*set(joblib.Parallel(2)(joblib.delayed(test_fork.num_threads_of_worker)() for _ in range(4))))
 """
 
 
-def threads_here():
+def num_threads_of_worker():
     return fastsel.get_num_threads()
 
 
 @HAS_FORK
-def test_workers_of_joblib(run_python):
-    """Each worker of loky has its share of this machine's CPUs, by OMP_NUM_THREADS."""
+def test_joblib_workers_return_the_counts_and_share_the_cpus(run_python):
+    """loky sets OMP_NUM_THREADS of each worker to the worker's share of the CPUs."""
     pytest.importorskip("joblib", reason="needs pip install joblib")
     path = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
     unset = {"FASTSEL_NUM_THREADS": None, "OMP_NUM_THREADS": None}
-    most = max(1, (os.cpu_count() or 1) // 2)
-    assert int(run_python(path + LOKY, **unset)) <= most
+    share_of_cpus = max(1, (os.cpu_count() or 1) // 2)
+    assert int(run_python(path + JOBLIB, **unset)) <= share_of_cpus
 
 
-def test_spawned_worker():
+def test_a_spawned_worker_returns_the_positions():
     array = np.arange(300_000) % 5
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         result = pool.apply_async(fastsel.flatnonzero, (array,)).get(500)
@@ -218,8 +218,8 @@ import fastsel
 
 def fork_and_wait():
     child = os.fork()
-    if child == 0:  # the forked thread is the child's only one, and ends
-        signal.alarm(300)  # if not
+    if child == 0:  # the child's only thread, which ends
+        signal.alarm(300)  # ends a child that lives on
         fastsel.set_num_threads(2)
         fastsel.flatnonzero(np.ones(1_000_000, bool))
         return
@@ -232,12 +232,12 @@ thread.join()
 
 
 @HAS_FORK
-@pytest.mark.skipif(LIBOMP, reason="libomp's threads live until the process exits")
-def test_a_child_ends_with_its_last_own_thread(run_python):
+@pytest.mark.skipif(IS_LIBOMP, reason="libomp's threads live until the process exits")
+def test_a_child_ends_with_its_only_python_thread(run_python):
     run_python(CHILD_OF_A_THREAD)
 
 
-def test_set_num_threads_is_the_parents(run_python):
+def test_a_forked_child_has_one_thread_after_set_num_threads_of_the_parent(run_python):
     code = """
 import os
 import fastsel

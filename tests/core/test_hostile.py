@@ -1,4 +1,4 @@
-"""Sizes and objects that somebody chose to do harm: an error or the right answer, nothing else."""
+"""Sizes and objects chosen to do harm: a call raises an error or returns the right result."""
 
 import gc
 import sys
@@ -11,53 +11,53 @@ from grids import covering
 
 import fastsel
 
-# Sizes beyond any memory.
+# Sizes beyond the memory of any machine.
 
-VAST = np.broadcast_to(False, 2**62)
+HUGE = np.broadcast_to(False, 2**62)
 BEYOND_MEMORY = {
-    "nonzero": lambda: fastsel.nonzero(VAST),
-    "flatnonzero": lambda: fastsel.flatnonzero(VAST),
-    "argwhere": lambda: fastsel.argwhere(VAST.reshape(2**31, 2**31)),
-    "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(VAST, dtype=np.int64),
-    "extract": lambda: fastsel.extract(VAST, VAST),
-    "compress": lambda: fastsel.compress(VAST, VAST),
-    "compress_rows": lambda: fastsel.compress([True], VAST.reshape(1, 2**62), axis=0),
-    "boolean_mask": lambda: fastsel.boolean_mask(VAST, VAST),
-    "unique": lambda: fastsel.unique(VAST),
-    "unique_rows": lambda: fastsel.unique(VAST.reshape(2**31, 2**31), axis=0),
-    "group_indices": lambda: fastsel.group_indices(VAST),
+    "nonzero": lambda: fastsel.nonzero(HUGE),
+    "flatnonzero": lambda: fastsel.flatnonzero(HUGE),
+    "argwhere": lambda: fastsel.argwhere(HUGE.reshape(2**31, 2**31)),
+    "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(HUGE, dtype=np.int64),
+    "extract": lambda: fastsel.extract(HUGE, HUGE),
+    "compress": lambda: fastsel.compress(HUGE, HUGE),
+    "compress_rows": lambda: fastsel.compress([True], HUGE.reshape(1, 2**62), axis=0),
+    "boolean_mask": lambda: fastsel.boolean_mask(HUGE, HUGE),
+    "unique": lambda: fastsel.unique(HUGE),
+    "unique_rows": lambda: fastsel.unique(HUGE.reshape(2**31, 2**31), axis=0),
+    "group_indices": lambda: fastsel.group_indices(HUGE),
     "gather_nd": lambda: fastsel.gather_nd([1.5, 2.5], np.broadcast_to([[1]], (2**59, 1))),
-    # The product of the result's shape is beyond an intp.
+    # The size of the result does not fit in an intp.
     "gather_nd_slices": lambda: fastsel.gather_nd(
         np.broadcast_to(1.0, (2, 2**40)), np.broadcast_to([[1]], (2**40, 1))
     ),
     "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
-    "first_nonzero": lambda: fastsel.first_nonzero(VAST.reshape(2**60, 4), axis=1),
-    "isin": lambda: fastsel.isin(VAST, [True]),
-    "isin_tests": lambda: fastsel.isin([True], VAST),
-    "index_in": lambda: fastsel.index_in(VAST, [True]),
-    "index_in_tests": lambda: fastsel.index_in([True], VAST),
-    "intersect1d": lambda: fastsel.intersect1d(VAST, VAST),
-    "union1d": lambda: fastsel.union1d(VAST, [True]),
-    "setdiff1d": lambda: fastsel.setdiff1d(VAST, [True], assume_unique=True),
-    "setxor1d": lambda: fastsel.setxor1d([True], VAST),
+    "first_nonzero": lambda: fastsel.first_nonzero(HUGE.reshape(2**60, 4), axis=1),
+    "isin": lambda: fastsel.isin(HUGE, [True]),
+    "isin_tests": lambda: fastsel.isin([True], HUGE),
+    "index_in": lambda: fastsel.index_in(HUGE, [True]),
+    "index_in_tests": lambda: fastsel.index_in([True], HUGE),
+    "intersect1d": lambda: fastsel.intersect1d(HUGE, HUGE),
+    "union1d": lambda: fastsel.union1d(HUGE, [True]),
+    "setdiff1d": lambda: fastsel.setdiff1d(HUGE, [True], assume_unique=True),
+    "setxor1d": lambda: fastsel.setxor1d([True], HUGE),
 }
 
 
 @pytest.mark.parametrize("name", BEYOND_MEMORY)
-def test_beyond_memory(name, few_threads):
+def test_sizes_beyond_memory_raise_an_error(name, few_threads):
     with pytest.raises((MemoryError, ValueError)) as caught:
         BEYOND_MEMORY[name]()
     assert type(caught.value) is not ValueError or "array" in str(caught.value)
 
 
-# No items, and vast other dimensions.
+# Shapes with large dimensions and no items.
 
-HOLLOW = [(2**20, 0, 2**20), (0, 2**20), (2**59, 0), (1, 2**30, 0)]
+EMPTY_SHAPES = [(2**20, 0, 2**20), (0, 2**20), (2**59, 0), (1, 2**30, 0)]
 
 
-@pytest.mark.parametrize("shape", HOLLOW, ids=str)
-def test_no_items_in_vast_shapes(shape, few_threads):
+@pytest.mark.parametrize("shape", EMPTY_SHAPES, ids=str)
+def test_empty_arrays_with_large_dimensions_equal_numpy(shape, few_threads):
     array = np.zeros(shape)
     assert_same(fastsel.nonzero(array), np.nonzero(array))
     assert_same(fastsel.flatnonzero(array), np.flatnonzero(array))
@@ -80,19 +80,19 @@ def test_no_items_in_vast_shapes(shape, few_threads):
 
 
 @pytest.mark.parametrize("index", [2**63 - 1, -(2**63), 2**31, -(2**31) - 1, 5, -6])
-@pytest.mark.parametrize("place", [0, 64, 4095, -1])
-def test_one_bad_index_among_many(index, place, few_threads):
+@pytest.mark.parametrize("position", [0, 64, 4095, -1])
+def test_one_bad_index_among_many_is_named(index, position, few_threads):
     rows = np.zeros((5000, 1), np.int64)
-    rows[place] = index
-    with pytest.raises(IndexError, match=rf"index {index} at position \({place % 5000}, 0\)"):
+    rows[position] = index
+    with pytest.raises(IndexError, match=rf"index {index} at position \({position % 5000}, 0\)"):
         fastsel.gather_nd(np.arange(5), rows)
 
 
-# Objects that raise, change the array, or run threads when they are looked at.
+# Objects that run code when they are compared, hashed or tested for truth.
 
 
 class Item:
-    """Calls a function whenever it is compared, hashed or asked for its truth."""
+    """An object that calls a function whenever it is compared, hashed or tested for truth."""
 
     def __init__(self, number, function):
         self.number, self.function = number, function
@@ -119,7 +119,7 @@ OBJECT_CALLS = {
     "flatnonzero": fastsel.flatnonzero,
     "argwhere": fastsel.argwhere,
     "count_nonzero": fastsel.count_nonzero,
-    "first_nonzero": lambda a: fastsel.first_nonzero(a[::2]),  # each is asked: none is true
+    "first_nonzero": lambda a: fastsel.first_nonzero(a[::2]),  # all are tested: none is true
     "first_nonzero_axis": lambda a: fastsel.first_nonzero(a[::2], axis=0),
     "nonzero_coordinates": fastsel.nonzero_coordinates,
     "compress": lambda a: fastsel.compress(a, np.arange(len(a))),
@@ -145,20 +145,20 @@ class RefusedError(Exception):
 
 @pytest.mark.thread_unsafe(reason="counts references")
 @covering(name=OBJECT_CALLS, after=[0, 1, 100])
-def test_objects_that_raise(name, after, few_threads):
-    """The error comes through, and no reference stays."""
-    left = 0
+def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, few_threads):
+    """The call raises the error of the object; the reference counts of all objects stay."""
+    calls_left = 0
 
     def function():
-        nonlocal left
-        left -= 1
-        if left < 0:
+        nonlocal calls_left
+        calls_left -= 1
+        if calls_left < 0:
             raise RefusedError
 
     array = items(function)
     counts = [sys.getrefcount(item) for item in array.tolist()]
     for _ in range(3):
-        left = after
+        calls_left = after
         with pytest.raises(RefusedError):
             OBJECT_CALLS[name](array)
     gc.collect()
@@ -166,8 +166,8 @@ def test_objects_that_raise(name, after, few_threads):
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_that_change_the_array(name, few_threads):
-    """Some result, or NumPy's RuntimeError; every object in the result is alive."""
+def test_objects_may_change_the_array(name, few_threads):
+    """The call returns a result or raises NumPy's RuntimeError. The array still holds objects."""
     rng = np.random.default_rng(5)
 
     def function():
@@ -183,39 +183,39 @@ def test_objects_that_change_the_array(name, few_threads):
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_that_run_threads(name, few_threads):
-    """Another thread calls the same function while the first one is in the middle of it."""
-    plain = np.arange(2000) % 7
-    expected = np.flatnonzero(plain)
+def test_objects_may_call_fastsel_in_another_thread(name, few_threads):
+    """Another thread calls `flatnonzero` while the first thread is within a call."""
+    numbers = np.arange(2000) % 7
+    expected = np.flatnonzero(numbers)
     results, calls = [], 0
 
     def function():
         nonlocal calls
         calls += 1
         if calls % 500 == 1:
-            thread = threading.Thread(target=lambda: results.append(fastsel.flatnonzero(plain)))
+            thread = threading.Thread(target=lambda: results.append(fastsel.flatnonzero(numbers)))
             thread.start()
             thread.join()
 
-    first = outcome(OBJECT_CALLS[name], items(function))
-    assert first[0] == "returns"
+    outer = outcome(OBJECT_CALLS[name], items(function))
+    assert outer[0] == "returns"
     assert results
     assert all((result == expected).all() for result in results)
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_that_call_fastsel(name, few_threads):
-    """The outer call and the ones within it are right."""
-    plain = np.arange(2000) % 7
-    selected, distinct = np.flatnonzero(plain), np.unique(plain)
+def test_objects_may_call_fastsel(name, few_threads):
+    """The outer call and the calls of the objects return the right results."""
+    numbers = np.arange(2000) % 7
+    selected, distinct = np.flatnonzero(numbers), np.unique(numbers)
     calls = 0
 
     def function():
         nonlocal calls
         calls += 1
         if calls % 50 == 1:
-            assert_same(fastsel.flatnonzero(plain), selected)
-            assert_same(fastsel.unique(plain), distinct)
+            assert_same(fastsel.flatnonzero(numbers), selected)
+            assert_same(fastsel.unique(numbers), distinct)
 
     array = items(function)
     result = OBJECT_CALLS[name](array)
@@ -225,21 +225,20 @@ def test_objects_that_call_fastsel(name, few_threads):
     assert_same(result, OBJECT_CALLS[name](array))
 
 
-# Memory stays flat.
+# Memory does not grow.
 
-FLAT = """
+PRINT_GROWTH = """
 import numpy as np
 import fastsel
 
 rng = np.random.default_rng(1)
 array = rng.integers(0, 3, (100_000, 4))
 keys = rng.integers(0, 50_000, 200_000)
-few = keys % 100
+few_values = keys % 100
 rows = rng.integers(-100_000, 100_000, (50_000, 1))
 bad = np.append(rows, [[100_000]], axis=0)
-wrong = np.zeros(3)
 
-def refused(call):
+def assert_raises(call):
     try:
         call()
     except (IndexError, ValueError):
@@ -256,20 +255,20 @@ def all_calls():
     fastsel.boolean_mask(array, array > 1)
     fastsel.gather_nd(array, rows)
     fastsel.unique(keys, True, True, True)
-    fastsel.unique(few, True, True, True, sorted=False)
+    fastsel.unique(few_values, True, True, True, sorted=False)
     fastsel.unique(array, axis=0)
-    fastsel.isin(keys, few[::3])
+    fastsel.isin(keys, few_values[::3])
     fastsel.intersect1d(keys, keys[::2] * 3, return_indices=True)
     fastsel.setxor1d(keys, array)
-    refused(lambda: fastsel.gather_nd(array, bad))
-    refused(lambda: fastsel.compress([1] * 100_001, array, axis=0))
-    refused(lambda: fastsel.nonzero_coordinates(array, capacity=3))
+    assert_raises(lambda: fastsel.gather_nd(array, bad))
+    assert_raises(lambda: fastsel.compress([1] * 100_001, array, axis=0))
+    assert_raises(lambda: fastsel.nonzero_coordinates(array, capacity=3))
 
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4
 
-# What a thread keeps for the next call counts once: a busy machine has a call go on alone now and
-# then, and more calls until each thread has all that it will have. A leak counts each time.
+# Memory that a thread keeps for later calls grows once. On a busy machine, some calls run on one
+# thread, so that it takes more calls until both threads have this memory. A leak grows each time.
 with fastsel.threads(2):
     for _ in range(10):
         before = resident()
@@ -283,12 +282,12 @@ print(grown)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
-def test_memory_stays_flat(run_python):
-    """A bitmask that leaked in each call would be 2 MB, an index array 64."""
-    assert int(run_python(FLAT)) < 1500
+def test_memory_does_not_grow_with_the_number_of_calls(run_python):
+    """If each call leaked its bitmask, memory would grow by 2 MB; with an index array, by 64 MB."""
+    assert int(run_python(PRINT_GROWTH)) < 1500
 
 
 @pytest.mark.parametrize("shape", [(2**40, 0), (2**40, 3, 0)])
-def test_rows_of_nothing_are_not_walked(shape):
+def test_compress_does_not_loop_over_empty_rows(shape):
     array = np.empty(shape)
     assert fastsel.compress(np.ones(array.shape[1], bool), array, axis=1).shape == shape

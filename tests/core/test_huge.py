@@ -1,13 +1,13 @@
-"""More than 2**31 items. The arrays are of zero pages, which take no memory until written."""
+"""Arrays of more than 2**31 items. Their zero pages take no memory until they are written to."""
 
 import numpy as np
 import pytest
 
 import fastsel
 
-pytestmark = pytest.mark.thread_unsafe(reason="needs the memory once")
+pytestmark = pytest.mark.thread_unsafe(reason="needs much memory")
 
-# Prints how far the peak memory of the process rose, in MiB, while `call` ran.
+# `peak` returns the peak memory of the process in MiB.
 PEAK = """
 import sys
 import numpy as np
@@ -29,6 +29,7 @@ expected = [2**31 - 1, size - 1]
 fastsel.nonzero(array[:100_000])
 before = peak()
 """
+# name: (expression that must be true, limit of the growth of the peak memory in MiB)
 CALLS = {
     # The bitmask takes an eighth of a byte for each item, 256 MiB here.
     "nonzero": ("fastsel.nonzero(array)[0].tolist() == expected", 320),
@@ -55,19 +56,19 @@ CALLS = {
 }
 
 
-def test_more_items_than_an_int_counts(run_python):
-    """One process runs all calls, from the least memory to the most."""
+def test_more_than_2_31_items_give_the_right_results_in_little_memory(run_python):
+    """One process runs all calls, in ascending order of their limits."""
     calls = sorted(CALLS.values(), key=lambda call: call[1])
     code = "\n".join(f"assert {expression}\nprint(peak() - before)" for expression, _ in calls)
     for (expression, limit), output in zip(calls, run_python(PEAK + code).split(), strict=True):
         assert int(output) < limit, expression
 
 
-def test_count_of_more_truthy_items_than_an_int_counts():
+def test_more_than_2_31_truthy_items_are_counted():
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**31 + 5)) == 2**31 + 5
 
 
-def test_shape_of_many_items_and_no_size():
+def test_an_empty_array_with_large_dimensions_has_no_positions():
     shape = (2**20, 0, 2**20)
     assert [k.tolist() for k in fastsel.nonzero(np.zeros(shape))] == [[], [], []]
     assert fastsel.argwhere(np.zeros(shape)).shape == (0, 3)
@@ -82,9 +83,9 @@ if {forced}:
 for dtype in ("f8", "f4", "i4"):
     print(dtype, flush=True)
     step = 2**31 // np.dtype(dtype).itemsize
-    wide = np.zeros(step + 1, dtype)
-    wide[-1] = 7
-    view = wide[::step]
+    array = np.zeros(step + 1, dtype)
+    array[-1] = 7
+    view = array[::step]
     assert view.strides == (2**31,)
     assert fastsel.count_nonzero(view) == 1
     assert fastsel.flatnonzero(view).tolist() == [1]
@@ -96,6 +97,6 @@ for dtype in ("f8", "f4", "i4"):
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_stride_of_more_bytes_than_an_int_counts(forced, run_python):
-    """NumPy 2.4 truncates the stride of floats to 32 bits, and reads elsewhere or crashes."""
+def test_a_stride_of_2_31_bytes_reads_the_right_items(forced, run_python):
+    """NumPy 2.4 truncates the stride of floats to 32 bits, and reads other memory or crashes."""
     run_python(WIDE_STRIDE.format(forced=forced))

@@ -1,4 +1,4 @@
-"""Signals during a call: handlers run in time, what they raise ends the call."""
+"""Signal handlers run during a call, and an exception that a handler raises ends the call."""
 
 import contextlib
 import functools
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.thread_unsafe(reason="sends signals, which the main thread handles"),
 ]
 
-# Calls of minutes, or as long as memory for their bitmask lets them be.
+# Calls that run for minutes, or as long as the memory for their bitmask permits.
 ENDLESS = {
     "count_nonzero": "fastsel.count_nonzero(np.broadcast_to(True, 2**40))",
     "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
@@ -44,8 +44,8 @@ ENDLESS = {
     "gather_nd": "fastsel.gather_nd(np.zeros((3, 0)), np.broadcast_to([[1]], (2**36, 1)))",
 }
 
-# A signal every few milliseconds. Its handler raises when it runs again at the same bytecode of one
-# call: so both times came from within the call, not from what follows a call that ignored signals.
+# A signal comes every few milliseconds. The handler raises if it runs twice at the same bytecode of
+# one call: then both signals came during the call, and not after a call that ignored signals.
 CTRL_C = """
 import signal
 import numpy as np
@@ -58,17 +58,17 @@ false = np.broadcast_to(False, 2**34)
 calls = {{
     {calls}
 }}
-places = set()
+bytecodes = set()
 
 def interrupt(number, frame):
-    place = frame.f_code, frame.f_lasti
-    if place in places and frame.f_code.co_filename.startswith(fastsel.__path__[0]):
+    bytecode = frame.f_code, frame.f_lasti
+    if bytecode in bytecodes and frame.f_code.co_filename.startswith(fastsel.__path__[0]):
         raise KeyboardInterrupt
-    places.add(place)
+    bytecodes.add(bytecode)
 
 signal.signal(signal.SIGALRM, interrupt)
 for name, call in calls.items():
-    places.clear()
+    bytecodes.clear()
     signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
     try:
         call()
@@ -89,12 +89,12 @@ def how_calls_end(run_python, calls, threads, before=""):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_call(threads, run_python):
-    found = how_calls_end(run_python, ENDLESS, threads)
-    assert found == dict.fromkeys(ENDLESS, "by a signal")
+    endings = how_calls_end(run_python, ENDLESS, threads)
+    assert endings == dict.fromkeys(ENDLESS, "by a signal")
 
 
-def test_a_call_that_ignores_signals_is_noticed(run_python):
-    """The test above notices it: here, no thread is the one that handles signals."""
+def test_a_call_that_ignores_signals_ends_by_itself(run_python):
+    """Without a main thread, no thread checks signals: for this call the test above would fail."""
     ignored = "from fastsel._core import parallel; parallel.set_main_thread(0)"
     call = "fastsel.count_nonzero(np.broadcast_to(True, 2**31))"
     assert how_calls_end(run_python, {"call": call}, 2, ignored) == {"call": "by itself"}
@@ -104,8 +104,8 @@ def repeatedly_unique(words, times):
     return fastsel.unique(repeated(words, times), sorted=False, return_inverse=True)
 
 
-# Calls that spend some time in one kernel, as functions of how many times they are to read their
-# input; `words` are random, and so are `rows`, places among them.
+# Functions that spend some time in one kernel, and read their input `times` times. `words` are
+# random integers, and `rows` are random index rows into `words`.
 LONG_CALLS = {
     "count_nonzero": lambda words, rows, times: fastsel.count_nonzero(
         repeated(True, times * 10**8)
@@ -123,7 +123,7 @@ LONG_CALLS = {
         np.broadcast_to(1.0, (times * 2**12, 2**11)), np.ones(times * 2**12, bool)
     ),
     "gather_nd": lambda words, rows, times: fastsel.gather_nd(words, repeated(rows, times)),
-    "unique_places": lambda words, rows, times: repeatedly_unique(words % 5000, times),
+    "unique_dense": lambda words, rows, times: repeatedly_unique(words % 5000, times),
     "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
     "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
     "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
@@ -145,7 +145,7 @@ def repeated(array, times):
 
 @contextlib.contextmanager
 def every_few_milliseconds(handle):
-    """A block during which a signal's handler calls `handle(frame)` again and again."""
+    """A context in which a signal handler calls `handle(frame)` every few milliseconds."""
     before = signal.signal(signal.SIGALRM, lambda number, frame: handle(frame))
     signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
     try:
@@ -157,8 +157,8 @@ def every_few_milliseconds(handle):
 
 @pytest.mark.parametrize("name", LONG_CALLS)
 def test_handlers_run_during_a_call(name):
-    """More than once at the same bytecode of a call: a handler that has to wait runs once. The
-    calls grow until they are long enough for that."""
+    """A handler runs more than once at the same bytecode of a call. A handler that had to wait for
+    the end of the kernel would run once. The calls grow until they are long enough."""
     rng = np.random.default_rng(1)
     words = rng.integers(0, 2_000_000, 2_000_000)
     rows = rng.integers(0, 2_000_000, (2_000_000, 1))
@@ -167,22 +167,22 @@ def test_handlers_run_during_a_call(name):
 
 
 def runs_handlers(call, times):
-    places = Counter()
+    runs = Counter()
     with (
         fastsel.threads(1),
-        every_few_milliseconds(lambda frame: places.update([(frame.f_code, frame.f_lasti)])),
+        every_few_milliseconds(lambda frame: runs.update([(frame.f_code, frame.f_lasti)])),
     ):
         call(times)
-    seen = {code.co_filename for (code, _), count in places.items() if count > 1}
-    return any(file.startswith(fastsel.__path__[0]) for file in seen)
+    files = {code.co_filename for (code, _), count in runs.items() if count > 1}
+    return any(file.startswith(fastsel.__path__[0]) for file in files)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_a_sort(threads):
-    """Between two of its parts. The memory in which a part was sorted is cached when the part is
-    done, and is more than the passes before it cache. If handlers had to wait for the last part,
-    they would run once, and perhaps once more in the pass that follows. A first signal that comes
-    late sees the memory of a part already, and tells nothing: then the sort is tried again."""
+def test_ctrl_c_ends_a_sort_between_two_parts(threads):
+    """The memory in which a part was sorted is cached when the part is done, and is more than the
+    earlier passes cache. If handlers had to wait for the last part, they would run once, and
+    perhaps once more in the next pass. If the first signal comes late, the memory of a part is
+    cached already, so that later signals prove nothing: then the test sorts again."""
     rng = np.random.default_rng(1)
     sizes = [2**k for _ in range(8) for k in (24, 25, 26)]
     assert any(ends_a_sort(rng.integers(0, 2**62, size), threads) for size in sizes)
@@ -190,14 +190,14 @@ def test_ctrl_c_ends_a_sort(threads):
 
 def ends_a_sort(items, threads):
     keys = _keys.keys_of(items, True)
-    at_start, sorting = [], []
+    first, between_parts = [], []
 
     def interrupt(frame):
-        kept = scratch.cached_bytes(), frame.f_lasti
-        at_start[:] = at_start or [kept]
-        if kept[0] > at_start[0][0] and kept[1] == at_start[0][1]:
-            sorting.append(kept)
-            if len(sorting) == 3:
+        cached, bytecode = scratch.cached_bytes(), frame.f_lasti
+        first[:] = first or [cached, bytecode]
+        if cached > first[0] and bytecode == first[1]:
+            between_parts.append(cached)
+            if len(between_parts) == 3:
                 raise KeyboardInterrupt
 
     before = items.copy()
@@ -228,7 +228,7 @@ def test_a_handler_may_call_fastsel(threads):
     assert all((result == np.flatnonzero(array)).all() for result in results)
 
 
-FORK = """
+HANDLER_FORKS = """
 import os, signal
 import numpy as np
 import fastsel
@@ -245,7 +245,7 @@ signal.signal(signal.SIGALRM, fork)
 signal.setitimer(signal.ITIMER_REAL, 0.02)
 while child is None:
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**29)) == 2**29
-for _ in range(3):  # the processes have run the same number of calls
+for _ in range(3):  # both processes run these calls
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**28)) == 2**28
 if os.getpid() != parent:
     os._exit(7)
@@ -254,10 +254,10 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_both_processes_go_on_after_a_handler_that_forks(run_python):
-    run_python(FORK)
+    run_python(HANDLER_FORKS)
 
 
-FORKS = """
+HANDLER_FORKS_OFTEN = """
 import os, signal
 import numpy as np
 import fastsel
@@ -297,12 +297,12 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @pytest.mark.parametrize("rounds", [5, slow(300)])
-def test_handlers_that_fork_again_and_again(rounds, run_python):
-    """Handlers fork in the midst of a call's passes; each result is complete in both processes."""
-    run_python(FORKS.format(rounds=rounds))
+def test_results_are_complete_if_handlers_fork_again_and_again(rounds, run_python):
+    """Handlers fork during the passes of a call; the result is complete in both processes."""
+    run_python(HANDLER_FORKS_OFTEN.format(rounds=rounds))
 
 
-OTHER_THREAD = """
+CALL_IN_ANOTHER_THREAD = """
 import os, signal, threading
 import numpy as np
 import fastsel
@@ -311,7 +311,7 @@ counts = []
 large = np.broadcast_to(True, 2**30)
 worker = threading.Thread(target=lambda: counts.append(fastsel.count_nonzero(large)))
 worker.start()
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore SIGINT
 try:
     threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
     while True:
@@ -322,12 +322,12 @@ assert counts == [2**30]
 """
 
 
-def test_an_interrupt_is_the_main_threads(run_python):
-    run_python(OTHER_THREAD)
+def test_an_interrupt_ends_only_the_call_of_the_main_thread(run_python):
+    run_python(CALL_IN_ANOTHER_THREAD)
 
 
-def test_an_interrupted_call_leaves_its_input_and_part_of_out():
-    """The rows of `out` that were written equal the rows of the result."""
+def test_an_interrupted_call_leaves_its_input_and_writes_a_part_of_out():
+    """Each row of `out` that was written equals the row of the result."""
     data = np.arange(100, dtype=np.int8)
     before = data.copy()
     indices = repeated(np.random.default_rng(3).integers(0, 100, (1_000_000, 1)), 60)
@@ -353,9 +353,9 @@ def test_an_interrupted_call_leaves_its_input_and_part_of_out():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_unique_while_it_sorts(threads, monkeypatch):
-    """As above, by the public function: what a handler raises comes through, and the next call
-    works."""
+def test_ctrl_c_ends_unique_while_it_sorts_and_the_next_call_works(threads, monkeypatch):
+    """As in test_ctrl_c_ends_a_sort_between_two_parts, but the handler interrupts the public
+    function, which raises the handler's exception."""
     force(monkeypatch, "sorting")
     rng = np.random.default_rng(1)
     sizes = [2**k for _ in range(4) for k in (22, 23, 24, 25)]
@@ -364,13 +364,13 @@ def test_ctrl_c_ends_unique_while_it_sorts(threads, monkeypatch):
 
 
 def ends_unique(items, threads):
-    first, sorting, before = {}, [], items.copy()
+    first, between_parts, before = {}, [], items.copy()
 
     def interrupt(frame):
-        kept = scratch.cached_bytes()
-        if frame.f_code.co_name == "by_sorting" and kept > first.setdefault(frame.f_lasti, kept):
-            sorting.append(kept)
-            if len(sorting) == 3:
+        cached, bytecode = scratch.cached_bytes(), frame.f_lasti
+        if frame.f_code.co_name == "by_sorting" and cached > first.setdefault(bytecode, cached):
+            between_parts.append(cached)
+            if len(between_parts) == 3:
                 raise KeyboardInterrupt
 
     fastsel.release_memory()

@@ -1,4 +1,4 @@
-"""References, leaks and impossible sizes."""
+"""References, leaks, memory beside the outputs, and sizes beyond memory."""
 
 import contextlib
 import gc
@@ -27,20 +27,20 @@ RECORD = np.dtype([("number", "i4"), ("item", "O")])
 
 
 class Item:
-    """An object of its own, truthy."""
+    """A truthy object that equals no other."""
 
 
 def object_arrays():
-    """Arrays that hold references: of objects, and of structures around objects."""
+    """Some objects, and arrays that refer to them: an array of objects and one of structures."""
     items = [Item() for _ in range(300)]
-    plain = np.empty(300, object)
-    plain[:] = items
+    array = np.empty(300, object)
+    array[:] = items
     record = np.zeros(300, RECORD)
     record["item"] = items
-    return items, {"object": plain, "struct": record}
+    return items, {"object": array, "struct": record}
 
 
-# Each picks items from the array it is given.
+# Functions that select or gather items of an array of 300 objects.
 PICKS = {
     "compress": lambda a: fastsel.compress(np.arange(300) % 3, a),
     "compress_axis": lambda a: fastsel.compress([1, 0, 1], a.reshape(100, 3), axis=1),
@@ -80,7 +80,7 @@ def test_objects_outlive_the_array_they_came_from(pick):
     assert all(type(item) is Item for item in result.ravel())
 
 
-def test_structures_around_objects_are_selected_by_any_field(few_threads):
+def test_structures_with_objects_are_truthy_if_any_field_is(few_threads):
     records = np.array([(0, None), (1, None), (0, "a"), (0, "")], RECORD)
     assert_same(fastsel.nonzero(records), np.nonzero(records))
     assert fastsel.flatnonzero(records).tolist() == [1, 2]
@@ -88,7 +88,7 @@ def test_structures_around_objects_are_selected_by_any_field(few_threads):
 
 
 def calls():
-    """Calls that return and calls that raise, on small arrays."""
+    """Calls on small arrays, which return or raise, and the arguments of all calls."""
     a = make("int32", (40, 5))
     mask = make("bool", 40)
     out = np.zeros((0, 5), np.int32)
@@ -131,8 +131,8 @@ def calls():
 
 
 @pytest.mark.parametrize("name", calls()[0])
-def test_nothing_is_kept(name):
-    """No reference to an argument stays, and memory does not grow, also when the call raises."""
+def test_no_reference_stays_and_memory_does_not_grow(name):
+    """This holds for calls that raise, too. References to the arguments are counted."""
     functions, arguments = calls()
     call = functions[name]
 
@@ -141,7 +141,7 @@ def test_nothing_is_kept(name):
             with contextlib.suppress(IndexError, ValueError, DeprecationWarning):
                 call()
 
-    def grown():
+    def growth():
         first = tracemalloc.get_traced_memory()[0]
         call_often()
         gc.collect()
@@ -153,26 +153,26 @@ def test_nothing_is_kept(name):
     tracemalloc.start()
     try:
         call_often()
-        least = min(grown() for _ in range(3))  # another thread may allocate meanwhile
+        min_growth = min(growth() for _ in range(3))  # another thread may allocate meanwhile
     finally:
         tracemalloc.stop()
     assert [sys.getrefcount(argument) for argument in arguments] == before
-    assert least < 5_000
+    assert min_growth < 5_000
 
 
 @pytest.mark.parametrize("capacity", [2**58, 2**62])
-def test_capacity_beyond_memory(capacity):
+def test_a_capacity_beyond_memory_raises_an_error(capacity):
     with pytest.raises((MemoryError, ValueError)):
         fastsel.nonzero_coordinates(np.ones((2, 3)), capacity=capacity)
 
 
-def test_gather_beyond_memory():
+def test_a_gathered_result_beyond_memory_raises_an_error():
     data = np.broadcast_to(np.float64(1), (2, 2**45))
     with pytest.raises((MemoryError, ValueError)):
         fastsel.gather_nd(data, np.zeros((1000, 1), np.int64))
 
 
-def test_truncation_needs_no_room_for_all_coordinates():
+def test_truncation_takes_no_memory_for_all_coordinates():
     x = np.ones((2, 100_000), bool)
     tracemalloc.start()
     count, coordinates = fastsel.nonzero_coordinates(x, capacity=10, truncate=True)
@@ -186,8 +186,7 @@ def test_truncation_needs_no_room_for_all_coordinates():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("shape", [(60, 50, 50, 40), (400_000, 4), (1500, 1500)])
 def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkeypatch):
-    """The bitmask is the only memory beside the result, also if each of 128 threads has counts of
-    its own."""
+    """This limit holds beside the result, also if each of 128 threads has its own counts."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     a = np.ones(shape, bool)
     with fastsel.threads(threads):
@@ -199,7 +198,7 @@ def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkey
     assert peak - result.nbytes <= a.size // 8 + 20_000
 
 
-# Index, inverse, counts: none, one of them, all.
+# (index, inverse, counts): no output is requested, one output, or all outputs.
 EXTRAS = [(False,) * 3, *(tuple(k == j for k in range(3)) for j in range(3)), (True,) * 3]
 
 
@@ -224,7 +223,7 @@ def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extr
     sorted=[True, False],
     extras=EXTRAS,
 )
-def test_unique_takes_little_for_each_item_that_is_no_number(dtype, share, sorted, extras):
+def test_unique_takes_little_for_swapped_complex_void_and_bytes_items(dtype, share, sorted, extras):
     size = 1_200_000
     groups = int(share * size)
     numbers = np.random.default_rng(1).permutation(size) % groups + 1
@@ -236,13 +235,13 @@ def test_unique_takes_little_for_each_item_that_is_no_number(dtype, share, sorte
 
 @covering(
     at_least=6,
-    few=[(0.29, 177), (0.1, 100), (0.3, 1000), (0.6, 3000)],
+    share_and_groups=[(0.29, 177), (0.1, 100), (0.3, 1000), (0.6, 3000)],
     sorted=[True, False],
     threads=[1, 2, 7],
 )
-def test_unique_takes_little_where_it_expects_too_few_groups(few, sorted, threads):
-    """A few groups have a share of the keys, and the others are not repeated."""
-    share, groups = few
+def test_unique_takes_little_where_it_expects_too_few_groups(share_and_groups, sorted, threads):
+    """A few groups have a share of the keys; each other key occurs once."""
+    share, groups = share_and_groups
     size, rng = 1_100_000, np.random.default_rng(1)
     others = rng.integers(10**6, 2**62, size)
     a = np.where(rng.random(size) < share, rng.integers(0, groups, size), others)
@@ -251,13 +250,15 @@ def test_unique_takes_little_where_it_expects_too_few_groups(few, sorted, thread
 
 
 def assert_little_memory(a, extras, sorted):
+    """Check that unique takes at most 2.5 times the memory of `a`, or 24 MB, beside its outputs.
+    With the inverse of items of 4 bytes, the limit is 2.75 times the memory of `a`."""
     times = 2.75 if any(extras[1:2]) and a.itemsize == 4 else 2.5
     taken = taken_beside_outputs(lambda: fastsel.unique(a, *extras, sorted=sorted))
     assert taken <= max(times * a.nbytes, 24e6)
 
 
 def taken_beside_outputs(call):
-    """The peak of bytes that a call takes, less its outputs, with an empty cache."""
+    """The peak memory of a call in bytes, without its outputs and without cached memory."""
     fastsel.set_keep_mb(0)
     tracemalloc.start()
     try:
@@ -269,21 +270,21 @@ def taken_beside_outputs(call):
     return peak - sum(output.nbytes for output in (result if type(result) is tuple else [result]))
 
 
-# An interpreter without the lock works on a copy of the array.
-COPY = 0 if _gate.HAS_LOCK else 8
+# Without the GIL, fastsel works on a copy of the array: bytes per item.
+COPY_BYTES = 0 if _gate.HAS_LOCK else 8
 
 
-@pytest.mark.parametrize("size", [2**13 + 1, 2**17 + 1])  # where the table has just doubled
+@pytest.mark.parametrize("size", [2**13 + 1, 2**17 + 1])  # the table has just doubled
 @pytest.mark.parametrize("extras", [False, True])
 def test_objects_take_16_bytes_each_and_at_most_400_if_distinct(size, extras):
     items = np.empty(size, object)
     for distinct in (10, size):
         items[:] = [(k % distinct,) for k in range(size)]
         taken = taken_beside_outputs(lambda: fastsel.unique(items, *[extras] * 3, sorted=False))
-        assert taken <= (16 + COPY) * size + 400 * distinct + 20_000
+        assert taken <= (16 + COPY_BYTES) * size + 400 * distinct + 20_000
     items[:] = [float("nan") for _ in range(size)]
     taken = taken_beside_outputs(lambda: fastsel.unique(items, sorted=False, equal_nan=False))
-    assert taken <= (16 + COPY) * size + 400 * size
+    assert taken <= (16 + COPY_BYTES) * size + 400 * size
 
 
 @covering(
@@ -298,13 +299,13 @@ def test_strings_take_at_most_64_bytes_each(size, repeated, kind, sorted, extras
     numbers = np.random.default_rng(1).permutation(size) // repeated
     texts = numbers.astype("U" if kind is str else "S").astype(object)
     taken = taken_beside_outputs(lambda: fastsel.unique(texts, *[extras] * 3, sorted=sorted))
-    assert taken <= max((64 + COPY) * size, 24e6)
+    assert taken <= max((64 + COPY_BYTES) * size, 24e6)
 
 
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
-    """An `out` that a kernel cannot write to is copied as well."""
+    """If no kernel can write to `out`, memory for a copy of `out` is added."""
     data = np.arange(4000.0).reshape(-1, width)
     rows = np.random.default_rng(1).integers(0, len(data), (100_000, 1))
     out = np.zeros((len(rows), width), order="C" if contiguous or width == 1 else "F")
@@ -323,9 +324,9 @@ def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
     assert peak <= 8 * len(rows) + (0 if contiguous else out.nbytes) + 20_000
 
 
-def many_threads():
-    """Calls on arrays that are large enough for 128 threads, and bytes per item that each may take
-    beside its outputs."""
+def calls_for_many_threads():
+    """Calls on arrays that are large enough for 128 threads, the bytes per item that each call may
+    take beside its outputs, and the number of items."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
     square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)
@@ -358,10 +359,12 @@ def many_threads():
                 )
     rows = (numbers % 1000).reshape(-1, 2)
     calls["unique_rows"] = lambda: fastsel.unique(rows, axis=0), 2.5 * 8
-    narrow = numbers % 250_000
+    small_range = numbers % 250_000
     for extras, order in itertools.product((False, True), repeat=2):
         calls[f"unique_narrow_{extras}_{order}"] = (
-            lambda extras=extras, order=order: fastsel.unique(narrow, *[extras] * 3, sorted=order),
+            lambda extras=extras, order=order: fastsel.unique(
+                small_range, *[extras] * 3, sorted=order
+            ),
             2.5 * 8,
         )
     calls["nonzero_coordinates_first"] = (
@@ -378,9 +381,7 @@ def many_threads():
     return calls, size
 
 
-def test_as_many_tables_at_once_as_there_is_memory_for():
-    """The number of threads that fill a table at the same time is limited by the promised
-    memory."""
+def test_the_promised_memory_limits_the_threads_that_fill_a_table():
     keys = np.arange(2_250_000)
 
     def table_threads(expected):
@@ -394,15 +395,16 @@ def test_as_many_tables_at_once_as_there_is_memory_for():
 BYTES_PER_THREAD = 20_000
 
 
-def test_memory_does_not_grow_with_the_threads(monkeypatch):
+def test_memory_grows_by_at_most_20_kb_per_thread(monkeypatch):
     """The limit of docs/differences.md holds with more threads than most machines have."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
-    calls, size = many_threads()
+    calls, size = calls_for_many_threads()
     taken = {}
     with fastsel.threads(128):
         for name, (call, bytes_per_item) in calls.items():
             taken[name] = taken_beside_outputs(call), bytes_per_item * size + BYTES_PER_THREAD * 128
-    assert {name: found for name, found in taken.items() if found[0] > found[1]} == {}
+    beyond_limit = {name: pair for name, pair in taken.items() if pair[0] > pair[1]}
+    assert beyond_limit == {}
 
 
 @covering(
@@ -440,7 +442,7 @@ def test_index_in_takes_as_little_as_the_sets(sizes, share, dtype):
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
 
 
-APART = {
+UNUSUAL_LAYOUTS = {
     "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
     "transposed": lambda a: a.T,
     "backwards": lambda a: a[::-1, ::-1],
@@ -450,7 +452,7 @@ APART = {
     ),
 }
 ROWS = np.random.default_rng(1).integers(0, 500, (50_000, 2))
-IN_PLACE = {
+CALLS_IN_PLACE = {
     "nonzero": lambda a: fastsel.nonzero(a),
     "nonzero_as_int32": lambda a: fastsel.nonzero(a, dtype=np.int32),
     "flatnonzero": lambda a: fastsel.flatnonzero(a),
@@ -465,13 +467,13 @@ IN_PLACE = {
 }
 
 
-@pytest.mark.parametrize("layout", APART)
-@pytest.mark.parametrize("name", IN_PLACE)
-def test_items_are_read_where_they_lie(name, layout):
-    """A copy would be 64 times the bitmask."""
-    a = APART[layout](np.random.default_rng(1).integers(0, 3, (700, 900)).astype(float))
+@pytest.mark.parametrize("layout", UNUSUAL_LAYOUTS)
+@pytest.mark.parametrize("name", CALLS_IN_PLACE)
+def test_items_are_read_in_place(name, layout):
+    """A copy would take 64 times the memory of the bitmask."""
+    a = UNUSUAL_LAYOUTS[layout](np.random.default_rng(1).integers(0, 3, (700, 900)).astype(float))
     with fastsel.threads(2):
-        assert taken_beside_outputs(lambda: IN_PLACE[name](a)) <= a.size // 8 + 100_000
+        assert taken_beside_outputs(lambda: CALLS_IN_PLACE[name](a)) <= a.size // 8 + 100_000
 
 
 @pytest.mark.parametrize(("format", "order"), [("coo", "C"), ("csr", "C"), ("csc", "F")])
@@ -479,10 +481,10 @@ def test_sparse_arrays_take_no_more_than_a_bitmask(format, order):
     sparse = pytest.importorskip("fastsel.sparse", reason="needs pip install scipy")
     a = np.asarray(np.random.default_rng(1).random((700, 900)).round(), order=order)
 
-    def parts():
-        found = sparse.from_dense(a, format)
-        places = found.coords if format == "coo" else (found.indices, found.indptr)
-        return found.data, *places
+    def data_and_indices():
+        array = sparse.from_dense(a, format)
+        indices = array.coords if format == "coo" else (array.indices, array.indptr)
+        return array.data, *indices
 
-    parts()  # SciPy imports what it needs
-    assert taken_beside_outputs(parts) <= a.size // 8 + 100_000
+    data_and_indices()  # SciPy imports modules in the first call
+    assert taken_beside_outputs(data_and_indices) <= a.size // 8 + 100_000

@@ -1,4 +1,4 @@
-"""What a user reads: errors that say what to do, help that answers, a report for a bug."""
+"""Texts for users: error messages, docstrings and the configuration for a bug report."""
 
 import inspect
 import os
@@ -18,8 +18,8 @@ FUNCTIONS = [
     fastsel.sparse.from_dense,
 ]
 
-# name: (call, error, what its text says)
-ANSWERS = {
+# name: (call, error, a part of its message or notes)
+ERRORS_WITH_ADVICE = {
     "float_indices": (
         lambda: fastsel.gather_nd(TABLE, [[0.0, 1.0]]),
         TypeError,
@@ -108,20 +108,20 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", ERRORS_WITH_ADVICE)
 def test_an_error_says_what_to_do(name):
-    call, error, text = ANSWERS[name]
+    call, error, text = ERRORS_WITH_ADVICE[name]
     with pytest.raises(error) as caught:
         call()
-    said = [str(caught.value), *getattr(caught.value, "__notes__", [])]
-    assert any(text in line for line in said), said
+    lines = [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert any(text in line for line in lines), lines
 
 
-def test_the_advice_for_objects_is_right():
+def test_objects_that_have_no_order_are_unique_with_sorted_false():
     assert fastsel.unique([3, "a", None, "a"], sorted=False).tolist() == [3, "a", None]
 
 
-def test_an_error_without_advice_is_as_numpy_says_it():
+def test_an_error_without_advice_has_no_notes():
     with pytest.raises(np.exceptions.AxisError) as caught:
         fastsel.unique(TABLE, axis=5)
     assert not hasattr(caught.value, "__notes__")
@@ -135,8 +135,8 @@ def test_a_misspelt_keyword_is_named(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_help_has_every_part(function):
-    """Parameters by name, an example, what it takes and what it costs where there is a choice."""
+def test_help_has_every_section(function):
+    """Parameters and an example; for functions of an array also Returns, Notes and shapes."""
     text = inspect.getdoc(function)
     parameters = inspect.signature(function).parameters
     if parameters:
@@ -164,7 +164,7 @@ def test_help_of_unique_tells_shapes_dtypes_order_and_cost():
         assert cost in text
 
 
-def test_info_fits_a_bug_report(run_python):
+def test_show_config_has_the_system_the_cpu_and_the_environment(run_python):
     run_python(
         """
 import platform
@@ -179,7 +179,7 @@ assert {"OMP_NUM_THREADS=2", "FASTSEL_FORK_THREADS=3"} <= {*config["environment"
     )
 
 
-def test_info_says_that_nothing_is_set(run_python, monkeypatch):
+def test_show_config_says_that_no_variable_is_set(run_python, monkeypatch):
     for name in list(os.environ):
         if name == "OMP_NUM_THREADS" or name.startswith("FASTSEL_"):
             monkeypatch.delenv(name)
