@@ -152,7 +152,7 @@ def _fork_server():
 
 @pytest.fixture
 def run_forked(_fork_server, run_python, tmp_path):
-    """A faster `run_python`: the process that it forks has imported NumPy already."""
+    """A faster `run_python`: the forked process has imported NumPy already."""
 
     def run(code, **variables):
         if _fork_server is None:

@@ -1,5 +1,4 @@
-"""Calls with an array of another library: its adapter returns the result, or NumPy, or the call
-raises."""
+"""Calls with an array of another library: the adapter's function, NumPy's, or a TypeError."""
 
 import sys
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""No kernel reads before or behind an array: the pages on both sides of it are closed."""
+"""No kernel reads before or behind an array: the pages on both sides of it cannot be read."""
 
 import os
 

@@ -182,7 +182,7 @@ expected = test_fork.count_items(array)
 for _ in range(2):
     jobs = [joblib.delayed(test_fork.count_items)(array) for _ in range(16)]
     assert joblib.Parallel(2, backend="loky")(jobs) == [expected] * 16
-    if not test_fork.IS_LIBOMP:  # joblib keeps it from starting again in a child
+    if not test_fork.IS_LIBOMP:  # joblib keeps libomp from starting in a child
         assert joblib.Parallel(4, backend="multiprocessing")(jobs) == [expected] * 16
     assert joblib.Parallel(4, backend="threading")(jobs) == [expected] * 16
     assert test_fork.count_items(array) == expected

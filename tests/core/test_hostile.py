@@ -146,7 +146,7 @@ class RefusedError(Exception):
 @pytest.mark.thread_unsafe(reason="counts references")
 @covering(name=OBJECT_CALLS, after=[0, 1, 100])
 def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, few_threads):
-    """The call raises the error of the object; the reference counts of all objects stay."""
+    """The call raises the error of the object; all reference counts are as before."""
     calls_left = 0
 
     def function():
@@ -264,26 +264,26 @@ def all_calls():
     assert_raises(lambda: fastsel.compress([1] * 100_001, array, axis=0))
     assert_raises(lambda: fastsel.nonzero_coordinates(array, capacity=3))
 
-def resident():
+def resident_kb():
     return int(open("/proc/self/statm").read().split()[1]) * 4
 
 # Memory that a thread keeps for later calls grows once. On a busy machine, some calls run on one
 # thread, so that it takes more calls until both threads have this memory. A leak grows each time.
 with fastsel.threads(2):
     for _ in range(10):
-        before = resident()
+        before = resident_kb()
         for _ in range(15):
             all_calls()
-        grown = resident() - before
-        if grown < 1500:
+        grown_kb = resident_kb() - before
+        if grown_kb < 1500:
             break
-print(grown)
+print(grown_kb)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 def test_memory_does_not_grow_with_the_number_of_calls(run_python):
-    """If each call leaked its bitmask, memory would grow by 2 MB; with an index array, by 64 MB."""
+    """A bitmask that leaks in each call would take 2 MB, and an index array 64 MB."""
     assert int(run_python(PRINT_GROWTH)) < 1500
 
 

@@ -56,7 +56,7 @@ CALLS = {
 }
 
 
-def test_more_than_2_31_items_give_the_right_results_in_little_memory(run_python):
+def test_more_than_2_to_the_31_items_give_the_right_results_in_little_memory(run_python):
     """One process runs all calls, in ascending order of their limits."""
     calls = sorted(CALLS.values(), key=lambda call: call[1])
     code = "\n".join(f"assert {expression}\nprint(peak() - before)" for expression, _ in calls)
@@ -64,7 +64,7 @@ def test_more_than_2_31_items_give_the_right_results_in_little_memory(run_python
         assert int(output) < limit, expression
 
 
-def test_more_than_2_31_truthy_items_are_counted():
+def test_more_than_2_to_the_31_truthy_items_are_counted():
     assert fastsel.count_nonzero(np.broadcast_to(True, 2**31 + 5)) == 2**31 + 5
 
 
@@ -97,6 +97,6 @@ for dtype in ("f8", "f4", "i4"):
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_a_stride_of_2_31_bytes_reads_the_right_items(forced, run_python):
+def test_a_stride_of_2_to_the_31_bytes_reads_the_right_items(forced, run_python):
     """NumPy 2.4 truncates the stride of floats to 32 bits, and reads other memory or crashes."""
     run_python(WIDE_STRIDE.format(forced=forced))
