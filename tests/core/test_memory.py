@@ -186,7 +186,7 @@ def test_truncation_takes_no_memory_for_all_coordinates():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("shape", [(60, 50, 50, 40), (400_000, 4), (1500, 1500)])
 def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkeypatch):
-    """The call takes this memory beside its result, also if each of 128 threads has its own counts."""
+    """The result is not included. Each of 128 threads has its own counts, and the limit holds."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     a = np.ones(shape, bool)
     with fastsel.threads(threads):
