@@ -188,5 +188,5 @@ def test_input_unmodified(few_threads):
         assert array.tobytes() == before
 
 
-def test_mask_of_a_masked_array_is_ignored():
+def test_masked_array_is_searched_without_its_mask():
     assert fastsel.first_nonzero(np.ma.array([0, 5, 7], mask=[0, 1, 0])) == 1
