@@ -1,6 +1,6 @@
 """Tests of libraries with NumPy patched; each call is compared with NumPy's.
 
-A pytest plugin, and the command that runs the tests that call the functions most:
+A pytest plugin, and the command that runs the tests that call the functions most often:
 
     python tests/conformance/library_suites.py [arguments for pytest]
 

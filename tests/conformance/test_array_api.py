@@ -150,11 +150,11 @@ def test_unique_functions_follow_the_standard(name, dtype, shape):
 
 @pytest.mark.usefixtures("few_threads")
 @pytest.mark.parametrize("dtype", DTYPES[1:9])
-@pytest.mark.parametrize("other", DTYPES[1:9])
+@pytest.mark.parametrize("other_dtype", DTYPES[1:9])
 @pytest.mark.parametrize("invert", [False, True])
-def test_isin_compares_integers_of_any_two_dtypes_by_value(dtype, other, invert):
+def test_isin_compares_integers_of_any_two_dtypes_by_value(dtype, other_dtype, invert):
     x1 = (make_items(dtype, (20, 30)) * 60).astype(dtype)
-    x2 = np.array([0, 60, 200], np.int16).astype(other)
+    x2 = np.array([0, 60, 200], np.int16).astype(other_dtype)
     result = fastsel.isin(x1, x2, invert=invert)
     numbers = {*x2.tolist()}
     assert result.dtype == bool

@@ -52,7 +52,7 @@ CASES = [
 
 
 def array_of(dtype, shape, seed=0):
-    """An array with repeated items and, where the type has them, NaN and both zeros."""
+    """An array with repeated items and, where the type has them, NaN and zeros of both signs."""
     if dtype == "string":
         items = np.array(["", "b", "a", "é", "ab", " "], object)
     else:

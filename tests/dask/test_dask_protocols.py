@@ -178,8 +178,8 @@ def test_graphs_are_lazy_and_can_be_pickled(call):
 def test_equal_calls_have_equal_names(call):
     """dask recognizes a result that it has already computed by its name."""
     assert names(CALLS[call](fastsel.dask, x)) == names(CALLS[call](fastsel.dask, x))
-    other = da.from_array(a + 1, chunks=(3, 4))
-    assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, other))
+    changed = da.from_array(a + 1, chunks=(3, 4))
+    assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, changed))
 
 
 def test_each_option_changes_the_name():

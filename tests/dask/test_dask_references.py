@@ -103,8 +103,8 @@ def test_large_arrays_have_several_blocks(kind):
 
 
 def test_arrays_with_the_same_dask_name_are_distinguished():
-    one, other = objects("a-b", "c"), objects("a", "b-c")
-    assert_equal(fastsel.dask.union1d(one, other), fastsel.union1d(one, other))
+    first, second = objects("a-b", "c"), objects("a", "b-c")
+    assert_equal(fastsel.dask.union1d(first, second), fastsel.union1d(first, second))
 
 
 def test_masked_arrays_are_refused():

@@ -39,8 +39,8 @@ def test_every_dtype_equals_fastsel(dtype, call, chunking):
     a, b = make(dtype, (7, 9)), make(dtype, (5, 4), seed=1)
     expected = CALLS[call](fastsel, a, b)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
-    for one, other in ((x, y), (x, b), (a, y)):
-        result = CALLS[call](fastsel, one, other)
+    for first, second in ((x, y), (x, b), (a, y)):
+        result = CALLS[call](fastsel, first, second)
         assert_equal(result, expected)
         assert_declared(result)
 
@@ -120,8 +120,8 @@ def test_slices_along_an_axis_equal_fastsel(dtype, call, chunking, axis):
     a, b = (make(dtype, shape, 0.3, seed=k) for k, shape in enumerate(map(tuple, shapes)))
     expected = SLICES[call](fastsel, a, b, axis)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
-    for one, other in ((x, y), (x, b), (a, y)):
-        result = SLICES[call](fastsel, one, other, axis)
+    for first, second in ((x, y), (x, b), (a, y)):
+        result = SLICES[call](fastsel, first, second, axis)
         assert_equal(result, expected)
         assert_declared(result)
 

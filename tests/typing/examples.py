@@ -42,14 +42,14 @@ assert_type(fastsel.count_nonzero(table, axis=1), Any)
 assert_type(fastsel.first_nonzero(floats), np.intp)
 assert_type(fastsel.first_nonzero(table, axis=1, keepdims=True), Indices)
 assert_type(fastsel.first_nonzero(table, axis=1), Any)
-found = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
-assert_type(found, fastsel.NonzeroCoordinates)
-assert_type(found.coordinates, NDArray[np.integer[Any]])
-count, coordinates = found
+result = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
+assert_type(result, fastsel.NonzeroCoordinates)
+assert_type(result.coordinates, NDArray[np.integer[Any]])
+count, coordinates = result
 assert_type(count, np.integer[Any])
 assert_type(coordinates, NDArray[np.integer[Any]])
 
-# selection: the scalar type stays, the scalar type of a list is not known
+# selection: results have the scalar type of the array; the scalar type of a list is unknown
 assert_type(fastsel.compress(flags, floats), NDArray[np.float32])
 assert_type(fastsel.compress([True, False, True], table, axis=0), NDArray[np.int16])
 assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])

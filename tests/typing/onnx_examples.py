@@ -23,7 +23,7 @@ assert_type(fastsel.onnx.OPS, list[type[OpRun]])
 
 
 def of_model(model: onnx.ModelProto) -> fastsel.onnx.BackendRep:
-    """A model in ONNX Runtime, which has no types, and in onnx's backend."""
+    """Load a model in ONNX Runtime, which has no types, and in onnx's backend."""
     session: Any = fastsel.onnx.onnxruntime_session(model, providers=["CPUExecutionProvider"])
     assert session
     assert_type(fastsel.onnx.Backend.supports_device("CPU"), bool)
