@@ -1,15 +1,15 @@
-"""Build the kernels. This file has every compiler flag and Cython directive of fastsel, and the
+"""Build the kernels. This file has all compiler flags and Cython directives of fastsel, and the
 links of the metadata, which depend on the public address.
 
-FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results); so does a
-                      compiler without OpenMP
-FASTSEL_REQUIRE_OPENMP=1  makes a compiler without OpenMP an error: every wheel has threads
+FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results); a compiler
+                      without OpenMP also builds it
+FASTSEL_REQUIRE_OPENMP=1  raises an error if the compiler has no OpenMP: every wheel has threads
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 FASTSEL_CHECKED=1     builds kernels that check each index into a view
 FASTSEL_COVERAGE=1    builds kernels whose lines gcov counts (tests/tools/uncovered.py)
 FASTSEL_WARNINGS=1    turns warnings of gcc or clang into errors
-FASTSEL_ONLY="keys gather"  builds these kernels alone, quickly, with little optimisation
+FASTSEL_ONLY="keys gather"  builds only these kernels, quickly, with little optimisation
 """
 
 import os
@@ -38,7 +38,7 @@ CHECKED = requested("FASTSEL_CHECKED")
 # Each .pyx of a package is a kernel; C sources include headers without their folder.
 KERNELS = sorted(glob("fastsel/*/*.pyx"))
 HEADERS = sorted(glob("fastsel/*/*.h"))
-# The module that has Cython's code for memoryviews, which each kernel would have otherwise.
+# The module that has Cython's code for memoryviews. Without it, each kernel would have this code.
 CYTHON_CODE = "fastsel._core._cyutility"
 # The only module that uses OpenMP.
 THREADED = "fastsel._core.parallel"
@@ -114,7 +114,8 @@ class BuildKernels(build_ext):
         super().build_extensions()
 
     def check_needs(self):
-        """Check what a build needs, before Cython runs for most of a minute."""
+        """Raise an error if a program of NEEDS does not compile. Cython would first run for most of
+        a minute."""
         for program, message in NEEDS:
             if not self.builds(program):
                 raise DistutilsPlatformError(message.format(command=self.command()))
@@ -137,7 +138,7 @@ class BuildKernels(build_ext):
         if self.compiler.compiler_type == "msvc":
             return ["/O2"], []
         level = "-O1" if ONLY or COVERAGE or CHECKED else "-O3"
-        # Functions start at cache lines: otherwise a change elsewhere may make their loops slower.
+        # Functions start at cache lines: otherwise changes of other code may slow down their loops.
         compile_args, link_args = [level, "-fno-strict-aliasing", "-falign-functions=64"], []
         if COVERAGE:
             compile_args += ["--coverage", "-fprofile-update=atomic"]
@@ -205,7 +206,7 @@ class BuildKernels(build_ext):
         return [(["-fopenmp"], ["-fopenmp"])]
 
     def builds(self, program, compile_args=(), link_args=None):
-        """Does the program compile? And does it link, with link_args?"""
+        """Does the program compile and, if link_args is not None, link?"""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "program.c")
             source.write_text(program)
@@ -263,8 +264,8 @@ def project_urls(address):
 
 
 def long_description(address, version):
-    """The README. On a package index, relative links lead nowhere: each becomes a link to the
-    repository, at the tag of this version."""
+    """The README. On a package index, relative links would not work: each relative link becomes a
+    link to the repository, at the tag of this version."""
     text = Path("README.md").read_text(encoding="utf-8")
     if not address:
         return text

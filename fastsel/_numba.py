@@ -1,8 +1,9 @@
 """fastsel's functions in code that numba compiles, by numba's public interface.
 
 numba itself calls `register`, through its entry point for extensions. Each call switches from
-compiled code to Python (``numba.objmode``), which takes the GIL, and a microsecond more than a call
-from Python. The compiler refuses all other calls of fastsel, and lists the calls that it accepts.
+compiled code to Python (``numba.objmode``), which acquires the GIL; this takes a microsecond more
+than a call from Python. The compiler refuses all other calls of fastsel, and lists the calls that
+it accepts.
 """
 
 import functools
@@ -37,9 +38,10 @@ def register():
         def of_arguments(*args, **options):
             one_array = len(args) == 1 and isinstance(args[0], types.Array) and args[0].ndim > 0
             if function not in type_of_result or options or not one_array:
-                given = [*map(str, args), *(f"{name}={kind}" for name, kind in options.items())]
+                types_of_options = (f"{name}={kind}" for name, kind in options.items())
+                signature = ", ".join([*map(str, args), *types_of_options])
                 raise numba.TypingError(
-                    f"compiled code cannot call fastsel.{function.__name__}({', '.join(given)}): "
+                    f"compiled code cannot call fastsel.{function.__name__}({signature}): "
                     f"it may call {served} of fastsel, each with one array of at least one "
                     "dimension. Make other calls from Python, or in a block of numba.objmode"
                 )

@@ -1,8 +1,8 @@
 """patch_numpy: fastsel's functions behind NumPy's names.
 
-NumPy's functions stay the same objects. Only the code of the Python function behind each of them,
-which NumPy's dispatch calls, is replaced. So all references to NumPy's functions remain valid: a
-name imported into another module, a key of a table, a function that numba compiles.
+NumPy's functions stay the same objects. NumPy's dispatch calls a Python function behind each of
+them, and only the code of this Python function is replaced. So all references to NumPy's functions
+remain valid: a name imported into another module, a key of a table, a function that numba compiles.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_isin)
 # fastsel's functions by name; tests replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 OURS["unique_values"] = _ascending(_numpy.unique_values)
-# NumPy's functions, for arrays that override them. If they call each other, they ask the arrays
-# again.
+# NumPy's functions, for arrays that override them. If these functions call each other, NumPy's
+# dispatch asks the arrays again.
 _NUMPYS = {
     name: _numpy.copy_of(function, function.__globals__)
     for name, function in _numpy.IMPLEMENTATIONS.items()
@@ -52,8 +52,9 @@ _NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 # The classes that override none of NumPy's functions.
 PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
-# A first attempt, for small arrays, before any other check: NumPy counts so fast that one more call
-# in between is noticeable. The kernel returns None for arrays that it does not serve.
+# A first attempt, for small arrays, before any other check: NumPy takes so little time to count
+# that one more Python call in between is noticeable. The kernel returns None for arrays that it
+# does not serve.
 COUNT_SMALL = small_positions.count_nonzero
 AT_ONCE = {
     "count_nonzero": (
@@ -105,7 +106,7 @@ def patch_numpy() -> None:
     with _lock:
         if _patches == 0:
             for name, function in _numpy.IMPLEMENTATIONS.items():
-                # Never removed: a call in another thread may still use it when the patch ends.
+                # This name is never removed: a call in another thread may still use it later.
                 function.__globals__["_fastsel"] = sys.modules[__name__]
                 function.__code__ = _CODES[name]
         _patches += 1
@@ -162,17 +163,17 @@ def is_patched() -> bool:
 
 
 def overridden(name, arrays, *args, **kwargs):
-    """Serve a call with arrays of other classes. NumPy has already asked arrays that override its
-    functions; a call that comes here with such an array wants NumPy's own result."""
+    """Serve a call with arrays of other classes. NumPy's dispatch has already asked arrays that
+    override its functions: if there is such an array, the caller wants NumPy's own result."""
     ours = not any(map(_gate.overrides, arrays))
     return (OURS[name] if ours else _NUMPYS[name])(*args, **kwargs)
 
 
 def _code(name):
-    """Code that has the parameters of NumPy's function and calls fastsel's. `inspect.getsource` and
-    tracebacks show its source."""
+    """Code that has the parameters of NumPy's function and calls fastsel's function.
+    `inspect.getsource` and tracebacks show its source."""
     parameters = inspect.signature(_numpy.IMPLEMENTATIONS[name]).parameters.values()
-    given = ", ".join(
+    call_arguments = ", ".join(
         p.name if p.kind != p.KEYWORD_ONLY else f"{p.name}={p.name}" for p in parameters
     )
     arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
@@ -185,8 +186,8 @@ def _code(name):
     source = (
         f"def {name}{signature}:\n{at_once}"
         f"    if {are_plain}:\n"
-        f"        return _fastsel.OURS[{name!r}]({given})\n"
-        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {given})\n"
+        f"        return _fastsel.OURS[{name!r}]({call_arguments})\n"
+        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {call_arguments})\n"
     )
     file = f"<fastsel behind numpy.{name}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file

@@ -1,11 +1,11 @@
-"""The history that asv measured, as one picture: what ``asv publish`` shows, without a network.
+"""The history that asv measured, as one picture, which needs no network, unlike ``asv publish``.
 
     python benchmarks/asv/plot.py history.svg "bench_selection.Flat.time_nonzero"
     python benchmarks/asv/plot.py history.png "Flat.time_unique.*int64"
 
-A panel for each benchmark and input, a line for each implementation and number of threads, a
-commit beside the other in order of their dates. The pattern is searched in the benchmark's name
-with its parameters, as ``asv run -b`` does.
+The picture has a panel for each benchmark and input, with a line for each implementation and number
+of threads. Commits are in the order of their dates. The pattern is searched in the benchmark's name
+with its parameters, as by ``asv run -b``.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from math import log
 from pathlib import Path
 
 HERE = Path(__file__).parent
-LINES = ("implementation", "num_threads")
+LINE_PARAMETERS = ("implementation", "num_threads")
 COLUMNS = 4
 MAX_PANELS = 60
-PANEL = (3.2, 2.1)  # inches
-MARGIN = 1.5  # above and below the values, so that noise looks like noise
+PANEL_SIZE = (3.2, 2.1)  # inches
+MARGIN = 1.5  # factor above and below the values, without which noise would fill the panel
 LABEL_HEIGHT = 0.1
 UNITS = {"seconds": "s", "bytes": "B"}
 COLORS = {"numpy": "0.45", "fastsel": "#2166ac"}
@@ -47,13 +47,13 @@ def arguments():
     parser.add_argument("file", type=Path, metavar="FILE", help="the picture, .png or .svg")
     parser.add_argument("pattern", metavar="REGEX", help="which benchmarks")
     parser.add_argument(
-        "--results", type=Path, default=HERE / ".asv" / "results", help="where asv keeps its own"
+        "--results", type=Path, default=HERE / ".asv" / "results", help="asv's folder of results"
     )
     return parser
 
 
 def history(folder, pattern):
-    """The values by panel, line and commit; the commits in order of their dates."""
+    """panel -> line -> commit -> value; the commits are in the order of their dates."""
     from asv.results import iter_results
 
     benchmarks = json.loads((folder / "benchmarks.json").read_text())
@@ -71,12 +71,16 @@ def add(panels, benchmark, result, pattern):
     params = result.get_result_params(name)
     values = result.get_result_value(name, params)
     for combination, value in zip(itertools.product(*params), values, strict=True):
-        full = f"{name}({', '.join(combination)})" if combination else name
-        if value is None or value != value or not pattern.search(full):
+        full_name = f"{name}({', '.join(combination)})" if combination else name
+        if value is None or value != value or not pattern.search(full_name):
             continue
-        given = {key: text.strip("'") for key, text in zip(names, combination, strict=True)}
-        line = " ".join(given.pop(key) for key in LINES if given.get(key, "None") != "None")
-        inputs = ", ".join(f"{key} {text}" for key, text in given.items() if key not in LINES)
+        texts = {key: text.strip("'") for key, text in zip(names, combination, strict=True)}
+        line = " ".join(
+            texts.pop(key) for key in LINE_PARAMETERS if texts.get(key, "None") != "None"
+        )
+        inputs = ", ".join(
+            f"{key} {text}" for key, text in texts.items() if key not in LINE_PARAMETERS
+        )
         title = (name, inputs, benchmark["unit"])
         panels[title][line][result.commit_hash[:8]] = value
 
@@ -86,7 +90,7 @@ def draw(path, panels):
 
     columns = min(COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    figure = Figure((PANEL[0] * columns, PANEL[1] * rows), layout="constrained")
+    figure = Figure((PANEL_SIZE[0] * columns, PANEL_SIZE[1] * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False).flat
     for axes, (title, lines) in itertools.zip_longest(grid, panels.items(), fillvalue=(None, None)):
         if title is None:
@@ -130,12 +134,12 @@ def color_of(label):
 
 
 def spread(heights):
-    """The heights of the labels, moved up where one would lie on the label below it."""
-    placed = {}
-    lowest = -1.0
+    """The heights of the labels; a label that would overlap the label below it is moved up."""
+    spread_heights = {}
+    previous = -1.0
     for label in sorted(heights, key=heights.get):
-        lowest = placed[label] = max(heights[label], lowest + LABEL_HEIGHT)
-    return placed
+        previous = spread_heights[label] = max(heights[label], previous + LABEL_HEIGHT)
+    return spread_heights
 
 
 if __name__ == "__main__":

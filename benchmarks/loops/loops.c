@@ -1,6 +1,6 @@
 /* Times each loop of fs_level_t on data in the first-level cache, on one thread, at the CPU level
-   that FASTSEL_CPU names. Prints lines of: loop, tab, bytes that it reads and writes per nanosecond.
-   measure.py builds and runs it. */
+   that FASTSEL_CPU names. Prints a line for each loop: its name, a tab, and the bytes that it reads
+   and writes per nanosecond. measure.py builds and runs this program. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <time.h>
@@ -23,7 +23,7 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* The fastest of ROUNDS times of CALLS calls. */
+/* Takes the time of CALLS calls ROUNDS times, and prints the speed of the fastest round. */
 #define TIME(name, traffic, call) \
     do { \
         double best = 1e30; \
@@ -59,7 +59,7 @@ static ptrdiff_t set_bits(int of_64)
     return total;
 }
 
-/* The bits of an item of 2^log2_width bytes. */
+/* A word with all bits of an item of 2^log2_width bytes set. */
 static uint64_t all_bits(int log2_width) { return ~(uint64_t)0 >> (64 - (8 << log2_width)); }
 
 int main(void)

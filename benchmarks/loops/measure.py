@@ -1,8 +1,8 @@
-"""The speed of each loop of fastsel/_simd, at each CPU level: writes docs/loops.md.
+"""Measure the speed of each loop of fastsel/_simd at each CPU level, and write docs/loops.md.
 
     python benchmarks/loops/measure.py
 
-It needs a C compiler (the variable CC, or cc), and half a minute on an idle machine.
+The script needs a C compiler (the variable CC, or cc), and half a minute on an idle machine.
 """
 
 import os
@@ -42,7 +42,8 @@ def main():
 
 
 def speeds_at(program, level):
-    """The level that the machine has, at most the given one, and the speed of each loop."""
+    """The name of the CPU level that runs, which is `level` or the machine's best level below it,
+    and the speed of each loop."""
     run = subprocess.run(
         [program],
         env={**os.environ, "FASTSEL_CPU": level},
@@ -55,7 +56,7 @@ def speeds_at(program, level):
 
 
 def page(tables):
-    """The page with a column for each level."""
+    """The text of the page; its table has a column for each level."""
     lines = [INTRODUCTION, f"| loop | {' | '.join(tables)} |", "|---" * (len(tables) + 1) + "|"]
     for loop in next(iter(tables.values())):
         name = re.sub(r"^\w+", r"`\g<0>`", loop)

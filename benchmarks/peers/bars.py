@@ -1,8 +1,8 @@
-"""The picture at the top of the README: NumPy's time beside fastsel's, for functions people know.
+"""The picture at the top of the README: NumPy's time beside fastsel's, for well-known functions.
 
-Each function has one input of the published results. The bars of NumPy are equally long: a bar of
-fastsel is as much shorter as its call is faster. The SVG is written by hand, so that a browser sets
-the text, which a reader can select and a test can read.
+Each function has one input of the published results. All bars of NumPy have the same length; the
+lengths of the two bars of a function are in the ratio of their times. This module writes the SVG
+itself, with text elements, which a reader can select and a test can read.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ SHOWN = {
     "boolean_mask": "float64 1e7 density 0.1",
     "unique_sorted": "int64 1e7 1e6 groups",
 }
-KNOWN_AS = {"boolean_mask": "a[mask]"}
+NUMPY_FORMS = {"boolean_mask": "a[mask]"}
 TITLE = "One call on 10 million items"
 FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
 CODE = "font-family='ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace'"
-# As narrow as a phone, so that the text can be read there.
+# In pixels. The picture is as narrow as the screen of a phone, so that its text can be read there.
 WIDTH, MARGIN, HEADING, ROW, FOOT = 440, 16, 72, 70, 52
-LONGEST_BAR, BAR = 300, 13
+NUMPY_BAR_LENGTH, BAR_HEIGHT = 300, 13
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """Colours: each of the texts on the background has a contrast of at least 4.5."""
+    """Colours; every text has a contrast of at least 4.5 to the background."""
 
     background: str
     text: str
@@ -46,16 +46,16 @@ def bars(results, scheme):
     """The picture as the text of an SVG file."""
     cells = {(cell["op"], cell["label"]): cell for cell in results["cells"]}
     height = HEADING + ROW * len(SHOWN) + FOOT
-    described = ", ".join(CALLS.get(op, op) for op in SHOWN)
+    functions = ", ".join(CALLS.get(op, op) for op in SHOWN)
     lines = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' "
         f"width='{WIDTH}' height='{height}' role='img' {FONT} font-size='14'>",
-        f"<title>{TITLE}: NumPy's time and fastsel's for {described}</title>",
+        f"<title>{TITLE}: NumPy's time and fastsel's for {functions}</title>",
         f"<rect width='{WIDTH}' height='{height}' fill='{scheme.background}'/>",
         text(MARGIN, 28, TITLE, f"font-size='17' font-weight='600' fill='{scheme.text}'"),
     ]
     for x, name, color in ((0, "NumPy", scheme.numpy), (82, "fastsel", scheme.fastsel)):
-        lines.append(bar(MARGIN + x, 41, BAR, color))
+        lines.append(bar(MARGIN + x, 41, BAR_HEIGHT, color))
         lines.append(text(MARGIN + x + 20, 53, name, f"fill='{scheme.text}'"))
     lines.append(text(WIDTH - MARGIN, 53, "less is faster", quiet(scheme, "end")))
     for row, (op, label) in enumerate(SHOWN.items()):
@@ -76,23 +76,23 @@ def bars(results, scheme):
 def bars_of(cell, name, top, scheme):
     """The two bars of a function, with its name and the ratio above them."""
     seconds, ratio = cell["seconds"]["fastsel"]["median"], cell["over_numpy"]
-    fastest = f"font-weight='600' fill='{scheme.fastsel}'"
+    bold = f"font-weight='600' fill='{scheme.fastsel}'"
     yield text(MARGIN, top + 20, name, f"{CODE} font-weight='600' fill='{scheme.text}'")
-    if name in KNOWN_AS:
-        yield text(MARGIN + 116, top + 20, f"for {KNOWN_AS[name]}", quiet(scheme))
-    yield text(
-        WIDTH - MARGIN, top + 20, f"{ratio:.1f} times as fast", f"{fastest} text-anchor='end'"
-    )
+    if name in NUMPY_FORMS:
+        yield text(MARGIN + 116, top + 20, f"for {NUMPY_FORMS[name]}", quiet(scheme))
+    yield text(WIDTH - MARGIN, top + 20, f"{ratio:.1f} times as fast", f"{bold} text-anchor='end'")
     for y, time, length, color in (
-        (top + 28, ratio * seconds, LONGEST_BAR, scheme.numpy),
-        (top + 46, seconds, LONGEST_BAR / ratio, scheme.fastsel),
+        (top + 28, ratio * seconds, NUMPY_BAR_LENGTH, scheme.numpy),
+        (top + 46, seconds, NUMPY_BAR_LENGTH / ratio, scheme.fastsel),
     ):
         yield bar(MARGIN, y, length, color)
         yield text(MARGIN + length + 8, y + 12, milliseconds(time), f"fill='{scheme.text}'")
 
 
 def bar(x, y, length, color):
-    return f"<rect x='{x}' y='{y}' width='{length:.1f}' height='{BAR}' rx='2' fill='{color}'/>"
+    return (
+        f"<rect x='{x}' y='{y}' width='{length:.1f}' height='{BAR_HEIGHT}' rx='2' fill='{color}'/>"
+    )
 
 
 def text(x, y, words, style):
@@ -104,6 +104,6 @@ def quiet(scheme, anchor="start"):
 
 
 def milliseconds(seconds):
-    """The number with two significant digits, or with all digits before the decimal point."""
+    """The time in milliseconds, with one decimal if it is below 10 ms."""
     value = seconds * 1e3
     return f"{value:.1f} ms" if value < 9.95 else f"{value:.0f} ms"

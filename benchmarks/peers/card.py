@@ -3,11 +3,11 @@
 from bars import DARK, SHOWN
 from cells import CALLS
 
-SELECTED = {(0, 1), (1, 2), (2, 0), (2, 2)}  # as in docs/logo.svg
+SELECTED = {(0, 1), (1, 2), (2, 0), (2, 2)}  # squares (row, column) of the logo, docs/logo.svg
 
 
 def draw_card(path, results, description):
-    """Name, description and the ratios of the bars, as a PNG; with matplotlib."""
+    """Write a PNG with the project's name and description and the ratios of the README's bars."""
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
 
@@ -21,9 +21,9 @@ def draw_card(path, results, description):
             corner = (88 + 34 * column, 78 + 34 * row)
             axes.add_patch(FancyBboxPatch(corner, 18, 18, "round,pad=4", color=color))
     axes.text(215, 150, "fastsel", size=58, weight="bold", color=DARK.text)
-    head, _, tail = description.partition(": ")
-    axes.text(80, 248, head, size=27, color=DARK.text)
-    axes.text(80, 296, tail, size=22, color=DARK.quiet)
+    first_line, _, second_line = description.partition(": ")
+    axes.text(80, 248, first_line, size=27, color=DARK.text)
+    axes.text(80, 296, second_line, size=22, color=DARK.quiet)
     cells = {(cell["op"], cell["label"]): cell for cell in results["cells"]}
     axes.text(80, 380, "times as fast as NumPy, 10 million items", size=19, color=DARK.quiet)
     for k, shown in enumerate(SHOWN.items()):

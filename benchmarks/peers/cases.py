@@ -1,4 +1,4 @@
-"""From a cell to its arrays, to the call of the operator, and to the check of a result."""
+"""Functions that make the arrays of a cell, the call of its operator, and the check of a result."""
 
 import functools
 import math
@@ -13,7 +13,7 @@ BATCHES = {0: (), 1: (16,), 2: (4, 4)}
 
 
 class Case(NamedTuple):
-    """A cell with its arrays; ``x`` is the data that is selected from."""
+    """A cell with its arrays; ``x`` is the data from which the operator selects."""
 
     cell: Cell
     x: np.ndarray
@@ -67,7 +67,7 @@ def row_shape(cell):
 
 
 def first_input(cell):
-    """Zeros, and from some item on, in C order, every tenth is non-zero."""
+    """Zeros up to the first non-zero item, and then, in C order, one non-zero item of ten."""
     x = items(cell.dtype, row_shape(cell), 0.0, layout=cell.layout)
     x.flat[int(cell.first * cell.size) :: 10] = 1
     return x
@@ -92,7 +92,7 @@ def gather_case(cell):
 
 
 def operator_call(functions, case):
-    """The cell's operator as a call of fastsel's functions, or of their NumPy forms."""
+    """The cell's operator as a call of one of `functions`: fastsel, or NUMPY of implementations."""
     x, op = case.x, case.cell.op
     if op in SPARSE:
         return functools.partial(functions.sparse.from_dense, x, op.removeprefix("sparse_"))
@@ -123,37 +123,38 @@ def operator_call(functions, case):
 
 
 def arrays(result):
-    """A result as a list of NumPy arrays; None stays for an output that an opponent lacks."""
+    """A result as a list of NumPy arrays, with None for an output that an opponent lacks."""
     if isinstance(result, (tuple, list)):
         return [output for part in result for output in arrays(part)]
     if result is None:
         return [None]
     if hasattr(result, "nnz"):  # SciPy's sparse arrays
-        places = result.coords if result.format == "coo" else (result.indices, result.indptr)
-        return [result.data, *places]
+        indices = result.coords if result.format == "coo" else (result.indices, result.indptr)
+        return [result.data, *indices]
     if hasattr(result, "numpy"):  # tensors of torch and ONNX Runtime
         return [result.numpy()]
     return [np.asarray(result)]
 
 
 def agrees(result, reference, any_order):
-    """Whether an opponent's result is NumPy's, output by output; the outputs it lacks pass."""
-    found = arrays(result)
-    if len(found) != len(reference):
+    """Whether each output of an opponent equals NumPy's; an output that is None is not compared."""
+    outputs = arrays(result)
+    if len(outputs) != len(reference):
         return False
-    pairs = zip(found, reference, strict=True)
+    pairs = zip(outputs, reference, strict=True)
     return all(same(a, b, any_order) for a, b in pairs if a is not None)
 
 
-def same(found, expected, any_order):
-    """Equal shapes and values; ``any_order`` sorts both first."""
-    if found.shape != expected.shape:
+def same(output, expected, any_order):
+    """Whether shapes and values are equal; with ``any_order``, both are sorted first."""
+    if output.shape != expected.shape:
         return False
-    found = found.astype(expected.dtype, copy=False)
+    output = output.astype(expected.dtype, copy=False)
     if any_order:
-        found, expected = in_order(found), in_order(expected)
-    return np.array_equal(found, expected, equal_nan=expected.dtype.kind in "fc")
+        output, expected = sort(output), sort(expected)
+    return np.array_equal(output, expected, equal_nan=expected.dtype.kind in "fc")
 
 
-def in_order(a):
+def sort(a):
+    """The items, or the rows of a matrix, in ascending order."""
     return np.sort(a) if a.ndim == 1 else a[np.lexsort(a.T[::-1])]

@@ -1,7 +1,7 @@
-"""The cells of the opponents table: operator x dtype x size x distribution, and which of them run.
+"""The cells of the tables of compare.py: operator x dtype x size x distribution, and others.
 
-A cell names one input completely. ``PARTS`` says which parts of it an operator looks at;
-``MODEST``, ``KEY`` and ``FULL`` are grids of the values that these parts take.
+A cell describes one input of an operator completely. ``PARTS`` says which parts of a cell an
+operator uses; ``MODEST``, ``KEY`` and ``FULL`` are grids of the values of these parts.
 """
 
 import itertools
@@ -25,7 +25,7 @@ GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
-# What an operator calls, where its name is no function's.
+# The calls of operators whose name is not the name of a function.
 CALLS = {
     "nonzero_int32": "nonzero(a, dtype=int32)",
     "count_along": "count_nonzero(a, axis)",
@@ -56,7 +56,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One input of one operator; the parts that the operator ignores keep their defaults."""
+    """One input of one operator; parts that the operator does not use have their defaults."""
 
     op: str
     dtype: str = "float64"
@@ -65,9 +65,9 @@ class Cell:
     width: int = 1  # items per row
     axis: int = 0
     density: float = 0.1
-    first: float = 0.01  # where the first non-zero item lies, as a share of all; 1: there is none
+    first: float = 0.01  # position of the first non-zero item as a share of all items; 1: none
     groups: int = 1000
-    tests: int = 1000  # items of the other set
+    tests: int = 1000  # number of test elements, or of items of the other set
     distribution: str = "random"
     layout: str = "C"
     batch_dims: int = 0
@@ -80,18 +80,19 @@ class Cell:
 
     @property
     def label(self):
-        """The parts that matter, in words; what is usual goes without saying."""
+        """The parts that the operator uses, as text; some parts are left out if they have their
+        default."""
         words = [
-            SPELLINGS.get(name, "{}").format(getattr(self, name))
+            FORMATS.get(name, "{}").format(getattr(self, name))
             for name in PARTS[self.op]
-            if name in ALWAYS_SAID or getattr(self, name) != DEFAULTS[name]
+            if name in ALWAYS_IN_LABEL or getattr(self, name) != DEFAULTS[name]
         ]
         return " ".join(words).replace("e+0", "e")
 
 
 DEFAULTS = {field.name: field.default for field in fields(Cell)}
-ALWAYS_SAID = ("dtype", "size", "density", "first", "groups", "tests")
-SPELLINGS = {
+ALWAYS_IN_LABEL = ("dtype", "size", "density", "first", "groups", "tests")
+FORMATS = {
     "size": "{:.3g}",
     "ndim": "{}-D",
     "width": "rows of {}",
@@ -103,45 +104,45 @@ SPELLINGS = {
     "batch_dims": "batch_dims {}",
     "index": "{} indices",
 }
-OF_NONZERO = ("dtype", "size", "ndim", "width", "layout", "density", "distribution")
-OF_VALUES = ("dtype", "size", "groups", "distribution")
-OF_ROWS = ("dtype", "size", "width", "groups", "distribution")
+NONZERO_PARTS = ("dtype", "size", "ndim", "width", "layout", "density", "distribution")
+VALUE_PARTS = ("dtype", "size", "groups", "distribution")
+ROW_PARTS = ("dtype", "size", "width", "groups", "distribution")
 PARTS = {
-    **dict.fromkeys((*NONZERO, "nonzero_int32", *SPARSE), OF_NONZERO),
+    **dict.fromkeys((*NONZERO, "nonzero_int32", *SPARSE), NONZERO_PARTS),
     "count_along": ("dtype", "size", "width", "axis", "layout", "density"),
     "first_nonzero": ("dtype", "size", "width", "layout", "first"),
     "compress": ("dtype", "size", "width", "axis", "layout", "density", "distribution"),
     "extract": ("dtype", "size", "layout", "density", "distribution"),
     "boolean_mask": ("dtype", "size", "width", "layout", "density", "distribution"),
-    "unique_sorted": OF_VALUES,
-    "unique_first": OF_VALUES,
-    "unique_all": OF_VALUES,
-    **dict.fromkeys(GROUPED, OF_VALUES),
-    "unique_rows": OF_ROWS,
-    "unique_rows_first": OF_ROWS,
+    "unique_sorted": VALUE_PARTS,
+    "unique_first": VALUE_PARTS,
+    "unique_all": VALUE_PARTS,
+    **dict.fromkeys(GROUPED, VALUE_PARTS),
+    "unique_rows": ROW_PARTS,
+    "unique_rows_first": ROW_PARTS,
     **dict.fromkeys(SETS, ("dtype", "size", "tests", "distribution")),
     "isin_rows": ("dtype", "size", "width", "tests"),
     "gather_nd": ("dtype", "size", "width", "batch_dims", "index", "distribution"),
     **dict.fromkeys(DASK_NONZERO, ("dtype", "size", "ndim", "density")),
     **dict.fromkeys(DASK_MASKED, ("dtype", "size", "density")),
-    **dict.fromkeys(DASK_UNIQUE, OF_VALUES),
+    **dict.fromkeys(DASK_UNIQUE, VALUE_PARTS),
     "dask_gather_nd": ("dtype", "size"),
 }
 
 
 def grid(operators, **values):
-    """For each of these operators, every combination of these values."""
+    """Every combination of these values, for each of these operators, which spaces separate."""
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
 
-# The README's picture shows them.
+# Cells of the README's picture.
 SHOWN = (
     grid("nonzero argwhere", ndim=2, size=1e7),
     grid("count_nonzero boolean_mask", size=1e7),
     grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
 )
 
-# What programs do that is not what a kernel is made for; NumPy is fast there.
+# Inputs that are common in programs. The kernels are not made for them, and NumPy is fast.
 EVERYDAY = (
     grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
     grid("isin", dtype="object", size=2e4, tests=300),
@@ -221,7 +222,7 @@ MODEST = (
     grid(" ".join(DASK_NONZERO), ndim=2),
 )
 
-# The cells whose speed is watched from commit to commit: one of every path through the kernels.
+# The cells whose speed is compared from commit to commit: one for each path through the kernels.
 KEY = (
     grid("nonzero", size=100),
     grid("nonzero", dtype=["bool", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
@@ -330,21 +331,22 @@ FULL = (
 )
 
 
-# More objects take NumPy, and so a cell, minutes.
+# With more objects, NumPy takes minutes for a cell.
 MAX_OBJECTS = 1_000_000
 
 
-def choose(operators, wanted, grids):
-    """The cells of these operators; ``wanted`` (part -> values) replaces parts of the grids."""
+def choose(operators, replaced, grids):
+    """The cells of these operators or families; ``replaced`` (part -> values) replaces values of
+    the grids."""
     operators = [op for name in operators for op in FAMILIES.get(name, (name,))]
-    found = {
+    cells = {
         cell: None
         for op in dict.fromkeys(operators)
         for members, values in grids
         if op in members
-        for cell in combine(op, {**values, **wanted})
+        for cell in combine(op, {**values, **replaced})
     }
-    return list(found)
+    return list(cells)
 
 
 def combine(op, values):
@@ -357,7 +359,7 @@ def combine(op, values):
 
 
 def complete(op, parts):
-    """A cell with whole numbers where the size is written as 1e7 and the groups as n/10."""
+    """A cell whose sizes are integers, also if the parts have a size of 1e7 and groups of n/10."""
     size = int(parts["size"])
     parts["size"] = size
     if "tests" in parts:
@@ -371,7 +373,8 @@ def complete(op, parts):
 
 
 def possible(cell):
-    """Whether the input exists, has a size to measure, and has no simpler name."""
+    """Whether the input exists, is neither too small nor too large, and differs from the input of
+    each simpler cell."""
     if cell.dtype == "object" and cell.size > MAX_OBJECTS:
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
@@ -381,8 +384,8 @@ def possible(cell):
     if cell.op in SETS:
         return cell.distribution in ("random", "sorted", "narrow", "gaps", "nan")
     if cell.op in ("gather_nd", "dask_gather_nd"):
-        room = cell.size >= 64 * cell.width  # some index rows for every batch
-        return room and cell.distribution in ("random", "sorted")
+        large_enough = cell.size >= 64 * cell.width  # for some index rows in every batch
+        return large_enough and cell.distribution in ("random", "sorted")
     flat = cell.ndim == 1 and cell.width == 1
     if (flat and (cell.layout == "transposed" or cell.axis)) or (cell.ndim > 1 and cell.width > 1):
         return False
@@ -390,9 +393,9 @@ def possible(cell):
 
 
 def capacity(cell):
-    """How many groups the dtype can tell apart."""
+    """The number of groups that the items of the dtype can have."""
     dtype = np.dtype(cell.dtype)
     if dtype.kind == "b":
-        return 0  # its groups would be no choice
+        return 0  # no cells of unique have this dtype: its number of groups cannot be chosen
     step = inputs.STEPS.get(cell.distribution, 1)
     return 256 ** (dtype.itemsize * cell.width) // step if dtype.kind in "iu" else cell.size

@@ -1,13 +1,13 @@
-"""fastsel beside its peers, measured in one run.
+"""Compare fastsel with its peers in one run.
 
     python benchmarks/peers/compare.py                        a modest set of cells
     python benchmarks/peers/compare.py --op nonzero --dtype float64 --size 1e7
     python benchmarks/peers/compare.py --op unique_first --groups 1000 n --peers polars pandas
     python benchmarks/peers/compare.py --op dask              fastsel.dask beside dask.array
-    python benchmarks/peers/compare.py --full --list          what the whole grid would run
+    python benchmarks/peers/compare.py --full --list          the cells of the whole grid
 
-``pip install ".[peers]"`` brings the peers except torch; whichever is missing is named. Every
-result is checked against NumPy's before it is timed; the exit status is 1 if one is wrong.
+``pip install ".[peers]"`` installs the peers except torch; the output names peers that are missing.
+Every result is compared with NumPy's before it is timed; the exit status is 1 if a result is wrong.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import json
 import sys
 from pathlib import Path
 
-import opponents  # noqa: F401, they register themselves
+import opponents  # noqa: F401, the opponents register themselves
 from cases import agrees, arrays, build, operator_call
 from cells import DASK, FAMILIES, FULL, MODEST, OPERATORS, SPARSE, choose
 from implementations import NUMPY
@@ -32,8 +32,8 @@ from fastsel._cli._progress import with_progress
 LIMIT = "limit"
 EQUATE_NAN = ("duckdb", "pandas", "polars", "pyarrow")
 LIMIT_ITEMS = 1_000_000  # fewer items fit the caches of many CPUs
-NOISY = 3  # a median NOISY times the minimum is measured again,
-REPEATS = 2  # at most this often
+NOISY = 3  # a median of more than NOISY times the minimum is measured again,
+REPEATS = 2  # at most REPEATS times
 
 PARTS = {
     "dtype": (str, "dtype of the items, such as float64, U8 or object"),
@@ -54,8 +54,8 @@ PARTS = {
 def main():
     parser = arguments()
     args = parser.parse_args()
-    wanted = {part: values for part in PARTS if (values := getattr(args, part))}
-    cells = choose(args.op or ["all"], wanted, FULL if args.full else MODEST)
+    replaced = {part: values for part in PARTS if (values := getattr(args, part))}
+    cells = choose(args.op or ["all"], replaced, FULL if args.full else MODEST)
     if not cells:
         parser.error("no operator has this cell")
     if args.list:
@@ -94,7 +94,7 @@ def arguments():
 
 
 def measure_all(cells, args):
-    """Measure every cell; an interrupt ends the run early and keeps what is there."""
+    """Measure every cell; an interrupt ends the run early and keeps the results up to then."""
     limit_threads(args.threads)
     peers = [peer for peer in PACKAGES if peer == "numpy" or peer in (args.peers or PACKAGES)]
     missing = {peer: packages for peer in peers if (packages := missing_packages(peer))}
@@ -116,22 +116,22 @@ def measure(cell, peers, args):
     case = build(cell)
     expected = arrays(operator_call(NUMPY, case)())
     result = Result(cell)
-    contenders = [OURS, *(entry for entry in OPPONENTS[cell.op] if entry.peer in peers)]
+    contenders = [OURS, *(opponent for opponent in OPPONENTS[cell.op] if opponent.peer in peers)]
     calls = {}
-    for entry in contenders:
-        call = admit(entry, case, expected, result)
+    for contender in contenders:
+        call = admit(contender, case, expected, result)
         if call is not None:
-            calls[entry.name] = call
+            calls[contender.name] = call
     result.timings = steady(calls, args.seconds)
     if cell.size >= LIMIT_ITEMS and FASTSEL in calls and not has_references(case):
         loop = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
-        # By themselves: other peers' threads slow Python's down.
+        # Without the peers, whose threads slow down Python's threads.
         result.limit = race({FASTSEL: calls[FASTSEL], LIMIT: loop}, args.seconds / 2)[LIMIT]
     return result
 
 
 def steady(calls, seconds):
-    """The timings of a race; of calls that other programs disturbed, of the best of several."""
+    """The timings of a race. Calls with noisy timings race again, and their best timing is kept."""
     timings = race(calls, seconds)
     for _ in range(REPEATS):
         noisy = [name for name, t in timings.items() if t.median > NOISY * t.minimum]
@@ -143,32 +143,33 @@ def steady(calls, seconds):
 
 
 def has_references(case):
-    """Is the data of the items, or a part of it, elsewhere?"""
+    """Whether the array only refers to the data of its items, or to a part of the data."""
     return case.x.dtype.kind in "OT"
 
 
-def admit(entry, case, expected, result):
-    """The call of a contender whose result is right; otherwise a note in ``result``, and None."""
-    if case.cell.distribution == "nan" and entry.peer in EQUATE_NAN:
-        result.refusals[entry.name] = "equates NaN"
+def admit(contender, case, expected, result):
+    """The call of a contender whose result is right. Otherwise None, and ``result`` says why."""
+    if case.cell.distribution == "nan" and contender.peer in EQUATE_NAN:
+        result.refusals[contender.name] = "equates NaN"
         return None
     try:
-        call = entry.prepare(case)
-        found = entry.finish(call())
+        call = contender.prepare(case)
+        outputs = contender.finish(call())
     except UnsupportedError as error:
-        result.refusals[entry.name] = str(error)
+        result.refusals[contender.name] = str(error)
         return None
-    except Exception as error:  # every peer refuses with classes of its own
+    except Exception as error:  # each peer raises its own classes of errors
         text = str(error).strip().partition("\n")[0]
-        result.refusals[entry.name] = f"{type(error).__name__}: {text}"[:120]
+        result.refusals[contender.name] = f"{type(error).__name__}: {text}"[:120]
         return None
-    if agrees(found, expected, entry.any_order):
+    if agrees(outputs, expected, contender.any_order):
         return call
-    result.wrong.append(entry.name)
+    result.wrong.append(contender.name)
     return None
 
 
-def ours(case):
+def fastsel_call(case):
+    """The cell's operator as a call of fastsel."""
     if case.cell.op in SPARSE:
         importlib.import_module("fastsel.sparse")
     if case.cell.op in DASK:
@@ -176,7 +177,7 @@ def ours(case):
     return operator_call(fastsel, case)
 
 
-OURS = Opponent(FASTSEL, FASTSEL, ours)
+OURS = Opponent(FASTSEL, FASTSEL, fastsel_call)
 
 if __name__ == "__main__":
     sys.exit(main())

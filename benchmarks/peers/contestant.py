@@ -1,8 +1,8 @@
-"""The process that regress.py starts in each environment: it times cells when it is asked.
+"""The process that regress.py starts in each environment; it times cells on request.
 
-Each line of standard input is a cell or a number of seconds, as JSON. A cell is prepared, and the
-answer is null, or the error; seconds are spent on calls of that cell, and the answer is their
-median.
+Each line of standard input is a request as JSON: a cell, or a number of seconds. For a cell, the
+process prepares the call and answers null, or the error. For a number of seconds, it times calls of
+the last cell for this long and answers the median.
 """
 
 import json
@@ -28,7 +28,7 @@ def main():
 
 
 def prepare(cell):
-    """The call of this commit's fastsel and None; or None and why it cannot."""
+    """(call of this commit's fastsel, None), or (None, error) if the call fails."""
     try:
         call = operator_call(fastsel, build(cell))
         call()

@@ -1,13 +1,14 @@
-"""How much a pause costs: calls after 20 ms of idleness, serial and on all threads.
+"""The cost of a pause: the time of calls after 20 ms without a call, on one thread and on all.
 
     OMP_PROC_BIND=true python benchmarks/peers/idle.py
     python benchmarks/peers/idle.py --op unique_first --size 1e5 --pause 0.1
 
-A call on threads after a pause should take at most 1.2 times a serial one and 100 us, in 95 of
-100 cases. What sees to that: small calls use no threads (`_threads.MIN_CHUNK_BYTES`), and of larger
-ones a thread that wakes late finds its chunks taken. The call waits for it to wake all the same,
-for some milliseconds where the kernel queues it on the CPU of the caller, unless OMP_PROC_BIND
-gives each a CPU of its own; after a late call the next calls are serial for a while.
+In 95 of 100 cases, a call on all threads should take at most 1.2 times as long as a serial call,
+plus 100 us. Small calls use one thread (`_threads.MIN_CHUNK_BYTES`). In larger calls, the other
+threads handle the chunks of a thread that wakes late. The call still waits for this thread to wake:
+some milliseconds if the operating system queues the thread on the CPU of the caller, unless
+OMP_PROC_BIND gives each thread its own CPU. After a late call, the next calls are serial for a
+while.
 """
 
 import argparse
@@ -39,12 +40,12 @@ def main():
     args = parser.parse_args()
     print(f"{args.op} {args.dtype}, after {args.pause:g} s, {args.threads} threads; microseconds")
     print(f"{'size':>8} {'serial p50':>11} {'p95':>9} {'threads p50':>12} {'p95':>9} {'limit':>9}")
-    met = [row(args, int(size)) for size in args.size]
-    return 0 if all(met) else 1
+    within_limit = [row(args, int(size)) for size in args.size]
+    return 0 if all(within_limit) else 1
 
 
 def row(args, size):
-    """Print one size; whether the limit is kept."""
+    """Print the row of a size; return whether the time is within the limit."""
     parts = {"dtype": args.dtype, "size": size, "density": 0.1, "groups": str(min(size, 1000))}
     call = operator_call(fastsel, build(complete(args.op, parts)))
     times = [

@@ -1,4 +1,4 @@
-"""The two sides of every benchmark: what a NumPy user writes, and fastsel."""
+"""The two sides of every benchmark: NumPy, as its users write the operators, and fastsel."""
 
 from types import SimpleNamespace
 
@@ -13,7 +13,7 @@ def boolean_mask(a, mask):
 
 
 def gather_nd(data, indices, batch_dims=0):
-    """Fancy indexing."""
+    """The slices at the index rows, by fancy indexing."""
     return data[index_arrays(indices, batch_dims)]
 
 
@@ -24,47 +24,48 @@ def index_arrays(indices, batch_dims):
 
 
 def nonzero_coordinates(x):
-    """The count, and the coordinates at the head of an array with room for every item."""
-    found = np.argwhere(x)
+    """The count, and an array with a row for every item, which begins with the coordinates."""
+    rows = np.argwhere(x)
     coordinates = np.zeros((x.size, x.ndim), np.uint32)
-    coordinates[: len(found)] = found
-    return len(found), coordinates
+    coordinates[: len(rows)] = rows
+    return len(rows), coordinates
 
 
 def isin(element, test_elements, axis=None):
-    """numpy.isin; of rows, numbered by numpy.unique."""
+    """numpy.isin; rows are compared by their groups, which numpy.unique finds."""
     if axis is None:
         return np.isin(element, test_elements)
-    _, numbers = np.unique(np.concatenate((element, test_elements)), return_inverse=True, axis=axis)
-    return np.isin(numbers[: len(element)], numbers[len(element) :])
+    _, inverse = np.unique(np.concatenate((element, test_elements)), return_inverse=True, axis=axis)
+    return np.isin(inverse[: len(element)], inverse[len(element) :])
 
 
 def nonzero(a, dtype=None):
-    """numpy.nonzero, whose indices are converted."""
-    found = np.nonzero(a)
-    return found if dtype is None else tuple(index.astype(dtype) for index in found)
+    """numpy.nonzero, whose indices are converted to `dtype`."""
+    indices = np.nonzero(a)
+    return indices if dtype is None else tuple(index.astype(dtype) for index in indices)
 
 
 def first_nonzero(a):
-    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    """numpy.argmax of the comparison with zero, which returns 0 also if all items are zero."""
     true = a != 0
     index = np.argmax(true)
     return index if true.flat[index] else np.intp(-1)
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
-    """numpy.unique; ``sorted=False`` is first-occurrence order, made from the indices."""
+    """numpy.unique; ``sorted=False`` returns the values in order of first occurrence."""
     if sorted:
         return np.unique(ar, return_index, return_inverse, return_counts, **rest)
-    values, first = np.unique(ar, return_index=True, **rest)
-    return values[np.argsort(first)]
+    values, index = np.unique(ar, return_index=True, **rest)
+    return values[np.argsort(index)]
 
 
 def group_indices(ar, sorted=True):
-    """A stable argsort of the inverse; ``sorted=False`` is first-occurrence order."""
-    values, first, inverse, counts = np.unique(ar, True, True, True)
+    """The positions of each group, by a stable argsort of the inverse; ``sorted=False`` returns the
+    groups in order of first occurrence."""
+    values, index, inverse, counts = np.unique(ar, True, True, True)
     if not sorted:
-        order = np.argsort(first)
+        order = np.argsort(index)
         values, counts = values[order], counts[order]
         inverse = np.argsort(order)[inverse]
     offsets = np.append(0, np.cumsum(counts))
@@ -72,16 +73,17 @@ def group_indices(ar, sorted=True):
 
 
 def index_in(element, test_elements):
-    """A search among the sorted test elements."""
+    """The positions of the items among the test elements, by a binary search after sorting."""
     order = np.argsort(test_elements, kind="stable")
-    return found_at(element, test_elements[order], order)
+    return index_in_sorted(element, test_elements[order], order)
 
 
-def found_at(element, values, order):
-    """The positions of the items that are among sorted values, in the order before, or -1."""
-    at = np.searchsorted(values, element)
-    at[at == len(values)] = 0
-    return np.where(values[at] == element, order[at], -1)
+def index_in_sorted(element, values, order):
+    """The positions of the items among the sorted values, as they were before `order` sorted them,
+    or -1."""
+    ranks = np.searchsorted(values, element)
+    ranks[ranks == len(values)] = 0
+    return np.where(values[ranks] == element, order[ranks], -1)
 
 
 def from_dense(a, format):
@@ -119,9 +121,9 @@ REPEAT = (3, 10, 1.0)  # asv: at least 3 samples, at most 10, no new one after a
 
 
 def implementation(name, num_threads=None):
-    """The functions of one side. Called from asv's setup.
+    """The functions of one side; asv's setup calls it.
 
-    ``num_threads`` None leaves fastsel its own choice. Raises NotImplementedError for NumPy on
+    With ``num_threads`` None, fastsel uses its default. Raises NotImplementedError for NumPy on
     several threads, so that asv leaves the cell out.
     """
     if name == "fastsel":

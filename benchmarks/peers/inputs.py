@@ -1,10 +1,13 @@
-"""Seeded inputs, every page touched: the same arrays for asv and for compare.py.
+"""Inputs from fixed seeds, the same arrays for asv and for compare.py. Every page of their memory
+has been written to.
 
-Selection wants a density (the share of non-zero items), unique a number of groups, gather_nd index
-rows. The distribution says how they lie: ``random``, ``runs`` of 1000, ``sorted``, ``nearly`` (one
-of a hundred sorted items moved), ``halves`` (two sorted runs), ``zipf`` (few groups hold most
-items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (every tenth of them), ``nan``
-(nine of ten items are NaN), or ``coarse`` (floats rounded to integers, of which rows have few).
+The inputs of selection have a density (the share of non-zero items), those of unique a number of
+groups, and those of gather_nd index rows. The distribution is the order of the items or groups:
+``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a hundred sorted items is
+moved) or ``halves`` (two sorted runs). Other distributions choose values: ``zipf`` (few groups have
+most items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (the groups are every
+tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are rounded to integers,
+so that rows have few different items).
 """
 
 import functools
@@ -15,13 +18,13 @@ import numpy as np
 
 SEED = 20260101
 RUN_ITEMS = 1000
-WORD_LETTERS = 8
+STRING_LENGTH = 8
 ORDERED = ("sorted", "reversed", "nearly", "halves")
 STEPS = {"narrow": 1, "gaps": 10}  # from one group to the next
 
 
 def mask(n, density, distribution="random"):
-    """A bool array (n,) of which about ``density`` is True."""
+    """A bool array (n,); about a share of ``density`` is True."""
     generator = np.random.default_rng(SEED)
     if distribution == "runs":
         flags = generator.random(n // RUN_ITEMS + 1) < density
@@ -31,7 +34,7 @@ def mask(n, density, distribution="random"):
 
 
 def items(dtype, shape, density, distribution="random", layout="C"):
-    """An array of which about ``density`` is non-zero; integers from 1 to 99 and zeros."""
+    """An array of integers from 1 to 99, about a share of ``density``, and zeros."""
     n = math.prod(np.atleast_1d(shape).tolist())
     values = np.random.default_rng(SEED + 1).integers(1, 100, n, dtype=np.uint8).astype(dtype)
     flags = mask(n, density, distribution)
@@ -39,10 +42,8 @@ def items(dtype, shape, density, distribution="random", layout="C"):
 
 
 def lay_out(a, layout):
-    """The same array in memory as ``C``, ``transposed`` (Fortran order), ``strided``, ``reversed``.
-
-    ``strided`` is every second item of a buffer of twice the length; all strides of ``reversed``
-    are negative.
+    """The same items in a layout: ``C``, ``transposed`` (Fortran order), ``strided`` (every second
+    item of the last axis of a buffer), or ``reversed`` (all strides are negative).
     """
     if layout == "transposed":
         return np.asfortranarray(a)
@@ -56,8 +57,8 @@ def lay_out(a, layout):
 
 def keys(dtype, n, groups, distribution="random"):
     """An array (n,) of about ``groups`` distinct values, spread over the range of the dtype."""
-    if np.dtype(dtype).kind in "OT":  # objects: one str per item, as files are read
-        return keys(f"U{WORD_LETTERS}", n, groups, distribution).astype(dtype)
+    if np.dtype(dtype).kind in "OT":  # each item is its own str object, as after reading a file
+        return keys(f"U{STRING_LENGTH}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
         return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
     distinct = labels(np.dtype(dtype), groups)
@@ -75,42 +76,45 @@ def rows(dtype, n, width, groups, distribution="random"):
 
 
 def two_sets(dtype, n, tests, distribution="random"):
-    """Arrays (n,) and (tests,) of items, about half of which are in the other one. narrow: the
-    integers up to twice the size; gaps: every tenth integer up to twenty times the size."""
+    """Arrays (n,) and (tests,); about half of the items of the first array are in the second array.
+    The distribution ``narrow`` has the integers below 2 * tests, and ``gaps`` every tenth integer
+    below 20 * tests."""
     if np.dtype(dtype) == object:
-        return tuple(a.astype(object) for a in two_sets(f"U{WORD_LETTERS}", n, tests))
+        return tuple(a.astype(object) for a in two_sets(f"U{STRING_LENGTH}", n, tests))
     generator = np.random.default_rng(SEED + 5)
     groups = 2 * tests
     if distribution in STEPS:
         pool = (generator.permutation(groups) * STEPS[distribution]).astype(dtype)
     else:
         pool = labels(np.dtype(dtype), groups)
-    x, others = pool[generator.integers(groups, size=n)], pool[:tests].copy()
+    x, test_elements = pool[generator.integers(groups, size=n)], pool[:tests].copy()
     if distribution == "sorted":
-        return np.sort(x), np.sort(others)
-    return with_nan(x, distribution), with_nan(others, distribution)
+        return np.sort(x), np.sort(test_elements)
+    return with_nan(x, distribution), with_nan(test_elements, distribution)
 
 
 def with_nan(a, distribution):
-    """Most of the items are NaN, if the distribution is ``nan``."""
+    """The array; if the distribution is ``nan``, nine of ten of its items are set to NaN."""
     if distribution == "nan":
         a[mask(a.size, 0.9)] = np.nan
     return a
 
 
 def two_sets_of_rows(dtype, n, tests, width):
-    """Arrays (n, width) and (tests, width) of rows, of which about half are in the other one."""
+    """Arrays (n, width) and (tests, width); about half of the rows of the first array are in the
+    second array."""
     pool = labels(np.dtype(dtype), 2 * tests * width).reshape(2 * tests, width)
     chosen = np.random.default_rng(SEED + 5).integers(2 * tests, size=n)
     return pool[chosen], pool[:tests].copy()
 
 
 def labels(dtype, groups):
-    """``groups`` random values of the dtype; some are equal where the dtype is narrow."""
+    """``groups`` random values of the dtype; some are equal if the dtype has few values."""
     generator = np.random.default_rng(SEED + 2)
     if dtype.kind in "SU":
-        letters = generator.integers(ord("a"), ord("z") + 1, (groups, WORD_LETTERS), dtype=np.uint8)
-        return letters.view(f"S{WORD_LETTERS}")[:, 0].astype(dtype)
+        shape = (groups, STRING_LENGTH)
+        letters = generator.integers(ord("a"), ord("z") + 1, shape, dtype=np.uint8)
+        return letters.view(f"S{STRING_LENGTH}")[:, 0].astype(dtype)
     if dtype.kind == "V":
         return np.frombuffer(generator.bytes(groups * dtype.itemsize), dtype)
     if dtype.kind == "c":
@@ -122,7 +126,7 @@ def labels(dtype, groups):
 
 
 def group_numbers(n, groups, distribution="random"):
-    """An int64 array (n,) that says to which group each item belongs."""
+    """An int64 array (n,) with the group of each item, a number from 0 to ``groups`` - 1."""
     generator = np.random.default_rng(SEED + 3)
     if distribution == "zipf":  # the share of group k falls as 1 / k
         return np.power(float(groups), generator.random(n)).astype(np.int64) - 1
@@ -156,10 +160,11 @@ def keep(make, *choices):
 
 @functools.cache
 def kept(make, *arguments, layout="C"):
-    """What ``keep`` wrote for these arguments; the same array each time, so that it stays hot."""
+    """The array that ``keep`` wrote for these arguments. Each call returns the same array, so that
+    it stays in the cache of the CPU."""
     return lay_out(np.load(file_name(make, arguments)), layout)
 
 
 def file_name(make, arguments):
-    """A file of the working folder, which is asv's cache folder."""
+    """The name of a file in the working folder, which is asv's cache folder."""
     return "-".join([make.__name__, *map(str, arguments)]) + ".npy"

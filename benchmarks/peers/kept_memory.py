@@ -1,12 +1,12 @@
-"""What memory that is kept between calls is worth: the same calls, by the limit in megabytes.
+"""What does cached memory gain? The time of the same calls with each limit of cached memory.
 
     python benchmarks/peers/kept_memory.py                  speed-ups over 0 MB, by size
     python benchmarks/peers/kept_memory.py --mb 0 32 512 --size 1e5 1e6 --cells
 
-The same call over and over finds its last memory in the heap, too; one of many kinds often gets
-fresh pages there, so that it takes longer by turns. Thus each cell is measured alone, by the
-median, and among all others of its size, in random order, by the mean. The last results live on,
-four of them where calls are mixed.
+Without cached memory, a call that is repeated also gets the memory of its last result, from the
+heap. Among calls of other kinds, it often gets fresh pages, and is slower. Therefore each cell is
+measured alone, where its time is the median, and among all cells of its size in random order, where
+its time is the mean. The last result stays alive, or the last four results among other cells.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def cells(size):
 
 
 def measure(calls, args):
-    """name -> limit -> seconds of each call"""
+    """name of a cell -> limit in megabytes -> the times of all calls in seconds"""
     times = {name: {mb: [] for mb in args.mb} for name in calls}
     alive = [None] * (ALIVE if len(calls) > 1 else 1)
     rng = np.random.default_rng(1)
@@ -73,25 +73,26 @@ def measure(calls, args):
             fastsel.release_memory()
             fastsel.set_keep_mb(mb)
             stop = time.perf_counter() + args.seconds * len(calls) / ROUNDS
-            turns = 0
-            while turns < 2 or time.perf_counter() < stop:
+            passes = 0
+            while passes < 2 or time.perf_counter() < stop:
                 for k, name in enumerate(rng.permutation(names)):
                     start = time.perf_counter()
-                    alive[k % len(alive)] = calls[name]()  # an earlier block goes
-                    if turns:  # the first one warms up
+                    alive[k % len(alive)] = calls[name]()  # frees an earlier result
+                    if passes:  # the first pass warms up
                         times[name][mb].append(time.perf_counter() - start)
-                turns += 1
+                passes += 1
     return times
 
 
 def show(size, kind, times, summary, args):
-    """The geometric mean of all cells over the first limit."""
-    found = {name: [summary(by[mb]) for mb in args.mb] for name, by in times.items()}
+    """Print the geometric means of the speed-ups of all cells over the first limit, and with
+    `--cells` the time of each cell."""
+    summaries = {name: [summary(limits[mb]) for mb in args.mb] for name, limits in times.items()}
     if args.cells:
-        for name, row in found.items():
+        for name, row in summaries.items():
             print(f"{size:<9} {name:26}" + "".join(f"{seconds * 1e6:9.0f}" for seconds in row))
     means = [
-        math.exp(statistics.fmean(math.log(row[0] / row[k]) for row in found.values()))
+        math.exp(statistics.fmean(math.log(row[0] / row[k]) for row in summaries.values()))
         for k in range(len(args.mb))
     ]
     print(f"{size:<9} {kind:7}" + "".join(f"{mean:9.2f}" for mean in means), flush=True)

@@ -1,12 +1,12 @@
-"""All published figures of this machine, by one command.
+"""Measure all published figures on this machine, by one command.
 
     python benchmarks/peers/measure.py
     python benchmarks/peers/measure.py --level v3 base --seconds 0.5
 
 For each CPU level that fastsel and this machine have, compare.py runs with fastsel's kernels of
-that level and with NumPy's vector code limited to the same level. It writes the figures to
-benchmarks/results, from which publish.py then draws the README's table and all pictures. Run it on
-an idle machine with every peer installed, on a commit without local changes.
+that level and with NumPy's vector code limited to the same level, and writes the figures to
+benchmarks/results. From them, publish.py makes the README's table and all pictures. Run this script
+on an idle machine with every peer installed, on a commit without local changes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from fastsel._simd import levels
 
 HERE = Path(__file__).resolve().parent
 COMPARE = HERE / "compare.py"
-# From the lowest level to the highest, and how NumPy names what the higher levels have.
+# Levels from the lowest to the highest, and words in NumPy's names of the features of a level.
 LEVELS = {"base": "", "v3": "V3 AVX2 FMA3", "v4": "V4 AVX512"}
 
 
@@ -44,7 +44,8 @@ def main():
 
 
 def levels_of_machine():
-    """The levels up to the one that fastsel chose; a level that is not of x86-64 stands alone."""
+    """The levels up to the level that fastsel chose, or base and this level on other CPUs than
+    x86-64."""
     names = list(LEVELS)
     best = levels.level_name()
     return names[: names.index(best) + 1] if best in names else ["base", best]

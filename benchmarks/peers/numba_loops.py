@@ -1,29 +1,28 @@
-"""Plain loops in numba for gather_nd and first_nonzero: what a user would write instead of a
-library."""
+"""Loops in numba for gather_nd and first_nonzero, as users write them who do not call a library."""
 
 import functools
 
 import numpy as np
 
-BLOCK = 1024  # rows to a turn of a thread
+CHUNK_ROWS = 1024
 
 
 @functools.cache
 def gather_nd():
-    """The function, compiled at its first call; numba is imported only if it is asked for."""
+    """A function that numba compiles at its first call; only this call imports numba."""
     import numba
 
     @numba.njit(parallel=True)
     def gather_rows(slices, lengths, indices, slices_per_batch):
-        """Rows of `slices` (n, width) by index rows (batches, rows, axes) into axes of these
-        lengths; and whether one was out of bounds: an exception cannot leave a parallel loop.
+        """The rows of `slices` (n, width) at index rows (batches, rows, axes) into axes of these
+        lengths; and whether an index was out of bounds. A parallel loop cannot raise an exception.
         """
         batches, rows, axes = indices.shape
         width = slices.shape[1]
         out = np.empty((batches * rows, width), slices.dtype)
-        faults = np.zeros(batches * rows // BLOCK + 1, np.bool_)
-        for block in numba.prange(len(faults)):
-            for row in range(block * BLOCK, min((block + 1) * BLOCK, batches * rows)):
+        out_of_bounds = np.zeros(batches * rows // CHUNK_ROWS + 1, np.bool_)
+        for chunk in numba.prange(len(out_of_bounds)):
+            for row in range(chunk * CHUNK_ROWS, min((chunk + 1) * CHUNK_ROWS, batches * rows)):
                 batch = row // rows
                 position = 0
                 for axis in range(axes):
@@ -31,21 +30,21 @@ def gather_nd():
                     if index < 0:
                         index += lengths[axis]
                     if index < 0 or index >= lengths[axis]:
-                        faults[block] = True
+                        out_of_bounds[chunk] = True
                         index = 0
                     position = position * lengths[axis] + index
                 position += batch * slices_per_batch
                 for item in range(width):
                     out[row, item] = slices[position, item]
-        return out, faults.any()
+        return out, out_of_bounds.any()
 
     return gather_rows
 
 
 @functools.cache
 def first_nonzero(ndim):
-    """Likewise; a loop over items that ends at the first non-zero one, over `flat` if there are
-    several axes."""
+    """A function that numba compiles at its first call: a loop over the items, or over `flat` for
+    several axes, that ends at the first non-zero item."""
     import numba
 
     @numba.njit

@@ -1,4 +1,4 @@
-"""The operators on dask arrays, for compare.py: fastsel.dask, dask.array, and no dask at all."""
+"""The operators on dask arrays for compare.py, by fastsel.dask or dask.array, or without dask."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,8 @@ from peers import UnsupportedError, thread_count
 BLOCKS = 10
 MATRIX_BYTES = 4e9
 
-# Functions of one side, the array, and what selects from it: operator -> its call.
+# The call of each operator; the arguments are the functions of one side, the array, and the mask or
+# the index rows.
 CALLS = {
     "dask_nonzero": lambda side, x, _: side.nonzero(x),
     "dask_flatnonzero": lambda side, x, _: side.flatnonzero(x),
@@ -26,11 +27,13 @@ CALLS = {
 
 
 def selector(case):
+    """The mask or the index rows of a case; None if it has neither."""
     return case.indices if case.mask is None else case.mask
 
 
 def computed_by(side, case):
-    """The call of one side on dask arrays, computed; masks are dask arrays, indices are not."""
+    """A call of one side on dask arrays that computes the result; the mask is a dask array, index
+    rows are a NumPy array."""
     import dask
 
     x = blocks_of(case.x)
@@ -52,7 +55,7 @@ def blocks_of(a):
 
 
 def dask_array(case):
-    """dask.array's functions; where it has none, what its users write."""
+    """dask.array's functions; for an operator that it lacks, the code that its users write."""
     import dask.array as da
 
     if case.cell.op == "dask_unique_inverse" and case.x.size * case.cell.groups > MATRIX_BYTES:

@@ -1,15 +1,15 @@
-"""What the peers do for each operator: one function per peer and operator.
+"""The code of the peers for each operator: one function per peer and operator.
 
-A function gets a case, prepares what copies nothing, and returns the call to measure. A variant
-called ``ready`` does a part of the work outside the call. What a peer refuses, by an exception, is
-reported in its own words.
+A function gets a case, prepares the peer's containers if this copies nothing, and returns the call
+to measure. A variant called ``ready`` does a part of the work outside of the call. If a peer raises
+an exception, the report has the text of the exception.
 """
 
 import functools
 import math
 
 import numpy as np
-import set_opponents  # noqa: F401, the opponents of isin and its kin register themselves
+import set_opponents  # noqa: F401, the opponents of the set functions register themselves
 import unique_opponents  # noqa: F401, the opponents of unique register themselves
 from cases import operator_call
 from cells import DASK, NONZERO, SPARSE
@@ -92,7 +92,7 @@ def polars_nonzero(case):
     x = container(polars.Series, vector(case))
     if case.x.dtype == bool:
         return lambda: x().arg_true()
-    zero = case.x.dtype.type().item()  # of strings: the empty one
+    zero = case.x.dtype.type().item()  # for strings, the empty string
     return lambda: (x() != zero).arg_true()
 
 
@@ -165,7 +165,7 @@ def onnxruntime_compress(case):
 
 
 def column_filter(case, make, make_mask):
-    """polars and pyarrow spell it alike."""
+    """The call of `filter`, which polars and pyarrow have under this name."""
     x, mask = container(make, vector(case)), make_mask(make, case.mask)
     return lambda: x().filter(mask())
 
@@ -208,7 +208,8 @@ def numpy_fancy_index(case):
 
 @opponent("numpy", "gather_nd", variant="take, offsets ready", ready=True)
 def numpy_take(case):
-    """Slices of the flattened data by one ready offset each: less work, yet it counts."""
+    """Takes each slice of the flattened data at an offset that is ready. This is less work than
+    gather_nd does, but the opponent counts."""
     axes = index_arrays(case.indices, case.cell.batch_dims)
     lead, slice_shape = case.x.shape[: len(axes)], case.x.shape[len(axes) :]
     offsets = np.ravel_multi_index(np.broadcast_arrays(*axes), lead)
@@ -226,7 +227,7 @@ def torch_index_axes(case):
 
 @opponent("numba", "gather_nd", variant="parallel loop")
 def numba_gather_nd(case):
-    """Compiled by the first call, which checks the result."""
+    """A loop that numba compiles in the first call, before calls are timed."""
     import numba_loops
 
     batch_dims, indices = case.cell.batch_dims, case.indices
@@ -255,16 +256,16 @@ def scipy_from_dense(case):
     return operator_call(NUMPY, case)
 
 
-# dask arrays: without dask is the overhead of the scheduler, no opponent
+# dask arrays; fastsel without dask shows the overhead of the scheduler, and does not count
 
 
 @opponent("dask", *DASK)
-def dask_own(case):
+def dask_array_functions(case):
     return computed_by(dask_array(case), case)
 
 
 @opponent("dask", *DASK, variant="left out: plain fastsel", ready=True, counts=False)
-def plain_fastsel(case):
+def fastsel_without_dask(case):
     import fastsel
 
     return functools.partial(CALLS[case.cell.op], fastsel, case.x, selector(case))

@@ -1,4 +1,4 @@
-"""What the opponents share: which packages and threads they have, and how they get their data."""
+"""Code that the opponents share: the packages of each peer, its threads, and its containers."""
 
 import os
 from importlib.util import find_spec
@@ -26,12 +26,12 @@ class UnsupportedError(Exception):
 
 
 def missing_packages(peer):
-    """The packages that would have to be installed for this peer."""
+    """The packages of this peer that are not installed."""
     return [package for package in PACKAGES[peer] if find_spec(package) is None]
 
 
 def limit_threads(count):
-    """Give every peer this many threads. To be called before any of them is imported."""
+    """Limit every peer to this number of threads. Call it before any peer is imported."""
     for name in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = str(count)
 
@@ -41,10 +41,11 @@ def thread_count():
 
 
 def container(make, a, shared="iuf"):
-    """A function that gives the peer's container of an array.
+    """A function that returns the peer's container of an array.
 
-    Contiguous data of the ``shared`` kinds is wrapped beforehand, for that copies nothing. Any
-    other data is converted in every call: polars and pyarrow make a bitmap of bools.
+    C-contiguous data of the ``shared`` kinds is wrapped once, outside of the timed call, because
+    this copies nothing. Other data is converted in every call: polars and pyarrow make a bitmap of
+    bools.
     """
     if a.dtype.kind in shared and a.flags.c_contiguous:
         return beforehand(make, a)
@@ -52,13 +53,13 @@ def container(make, a, shared="iuf"):
 
 
 def beforehand(make, a):
-    """A function that gives a container made once."""
+    """A function that returns a container, which is made once, outside of the timed call."""
     ready = make(a)
     return lambda: ready
 
 
 def vector(case):
-    """The data of a peer whose columns have one dimension."""
+    """The one-dimensional data, for a peer whose columns have one dimension."""
     if case.x.ndim > 1:
         raise UnsupportedError("one dimension only")
     return case.x

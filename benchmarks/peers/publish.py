@@ -1,10 +1,10 @@
-"""What people read of the results of a CPU level, such as v3: the README's table, the pictures.
+"""Write the README's table and the pictures from the results in benchmarks/results.
 
     python benchmarks/peers/publish.py
 
-measure.py makes the results, and then calls this: it writes the table between the marks in
+measure.py makes the results, and then calls `main`, which writes the table between the marks in
 README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
-and a heat map of each level, such as docs/speed-up-v3.svg.
+and a heat map of each CPU level, such as docs/speed-up-v3.svg.
 """
 
 import json
@@ -22,10 +22,10 @@ from fastsel._cli._chart import draw_speed_ups
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
-README_LEVEL = "v3"  # which most processors have
-BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # of this level
-# By row: the other functions whose outputs the call of the row computes.
-ALSO = {
+README_LEVEL = "v3"  # the CPU level that most processors have
+BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # with the times of this level
+# For some rows of the table: the other functions whose outputs the call of the row computes.
+OTHER_FUNCTIONS = {
     "unique_first": ["unique_values"],
     "unique_all": ["unique_all", "unique_counts", "unique_inverse"],
 }
@@ -49,13 +49,13 @@ def results_of(level):
 
 
 def functions_of(results):
-    """The functions that a row names."""
+    """The names of all functions that have a row in the table."""
     return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
 
 
 def with_table(text, results):
-    """The README with the table of these results in place of the one it has."""
-    return TABLE.sub(lambda found: table(results), text)
+    """The text of the README with the table of these results in place of the present table."""
+    return TABLE.sub(lambda match: table(results), text)
 
 
 def table(results):
@@ -70,17 +70,17 @@ def table(results):
         columns = [calls_of(op), str(means["cells"]), *texts, str(means["losses"])]
         lines.append(f"| {' | '.join(columns)} |")
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    where = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
-    return "\n".join([*lines, "", f"{where}; {versions}.", ""])
+    conditions = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
+    return "\n".join([*lines, "", f"{conditions}; {versions}.", ""])
 
 
 def calls_of(op):
     """The call of a row, and the functions for which the row stands as well."""
-    return ", ".join(f"`{call}`" for call in (CALLS.get(op, op), *ALSO.get(op, [])))
+    return ", ".join(f"`{call}`" for call in (CALLS.get(op, op), *OTHER_FUNCTIONS.get(op, [])))
 
 
 def draw(results, picture):
-    """The picture: beside NumPy, and beside the fastest of all peers."""
+    """Draw the heat maps of the speed-ups over NumPy and over the fastest of all peers."""
     panels = defaultdict(list)
     titles = {"over_numpy": "times as fast as NumPy", "over_best": "times as fast as the best peer"}
     for name, title in titles.items():
@@ -88,8 +88,8 @@ def draw(results, picture):
             if cell[name] is not None:
                 panels[title].append((CALLS.get(cell["op"], cell["op"]), cell["size"], cell[name]))
     versions = results["versions"]
-    where = f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}, {results['machine']}"
-    draw_speed_ups(picture, panels, f"{where}, {results['threads']} threads each")
+    conditions = f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}, {results['machine']}"
+    draw_speed_ups(picture, panels, f"{conditions}, {results['threads']} threads each")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The opponents of each operator, as they register themselves."""
+"""The opponents of each operator, which register themselves by the decorator `opponent`."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -8,15 +8,15 @@ OPPONENTS = defaultdict(list)  # operator -> its opponents
 
 
 class Opponent(NamedTuple):
-    """One column of the table."""
+    """A peer, or a variant of it, that has a column in the table of an operator."""
 
     peer: str
     name: str
     prepare: Callable  # case -> the call to measure
-    finish: Callable = lambda result: result  # to NumPy's form, for the check only
-    any_order: bool = False  # the result promises no order
-    ready: bool = False  # a part of the work is done outside the call
-    counts: bool = True  # can be the best
+    finish: Callable = lambda result: result  # result -> NumPy's form of it; only for the check
+    any_order: bool = False  # the order of the result is undefined
+    ready: bool = False  # a part of the work is outside of the call
+    counts: bool = True  # the opponent can be the best
 
 
 def opponent(peer, *operators, variant="", **properties):

@@ -3,10 +3,11 @@
     python benchmarks/peers/regress.py main HEAD
     python benchmarks/peers/regress.py v0.1.0 HEAD --op nonzero compress
 
-Each commit is built in an environment of its own, with the NumPy that runs this script. Two
-processes of BASE and one of HEAD time every cell in turns. What one of BASE seems slower than the
-other is noise: HEAD fails by what goes beyond it, once more when the cell is measured again in
-new processes. The exit status is 1 if a cell is slower, 2 if a commit cannot be built.
+Each commit is built in an environment of its own, with the version of NumPy that this script uses.
+Two processes of BASE and one process of HEAD time every cell in turns. The difference between the
+two processes of BASE is noise. A cell fails if HEAD is slower by more than the noise, and is so
+again when new processes repeat the measurement. The exit status is 1 if a cell fails, and 2 if a
+commit cannot be built.
 """
 
 import argparse
@@ -32,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 SIDES = ("base", "base again", "head")
 ROUNDS = 12
 BLOCK_SECONDS = 0.03
-MIN_SLOWDOWN = 1.05  # less is no reason to stop anyone
+MIN_SLOWDOWN = 1.05  # a smaller slowdown is accepted
 STANDARD_ERRORS = 3
 NORMAL_MEDIAN = 1.2533  # the standard error of a median, divided by the standard error of a mean
 NORMAL_SPREAD = 1.4826  # the standard deviation over the median absolute deviation
@@ -46,48 +47,50 @@ class Comparison:
 
     @cached_property
     def change(self):
-        """The median of HEAD's time through BASE's."""
+        """The median ratio of HEAD's time to BASE's."""
         return exp(statistics.median(self.logs("head")))
 
     @cached_property
     def offset(self):
-        """How far the two processes of BASE are apart."""
+        """The median ratio of the times of the two processes of BASE, as a number of 1 or more."""
         return exp(abs(statistics.median(self.logs("base again"))))
 
     @cached_property
     def spread(self):
-        """How far the median of `rounds` rounds may be off."""
+        """The ratio by which the median of all rounds may be wrong, within STANDARD_ERRORS."""
         logs = self.logs("base again")
         middle = statistics.median(logs)
         deviation = NORMAL_SPREAD * statistics.median(abs(x - middle) for x in logs)
         return exp(STANDARD_ERRORS * NORMAL_MEDIAN * deviation / sqrt(len(logs)))
 
     def logs(self, side):
+        """The logarithm, for each round, of the ratio of a side's time to BASE's."""
         pairs = zip(self.seconds[side], self.seconds["base"], strict=True)
         return [log(time / base) for time, base in pairs]
 
 
-def noise(comparison, others):
-    """The least change that is more than noise.
+def noise(comparison, all_comparisons):
+    """The greatest change that can be noise.
 
-    The noise of this cell, or the noise of nine cells of ten if it is greater: all cells
-    together show better than a single one how two processes of one build differ.
+    It is the noise of the cell, or the noise that nine of ten cells do not exceed, if this is
+    greater: all cells together show better than a single cell how two processes of one build
+    differ.
     """
-    usual = np.quantile([other.offset for other in others], 0.9)
-    return max(comparison.offset, comparison.spread, float(usual))
+    usual_offset = np.quantile([other.offset for other in all_comparisons], 0.9)
+    return max(comparison.offset, comparison.spread, float(usual_offset))
 
 
-def slower(comparisons, others):
+def slower(comparisons, all_comparisons):
     """The names of the cells in which HEAD is slower by more than noise."""
     return [
         name
-        for name, found in comparisons.items()
-        if found.change > max(MIN_SLOWDOWN, noise(found, others))
+        for name, comparison in comparisons.items()
+        if comparison.change > max(MIN_SLOWDOWN, noise(comparison, all_comparisons))
     ]
 
 
 class Contestant:
-    """A process of one environment; see contestant.py."""
+    """A process that runs contestant.py in one environment."""
 
     def __init__(self, python):
         self.process = subprocess.Popen(
@@ -139,7 +142,7 @@ def arguments():
 
 
 def build(commit, folder):
-    """Install a commit into a new environment; the path of its Python."""
+    """Install a commit into a new environment, and return the path of its Python."""
     print(f"building {commit}", file=sys.stderr)
     source, environment = folder / "source", folder / "environment"
     source.mkdir(parents=True)
@@ -158,9 +161,9 @@ def build(commit, folder):
 
 def compare(pythons, cells):
     """Time the cells in new processes: name of the cell -> Comparison."""
-    found = {}
+    comparisons = {}
     if not cells:
-        return found
+        return comparisons
     with contextlib.ExitStack() as stack:
         contestants = {
             side: stack.enter_context(Contestant(python)) for side, python in pythons.items()
@@ -170,12 +173,12 @@ def compare(pythons, cells):
             if any(errors.values()):
                 print(f"left out: {cell.name}: {errors}", file=sys.stderr)
             else:
-                found[cell.name] = Comparison(take_turns(contestants))
-    return found
+                comparisons[cell.name] = Comparison(take_turns(contestants))
+    return comparisons
 
 
 def take_turns(contestants):
-    """The seconds of every contestant in every round; the order turns round each time."""
+    """The seconds of every contestant in every round; the order is reversed after each round."""
     seconds = {name: [] for name in contestants}
     for turn in range(ROUNDS):
         for name in list(contestants)[:: 1 if turn % 2 else -1]:
@@ -186,11 +189,13 @@ def take_turns(contestants):
 def print_table(first, again, confirmed):
     print("| cell | base ms | head ms | change | noise | measured again |")
     print("|---|---|---|---|---|---|")
-    for name, found in first.items():
-        times = [f"{statistics.median(found.seconds[side]) * 1e3:.4g}" for side in ("base", "head")]
+    for name, comparison in first.items():
+        medians = [statistics.median(comparison.seconds[side]) for side in ("base", "head")]
+        times = [f"{seconds * 1e3:.4g}" for seconds in medians]
         second = percent(again[name].change) if name in again else ""
         verdict = f"**{second}, slower**" if name in confirmed else second
-        figures = [*times, percent(found.change), percent(noise(found, first.values())), verdict]
+        noise_text = percent(noise(comparison, first.values()))
+        figures = [*times, percent(comparison.change), noise_text, verdict]
         print(f"| {name} | {' | '.join(figures)} |")
     print(f"\n{len(first)} cells, {len(again)} measured again, {len(confirmed)} slower.")
 

@@ -1,4 +1,4 @@
-"""The results as Markdown and as JSON. Losses are printed as plainly as wins."""
+"""The results as Markdown and as JSON. The summary lists every loss."""
 
 import platform
 import subprocess
@@ -23,7 +23,7 @@ NONE = "-"
 
 @dataclass
 class Result:
-    """What became of one cell: the timings by name, and why other names have none."""
+    """The results of a cell: timings by name, and the reasons why other names have no timing."""
 
     cell: Cell
     timings: dict[str, Timing] = field(default_factory=dict)
@@ -37,14 +37,14 @@ class Result:
         return min(names, key=lambda name: self.timings[name].median, default=None)
 
     def over(self, name):
-        """How many times faster than this opponent fastsel is; None if one of them has no time."""
+        """The opponent's median time divided by fastsel's; None if either has no timing."""
         if name is None or FASTSEL not in self.timings:
             return None
         return self.timings[name].median / self.timings[FASTSEL].median
 
     @property
     def best(self):
-        """The fastest opponent that counts."""
+        """The name of the fastest opponent that counts."""
         return self.fastest(lambda opponent: opponent.counts)
 
     @property
@@ -53,23 +53,23 @@ class Result:
 
     @property
     def over_numpy(self):
-        """The ratio over the fastest form that does the whole work with NumPy."""
+        """The ratio over the fastest of NumPy's forms that do the whole work in the call."""
         return self.over(
             self.fastest(lambda opponent: opponent.peer == "numpy" and not opponent.ready)
         )
 
     @property
     def limit_share(self):
-        """The share that fastsel reaches of the speed of a parallel loop with this traffic."""
+        """fastsel's speed divided by the speed of a parallel loop that moves as many bytes."""
         if self.limit is None or FASTSEL not in self.timings:
             return None
-        # Minima: the threads of the loop are woken anew, which the scheduler may do late.
+        # Minimum times, because the scheduler may wake the threads of the loop late.
         return self.limit.minimum / self.timings[FASTSEL].minimum
 
 
 @dataclass
 class Run:
-    """Everything that one run of compare.py found."""
+    """All results of one run of compare.py."""
 
     threads: int
     memory: MemorySpeed
@@ -83,7 +83,7 @@ class Run:
 
 
 def markdown(run):
-    """The summary, the losses, one table per operator, and all that was not measured."""
+    """The summary, the losses, and for each operator a table and the opponents without a timing."""
     blocks = [heading(run), summary(run), losses(run)]
     for op, results in by_operator(run.results):
         blocks.append(operator_block(op, results))
@@ -101,18 +101,19 @@ def heading(run):
         f"{commit()}; {machine()}; {run.threads} threads; "
         f"memory: read {memory.read / 1e9:.1f} GB/s, "
         f"fresh write {memory.fresh_write / 1e9:.1f} GB/s.",
-        ", ".join(f"{name} {found}" for name, found in versions().items()) + ".",
+        ", ".join(f"{name} {number}" for name, number in versions().items()) + ".",
     ]
     for peer, packages in run.missing.items():
         lines.append(f"Missing: {peer} (not installed: {', '.join(packages)}).")
     lines.append(
         "A cell is one input of a function: a dtype, a number of items, and how they are "
-        "distributed. Times are milliseconds per call, median (minimum). Ratios are of medians: "
-        "above 1 fastsel is faster. *Over the loop* compares with a parallel loop that reads the "
-        "inputs once and writes an equal size, timed in turns with fastsel if there "
-        "are 1e6 items or more: it is the share that fastsel reaches of the limit that memory "
-        "sets. fastsel is faster than the loop if it uses the memory of an earlier result again, "
-        "or reads only the rows that it keeps."
+        "distributed. Times are milliseconds per call, median (minimum). *Over NumPy* and *over "
+        "the best* are the median times of NumPy's fastest form and of the fastest opponent, "
+        "divided by fastsel's: above 1, fastsel is faster. *Over the loop* is the minimum time of "
+        "a parallel loop that reads the inputs once and writes as many bytes as the outputs have, "
+        "divided by fastsel's, timed in turns for 1e6 items or more: the share that fastsel "
+        "reaches of the limit that memory sets. It can be above 1 if fastsel uses the memory of an "
+        "earlier result again, or reads only the rows that it selects."
     )
     return "\n\n".join(lines)
 
@@ -122,10 +123,10 @@ def summary(run):
     head = ["operator", "cells", "over NumPy", "over the best", "losses", "over the loop"]
     table = [head]
     for op, results in by_operator(run.results):
-        found = means(results)
-        ratios = [ratio_text(found[name]) for name in ("over_numpy", "over_best")]
-        counts = [str(found[name]) for name in ("cells", "losses")]
-        loop = loop_text(found["limit_share"])
+        figures = means(results)
+        ratios = [ratio_text(figures[name]) for name in ("over_numpy", "over_best")]
+        counts = [str(figures[name]) for name in ("cells", "losses")]
+        loop = loop_text(figures["limit_share"])
         table.append([call_text(op), counts[0], *ratios, counts[1], loop])
     return "\n".join(["## Geometric means", "", *aligned(table)])
 
@@ -145,13 +146,13 @@ def operator_block(op, results):
     names = [FASTSEL, *(name for name in names if any(name in r.timings for r in results))]
     head = ["cell", *names, "over NumPy", "over the best", "over the loop"]
     lines = aligned([head, *(row(result, names) for result in results)])
-    lines += ["", means_line(results), *complaints(results)]
-    again = f"To repeat it: `python benchmarks/peers/compare.py --op {op}`."
-    return "\n".join([f"## {call_text(op)}", "", again, "", *lines])
+    lines += ["", means_line(results), *problems(results)]
+    command = f"To repeat it: `python benchmarks/peers/compare.py --op {op}`."
+    return "\n".join([f"## {call_text(op)}", "", command, "", *lines])
 
 
 def call_text(op):
-    """What the operator calls, as code."""
+    """The call of the operator, as Markdown code."""
     return f"`{CALLS.get(op, op)}`"
 
 
@@ -180,12 +181,12 @@ def ratio_text(ratio, suffix=""):
 
 
 def loop_text(share):
-    """Beside the loop no ratio is a loss: it does not do the work."""
+    """The share without the mark of a loss, because the loop does not do the operator's work."""
     return NONE if share is None else f"{share:.2f}"
 
 
 def aligned(rows):
-    """A Markdown table with columns of even width."""
+    """A Markdown table; the cells of a column have the same width."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
     return [
@@ -195,7 +196,8 @@ def aligned(rows):
 
 
 def means(results):
-    """Geometric means over NumPy's fastest form, the best opponent and the limit; the losses."""
+    """The geometric means of the ratios over NumPy's fastest form, the best opponent and the limit,
+    and the numbers of losses and cells."""
     over_numpy = [r.over_numpy for r in results if r.over_numpy is not None]
     over_best = [r.over_best for r in results if r.over_best is not None]
     shares = [r.limit_share for r in results if r.limit_share is not None]
@@ -213,16 +215,17 @@ def geometric_mean(ratios):
 
 
 def means_line(results):
-    found = means(results)
+    figures = means(results)
     return (
-        f"Geometric mean: {ratio_text(found['over_numpy'])} over NumPy's fastest form, "
-        f"{ratio_text(found['over_best'])} over the best opponent; "
-        f"losses: {found['losses']} of {found['cells']} cells."
+        f"Geometric mean: {ratio_text(figures['over_numpy'])} over NumPy's fastest form, "
+        f"{ratio_text(figures['over_best'])} over the best opponent; "
+        f"losses: {figures['losses']} of {figures['cells']} cells."
     )
 
 
-def complaints(results):
-    """Wrong results first, then what refused to run, each reason once with its number of cells."""
+def problems(results):
+    """The wrong results, and then each reason why an opponent did not run, with the number of its
+    cells."""
     reasons = defaultdict(int)
     for result in results:
         for name, reason in result.refusals.items():
@@ -237,7 +240,7 @@ def complaints(results):
 
 
 def as_json(run):
-    """All figures of the run as plain dictionaries and lists; seconds and bytes."""
+    """All figures of the run as dictionaries and lists for JSON, in seconds and bytes."""
     return {
         "commit": commit(),
         "machine": machine(),
@@ -267,27 +270,28 @@ def cell_json(result):
 
 
 def commit():
-    """Commit and date of this source folder, and whether it has local changes; or none."""
+    """The commit of this source folder and its date, and whether fastsel has local changes; or that
+    there is no commit."""
     command = ["git", "-C", Path(__file__).parent, "log", "-1", "--format=Commit %h of %cs"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
+    log = subprocess.run(command, capture_output=True, text=True, check=False)
+    if log.returncode:
         return "No commit"
     command[3:] = ["status", "--porcelain", "--untracked-files=no", "--", "../../fastsel"]
     changed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return found.stdout.strip() + ", changed" * bool(changed)
+    return log.stdout.strip() + ", changed" * bool(changed)
 
 
 def machine():
-    where = environment()
-    return f"{where['cpu']}, {where['cpus']} CPUs, {platform.system()} {platform.machine()}"
+    facts = environment()
+    return f"{facts['cpu']}, {facts['cpus']} CPUs, {platform.system()} {platform.machine()}"
 
 
 def versions():
-    """fastsel, Python and the installed peers."""
-    found = {FASTSEL: fastsel.__version__, "Python": platform.python_version()}
+    """The versions of fastsel, Python and the installed peers."""
+    numbers = {FASTSEL: fastsel.__version__, "Python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            numbers[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers

@@ -1,8 +1,8 @@
-"""What the peers do for isin and the functions of sorted sets; see opponents.py."""
+"""The code of the peers for isin, index_in and the functions of sorted sets; see opponents.py."""
 
 import numpy as np
 from cells import SETS
-from implementations import NUMPY, found_at
+from implementations import NUMPY, index_in_sorted
 from peers import UnsupportedError, container, tensor
 from registry import opponent
 
@@ -20,7 +20,8 @@ def numpy_isin_rows(case):
 
 @opponent("numpy", "isin_rows", variant="view")
 def numpy_isin_of_a_view(case):
-    """Rows as single items of many bytes, compared byte by byte: -0.0 differs from 0.0."""
+    """Each row is viewed as one item of many bytes. Bytes are compared, so that -0.0 differs from
+    0.0."""
     dtype = f"V{case.x.itemsize * case.x.shape[1]}"
     return lambda: np.isin(*(a.view(dtype)[:, 0] for a in (case.x, case.tests)))
 
@@ -33,8 +34,8 @@ def pandas_merge(case):
     columns = list(x.columns)
 
     def merge():
-        found = x.merge(tests.drop_duplicates(), "left", on=columns, indicator="side")
-        return (found["side"] == "both").to_numpy()
+        merged = x.merge(tests.drop_duplicates(), "left", on=columns, indicator="side")
+        return (merged["side"] == "both").to_numpy()
 
     return merge
 
@@ -57,12 +58,13 @@ def numpy_isin_table(case):
 def numpy_searchsorted(case):
     order = np.argsort(case.tests, kind="stable")
     values = case.tests[order]
-    return lambda: found_at(case.x, values, order)
+    return lambda: index_in_sorted(case.x, values, order)
 
 
 @opponent("pandas", "index_in")
 def pandas_get_indexer(case):
-    """Of an Index that is made in the call: it keeps its hash table. Its items must be unique."""
+    """The Index is made in the call, because an Index keeps its hash table. Its items must be
+    unique."""
     import pandas
 
     if len(np.unique(case.tests)) < len(case.tests):
@@ -105,7 +107,7 @@ def pandas_isin(case):
 
 @opponent("pandas", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 def pandas_index(case):
-    """Of an Index of each array, which is made in the call: it keeps its hash table."""
+    """An Index of each array is made in the call, because an Index keeps its hash table."""
     import pandas
 
     name = {
@@ -138,8 +140,8 @@ def fastremap_isin(case):
     if case.x.dtype.kind not in "iu":
         raise UnsupportedError("integers only")
 
-    def masked():
-        kept = fastremap.mask_except(case.x, case.tests.tolist(), value=0)
-        return (kept != 0) | np.isin(0, case.tests) & (case.x == 0)
+    def isin_by_mask():
+        masked = fastremap.mask_except(case.x, case.tests.tolist(), value=0)
+        return (masked != 0) | np.isin(0, case.tests) & (case.x == 0)
 
-    return masked
+    return isin_by_mask

@@ -1,4 +1,4 @@
-"""Interleaved timing, and what the memory of this machine can do."""
+"""Timing of several calls in turns, and the speed of this machine's memory."""
 
 import functools
 import gc
@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 ROUNDS = 5
-MAX_SAMPLES = 100  # of one block
+MAX_SAMPLES = 100  # in one block
 SAMPLE_SECONDS = 20e-6  # shorter calls are timed several at a time
 PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some milliseconds after a call
-WARM_SECONDS = 0.01  # woken threads need some milliseconds until each has a core
+WARM_SECONDS = 0.01  # threads that wake need some milliseconds until each runs on its own core
 WARM_CALLS = 3
 SLOW_SECONDS = 0.1  # slower calls need no warming
 MEMORY_BYTES = 1 << 27  # per thread: larger than any cache
@@ -29,10 +29,10 @@ class Timing(NamedTuple):
 
 
 def race(calls, seconds):
-    """Time several calls (name -> function) in interleaved blocks: name -> Timing.
+    """Time several calls (name -> function) in turns, a block of calls at a time: name -> Timing.
 
-    The order turns round after each round. A contender stops when its equal share of the seconds
-    is spent; each has one sample at least.
+    The order is reversed after each round. Each contender has the same share of the seconds, and
+    stops when it has spent its share. Each contender has at least one sample.
     """
     share = seconds / len(calls)
     samples = {name: [] for name in calls}
@@ -58,9 +58,10 @@ def summary(times):
 
 
 def block(call, seconds):
-    """Samples of one contender running hot: some calls unrecorded, then calls for these seconds.
+    """Samples of one contender: some calls to warm up, which are not recorded, then calls for these
+    seconds.
 
-    A slow call is recorded at once: a second one would tell nothing that the first does not.
+    A slow call needs no warming: its first call is the only sample of the block.
     """
     stop = time.perf_counter() + seconds
     fastest = first = seconds_of(call)
@@ -79,7 +80,7 @@ def block(call, seconds):
 
 
 def seconds_of(call, together=1):
-    """The mean time of this many calls."""
+    """The mean time of `together` consecutive calls."""
     start = time.perf_counter()
     for _ in range(together):
         call()
@@ -94,7 +95,8 @@ class MemorySpeed(NamedTuple):
 
 
 def memory_speed(num_threads):
-    """Measured with NumPy in Python threads: sums read, filling new arrays writes fresh memory."""
+    """The speed of memory, by NumPy in Python threads: np.add.reduce reads memory, and filling new
+    arrays writes fresh memory."""
     arrays = [np.ones(MEMORY_BYTES // 8) for _ in range(num_threads)]
     total = MEMORY_BYTES * num_threads
     with ThreadPoolExecutor(num_threads) as pool:
@@ -111,9 +113,10 @@ def fill_fresh(like):
 
 
 def parallel_loop(buffers, bytes_written, num_threads):
-    """A call that reads flat arrays once and writes an equal size, each thread its share.
+    """A call that reads flat arrays once and writes `bytes_written` bytes, each thread its share.
 
-    The limit of what moves the same memory: sums read it, filling a new array writes it.
+    Its time is the limit for a function that moves the same memory: np.add.reduce reads the arrays,
+    and filling a new array writes the bytes.
     """
     words = [buffer.view(np.uint8)[: buffer.nbytes // 8 * 8].view(np.int64) for buffer in buffers]
     slices = [[np.array_split(x, num_threads)[k] for x in words] for k in range(num_threads)]
@@ -134,5 +137,5 @@ def parallel_loop(buffers, bytes_written, num_threads):
 
 @functools.cache
 def workers(num_threads):
-    """One pool for all calls: its threads are started once."""
+    """A pool of threads, the same for all calls, so that its threads are started once."""
     return ThreadPoolExecutor(num_threads)

@@ -1,4 +1,4 @@
-"""What the peers do for unique; see opponents.py."""
+"""The code of the peers for unique and group_indices; see opponents.py."""
 
 import functools
 
@@ -7,13 +7,13 @@ from implementations import NUMPY
 from peers import UnsupportedError, container, tensor, thread_count
 from registry import opponent
 
-# SciPy takes minutes for more groups.
+# With more groups, SciPy takes minutes.
 MAX_VALUE_INDICES = 10_000
 VALUES = ("unique_sorted", "unique_first")
 ROWS = ("unique_rows", "unique_rows_first")
 
 
-# unique values: where a sorted result is asked for, a peer without order sorts its distinct values
+# unique values; for a sorted result, a peer without a defined order sorts its distinct values
 
 
 @opponent("numpy", "unique_sorted")
@@ -148,7 +148,7 @@ def numpy_group_indices(case):
 
 
 def joined_groups(groups):
-    """A dict of the positions of each value as values, indices and offsets."""
+    """Values, indices and offsets, from a dict of the positions of each value."""
     offsets = np.cumsum([0, *map(len, groups.values())])
     return np.array([*groups]), np.concatenate([*groups.values()]), offsets
 

@@ -1,7 +1,7 @@
-"""Late arrivals: filter the table of 336,776 flights, and keep each line once a day.
+"""Late arrivals: filter a table of 336,776 flights, and keep one row of each flight number and day.
 
-Rows with missing values go, then flights in time; of a flight number that was late several times on
-a day, the first row stays.
+Rows with missing values are removed, then flights that arrived in time. If a flight number was late
+several times on a day, its first row is kept.
 """
 
 import numpy as np

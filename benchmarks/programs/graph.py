@@ -1,8 +1,8 @@
-"""Which regions of a photograph touch? Its region adjacency graph, from a picture of scikit-image.
+"""Which regions of a photograph touch? The region adjacency graph of an image of scikit-image.
 
-A retina in few colours is a map of regions. Each pair of neighbouring pixels of two regions is an
-edge. Edges become unique, with the length of the border; then small borders go, and the regions
-that have others are numbered anew.
+The image of a retina, reduced to few colours, is divided into regions. Each pair of neighbouring
+pixels of two regions is an edge. Equal edges become one, whose count is the length of the border.
+Then edges with short borders are removed, and the regions that still have edges are numbered anew.
 """
 
 import numpy as np

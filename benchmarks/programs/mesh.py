@@ -1,7 +1,7 @@
-"""Merge the vertices of a mesh: the depth image of a motorcycle, of scikit-image, as a surface.
+"""Merge the vertices of a mesh, the surface in scikit-image's depth image of a motorcycle.
 
-As in an STL file, each triangle comes with its own three vertices. Equal ones become one, triangles
-get indices instead, and vertices at the border are found by the number of their triangles.
+As in an STL file, each triangle has three vertices of its own. Equal vertices become one, and the
+triangles become indices of vertices. Vertices at the border have fewer than six triangles.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from shared import start
 
 
 def main(f, step=1):
-    # What skimage.data.stereo_motorcycle reads, without its two photographs.
+    # skimage.data.stereo_motorcycle reads this file, and two photographs that are not needed here.
     disparity = np.load(Path(skimage.data.__file__).with_name("motorcycle_disp.npz"))["arr_0"]
     depth = 1000 / disparity[::step, ::step]
     rows, columns = np.indices(depth.shape, np.float32)

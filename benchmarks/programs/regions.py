@@ -1,7 +1,7 @@
-"""The stars and galaxies in a photograph: how large, how bright and where each of them is.
+"""The stars and galaxies in a photograph: the size, brightness and place of each of them.
 
-The Hubble Deep Field, an image of scikit-image, is labelled by SciPy. Without labels below five
-pixels, the regions get their sizes, centres of brightness and colours.
+SciPy labels the regions of the Hubble Deep Field, an image of scikit-image. Regions of fewer than
+five pixels are removed; all others get their sizes, centres of brightness and colours.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ def main(f, step=1):
     names, first, sizes = f.unique(labels, return_index=True, return_counts=True)
     large = sizes >= MIN_PIXELS
     large[0] = False  # the sky
-    number_of = np.cumsum(large) - 1  # of a region, by its label
+    region_of_label = np.cumsum(large) - 1
 
-    kept = large[labels]
-    rows, columns = f.nonzero(kept)
-    regions = number_of[f.boolean_mask(labels, kept)]
-    light = f.boolean_mask(brightness, kept)
-    colours = f.boolean_mask(image, kept)
+    in_large = large[labels]
+    rows, columns = f.nonzero(in_large)
+    regions = region_of_label[f.boolean_mask(labels, in_large)]
+    light = f.boolean_mask(brightness, in_large)
+    colours = f.boolean_mask(image, in_large)
 
     total = np.bincount(regions, light)
     centres = [np.bincount(regions, light * axis) / total for axis in (rows, columns)]

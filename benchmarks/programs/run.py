@@ -3,10 +3,10 @@
     python benchmarks/programs/run.py
     python benchmarks/programs/run.py --rounds 9 --markdown benchmarks/results/programs.md
 
-Each program runs in turns with NumPy, with NumPy's functions replaced as by `fastsel run`, and with
-calls of fastsel instead; their results have to be equal. Times are medians of the whole program,
-from reading its data to its results, without the imports. The share is what the functions
-that fastsel has take of the time with NumPy.
+Each program runs in turns with NumPy's functions, with NumPy's functions replaced as by `fastsel
+run`, and with fastsel's functions; the results have to be equal. Times are medians for the whole
+program, from reading its data to its results, without the imports. The share is the part of the
+time with NumPy that is spent in functions that fastsel has.
 """
 
 import argparse
@@ -39,8 +39,8 @@ def main():
     config = fastsel.show_config(mode="dicts")
     machine = "{cpu}, {cpus} CPUs, kernels {kernels}; threads: {threads}".format(**config)
     versions = "fastsel {fastsel}, NumPy {numpy}".format(**config)
-    where = f"{machine}; {versions}; medians of {options.rounds}."
-    table = "\n".join([*lines, "", where])
+    conditions = f"{machine}; {versions}; medians of {options.rounds} rounds."
+    table = "\n".join([*lines, "", conditions])
     print(table)
     if options.markdown:
         options.markdown.write_text(f"{table}\n", encoding="utf-8")
@@ -56,32 +56,36 @@ def arguments():
 
 
 def measure(name, rounds, step):
-    """The times of each round: with NumPy, in the functions of these, patched, with fastsel."""
+    """The four times of each round: with NumPy, the part of it in NumPy's functions, with NumPy
+    patched, and with fastsel."""
     program = importlib.import_module(name).main
-    spent = []  # in functions, of the present run
+    seconds_in_functions = []  # of the present run
     clocked = SimpleNamespace(
-        **{key: partial(add_time, spent, function) for key, function in vars(NUMPY).items()}
+        **{
+            key: partial(add_time, seconds_in_functions, function)
+            for key, function in vars(NUMPY).items()
+        }
     )
     times = []
     for number in range(rounds + 1):
-        spent.clear()
+        seconds_in_functions.clear()
         expected, with_numpy = timed(program, clocked, step)
-        in_functions = sum(spent)
+        in_functions = sum(seconds_in_functions)
         with fastsel.patched():
             patched, with_patch = timed(program, NUMPY, step)
         called, with_fastsel = timed(program, fastsel, step)
         for results in (patched, called):
             check_equal(results, expected)
-        if number:  # The first round reads the files for all.
+        if number:  # The first round also reads the files into the cache of the system.
             times.append((with_numpy, in_functions, with_patch, with_fastsel))
     return times
 
 
-def add_time(spent, function, *args, **kwargs):
-    """Call, and append the seconds."""
+def add_time(seconds, function, *args, **kwargs):
+    """Call a function, and append the time of the call to `seconds`."""
     start = time.perf_counter()
     result = function(*args, **kwargs)
-    spent.append(time.perf_counter() - start)
+    seconds.append(time.perf_counter() - start)
     return result
 
 
@@ -100,7 +104,7 @@ def check_equal(results, expected):
 
 
 def row(name, times):
-    """A row of the table: medians."""
+    """A row of the table, with medians of the times of all rounds."""
     with_numpy, in_functions, with_patch, with_fastsel = map(
         statistics.median, zip(*times, strict=True)
     )

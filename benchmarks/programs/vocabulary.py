@@ -1,7 +1,7 @@
-"""A vocabulary and token ids: the sources of Python's standard library, as for a language model.
+"""A vocabulary and token ids, as for a language model, of the sources of Python's standard library.
 
-Names, numbers and signs are tokens. Tokens that occur often are the vocabulary, the most frequent
-first; all others share one id.
+Names, numbers and signs are tokens. Frequent tokens are the vocabulary, the most frequent token
+first; all other tokens share one id.
 """
 
 import re

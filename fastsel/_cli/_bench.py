@@ -21,10 +21,10 @@ import fastsel
 from fastsel._cli._workloads import Workload
 from fastsel._core import _numpy, _operators
 
-# A block is several calls of one side, so that most calls find the side's threads awake and its
-# data in the caches. Blocks are short, so that the two sides alternate often. The first call of a
-# block may have to wake threads, hence a minimum number of calls; a block of long calls may have
-# fewer.
+# The two sides are NumPy and fastsel. A block is several calls of one side, so that in most calls
+# the side's threads are awake and its data are in the caches. Blocks are short, so that the two
+# sides alternate often. A block has a minimum number of calls, because its first call may have to
+# wake threads; a block of long calls may have fewer.
 BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
@@ -98,9 +98,9 @@ def numpy_index_in(element, test_elements):
     """The first position of each item, by a search among the sorted test elements."""
     order = np.argsort(test_elements, kind="stable")
     values = test_elements[order]
-    at = np.searchsorted(values, element)
-    at[at == len(values)] = 0
-    return np.where(values[at] == element, order[at], -1)
+    positions = np.searchsorted(values, element)
+    positions[positions == len(values)] = 0
+    return np.where(values[positions] == element, order[positions], -1)
 
 
 def numpy_nonzero_coordinates(x):
@@ -116,7 +116,7 @@ def defined_coordinates(result):
 
 
 def numpy_isin(element, test_elements, axis=None):
-    """numpy.isin; of rows, numbered by numpy.unique."""
+    """numpy.isin; with an axis, of the numbers that numpy.unique gives to the slices."""
     if axis is None:
         return _numpy.isin(element, test_elements)
     _, numbers = _numpy.unique(
@@ -126,13 +126,14 @@ def numpy_isin(element, test_elements, axis=None):
 
 
 def numpy_nonzero(a, dtype=None):
-    """numpy.nonzero, whose indices are converted."""
+    """numpy.nonzero; with a dtype, the indices are converted."""
     found = _numpy.nonzero(a)
     return found if dtype is None else tuple(index.astype(dtype) for index in found)
 
 
 def numpy_first_nonzero(a):
-    """numpy.argmax of the comparison with zero, which is 0 also where all items are zero."""
+    """numpy.argmax of the comparison with zero, and a check of that item: argmax also returns 0 if
+    all items are zero."""
     if a.dtype.kind in "biufc":
         true = a != 0
     else:
@@ -269,9 +270,8 @@ def outputs_of(result: Any) -> list[np.ndarray]:
 
 
 def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
-    """A mask of where two arrays of equal shape and dtype differ, by bits or by values.
-
-    By values, NaN equals NaN.
+    """A mask of the items in which two arrays of equal shape and dtype differ. By values, unless
+    `bitwise`, NaN equals NaN.
     """
     if ours.dtype.names:
         fields = [unequal(ours[name], theirs[name], bitwise) for name in ours.dtype.names]
@@ -297,8 +297,9 @@ def difference(ours: Any, theirs: Any, bitwise: bool = False) -> str:
             return f"output {number}: shape {x.shape}, NumPy {y.shape}"
         where = _numpy.argwhere(unequal(x, y, bitwise)) if x.size else ()
         if len(where):
-            at = tuple(map(int, where[0]))
-            return f"output {number} at {at}: {x[at]}, NumPy {y[at]}; {len(where)} items differ"
+            index = tuple(map(int, where[0]))
+            items = f"{x[index]}, NumPy {y[index]}"
+            return f"output {number} at {index}: {items}; {len(where)} items differ"
     return ""
 
 

@@ -22,12 +22,12 @@ MIN_WIDTH = 6.0  # for the text at the foot
 HEADINGS = 0.85
 FOOT = 0.62
 STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
-NO_LOSS = 0.995  # from this ratio on, 1.0x is written
+NO_LOSS = 0.995  # from this ratio on, the chart shows 1.0x
 DEEPEST_RED, DEEPEST_BLUE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def check_chart_file(path: Path) -> None:
-    """Raise BadInputError if no chart could be drawn to this file, before a long run."""
+    """Raise BadInputError if no chart can be drawn to this file. Called before a long run."""
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")
     if find_spec("matplotlib") is None:
@@ -46,8 +46,8 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
     from matplotlib.figure import Figure
 
     fields = {heading: grouped(points) for heading, points in panels.items()}
-    operators = list(dict.fromkeys(operator for found in fields.values() for operator, _ in found))
-    decades = sorted({decade for found in fields.values() for _, decade in found})
+    operators = list(dict.fromkeys(operator for panel in fields.values() for operator, _ in panel))
+    decades = sorted({decade for panel in fields.values() for _, decade in panel})
     columns = len(fields) * len(decades)
     height = HEADINGS + FOOT + FIELD[1] * len(operators)
     width = max(MIN_WIDTH, LABELS + FIELD[0] * columns + 0.35 * len(fields))
@@ -60,8 +60,8 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
         top=1 - HEADINGS / height,
         wspace=0.08,
     )
-    for axes, (heading, found) in zip(grid, fields.items(), strict=True):
-        draw_panel(axes, found, operators, decades)
+    for axes, (heading, panel) in zip(grid, fields.items(), strict=True):
+        draw_panel(axes, panel, operators, decades)
         axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
     grid[0].set_yticks(range(len(operators)), operators)
     explained = "Large: geometric mean. Small: least to greatest. Red: slower. Blank: not measured."
@@ -74,17 +74,17 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
 
 def grouped(points: Iterable[Point]) -> dict[tuple[str, int], list[float]]:
     """The ratios by operator and by the nearest power of ten of the number of items."""
-    found: dict[tuple[str, int], list[float]] = {}
+    fields: dict[tuple[str, int], list[float]] = {}
     for operator, items, ratio in points:
-        found.setdefault((operator, round(math.log10(items))), []).append(ratio)
-    return found
+        fields.setdefault((operator, round(math.log10(items))), []).append(ratio)
+    return fields
 
 
-def draw_panel(axes, found, operators, decades) -> None:
+def draw_panel(axes, fields, operators, decades) -> None:
     """Draw one field for each operator and size."""
     for row, operator in enumerate(operators):
         for column, decade in enumerate(decades):
-            if ratios := found.get((operator, decade)):
+            if ratios := fields.get((operator, decade)):
                 draw_field(axes, column, row, ratios)
     axes.set_xlim(-0.5, len(decades) - 0.5)
     axes.set_ylim(len(operators) - 0.5, -0.5)

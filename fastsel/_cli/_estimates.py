@@ -1,4 +1,5 @@
-"""How long NumPy's functions would have taken: ranges, from the calls that were timed with both."""
+"""Estimates of the time that NumPy's functions would have taken: ranges, from the calls that were
+timed with both NumPy and fastsel."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# The fixed cost of a call, in items: times grow with the number of items plus FIXED_ITEMS.
+# The fixed time of a call, in items: times grow with the number of items plus FIXED_ITEMS.
 FIXED_ITEMS = 200
 # Caches and memory differ between a sample and the program's own call. So NumPy's times differ by
 # up to CONDITIONS, in addition to the spread of the samples.
@@ -76,7 +77,7 @@ class Calls:
         self.spent += spent
 
     def add_sample(self, weight: int, elapsed: int, on_cpu: int) -> None:
-        """NumPy's time for one of the calls."""
+        """Add NumPy's time for one of the calls."""
         self.samples.append(Sample(weight, elapsed, on_cpu))
         self.sampled += weight
 
@@ -96,12 +97,12 @@ class Calls:
         spread, conditions = (
             (CONDITIONS, UNKNOWN_CONDITIONS) if few else (self.spread(), CONDITIONS)
         )
-        found = Range(elapsed + others / spread, elapsed + others * spread)
+        estimate = Range(elapsed + others / spread, elapsed + others * spread)
         # If other programs keep the CPUs busy, a sample also waits for them.
         if HAS_THREAD_TIME:
             on_cpu = sum(sample.on_cpu for sample in self.samples)
-            found = found._replace(low=found.low * min(on_cpu / elapsed, 1))
-        return found.widened(conditions)
+            estimate = estimate._replace(low=estimate.low * min(on_cpu / elapsed, 1))
+        return estimate.widened(conditions)
 
     def spread(self) -> float:
         """The factor by which the mean of the calls without a sample may differ."""
@@ -111,16 +112,17 @@ class Calls:
 
 
 def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
-    """(NumPy's time for all calls of kinds that have samples, or None without any sample; the
-    nanoseconds of calls of other kinds with fastsel)."""
-    found, unknown = None, 0
+    """(estimate, unknown). The estimate is NumPy's time for all calls of the kinds that have
+    samples, or None if no kind has samples; `unknown` is the nanoseconds of the calls of the other
+    kinds, with fastsel."""
+    total, unknown = None, 0
     for calls in kinds:
         estimate = calls.numpy_time()
         if estimate is None:
             unknown += calls.spent
         else:
-            found = estimate if found is None else found.plus(estimate)
-    return found, unknown
+            total = estimate if total is None else total.plus(estimate)
+    return total, unknown
 
 
 def of_program(seconds: float, spent: float, numpy: Range, unknown: float) -> Range | None:

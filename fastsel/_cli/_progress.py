@@ -14,7 +14,7 @@ LINE_SECONDS = 10  # the time between two lines without a terminal
 
 
 def show_line(text: str) -> None:
-    """Replace the progress line; only on a terminal."""
+    """Replace the progress line. Does nothing without a terminal."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"{text[:width]:<{width}}", end="\r", file=sys.stderr, flush=True)

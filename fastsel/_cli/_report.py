@@ -26,10 +26,11 @@ from fastsel._cli._table import aligned, counted, duration
 from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
-# NumPy's functions are timed for this long, and then for this share of the time since the start.
+# NumPy's functions are timed for ALLOWANCE nanoseconds, and then for MAX_SHARE of the time since
+# the start.
 ALLOWANCE = 2_000_000_000  # nanoseconds
 MAX_SHARE = 0.1
-# Samples of a kind of calls have SAMPLED_PART of its items, and there are at least MIN_SAMPLES.
+# A kind of calls is sampled until there are MIN_SAMPLES samples, with SAMPLED_PART of its items.
 SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
 # One more sample may take PART_OF_REST of the remaining time; the first one may take all of it.
 PART_OF_REST = 1 / 4
@@ -41,7 +42,7 @@ CAUTION = 1.5
 # have at most MAX_KINDS kinds.
 SMALL_ITEMS = 512
 MAX_KINDS = 256
-# A second call with objects of these types has no effect; methods of others may do anything.
+# A second call with objects of these types has no effect; methods of other types may do anything.
 HARMLESS = {str, bytes, int, float, bool, type(None)}
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
@@ -103,10 +104,10 @@ class Report:
         self.process = os.getpid()
         self.lock = threading.Lock()
         self.threads: set[int] = set()  # the threads that have called
-        self.inside = threading.local()  # its `side`, numpy or fastsel, during a call
+        self.inside = threading.local()  # during a call, its `side` is "numpy" or "fastsel"
         self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
         _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
-        _patch.COUNT_SMALL = lambda a, most: None  # its calls would not be counted
+        _patch.COUNT_SMALL = lambda a, max_items: None  # its calls would not be counted
         self.start = perf_counter_ns()
 
     def counting(self, record: Record) -> Callable[..., Any]:
@@ -114,7 +115,8 @@ class Report:
         inside, function, array = self.inside, record.function, record.array
 
         def count(*args, **kwargs):
-            # A function may call another one, on the same side. The program did not call that one.
+            # A function may call another function, on the same side. This call is not counted,
+            # because it is not a call of the program.
             if side := getattr(inside, "side", None):
                 return (function if side == "fastsel" else record.numpy)(*args, **kwargs)
             items = number_of_items(args[array])
@@ -203,7 +205,7 @@ class Report:
             )
 
     def counting_time(self, calls: int) -> float:
-        """About how many nanoseconds counting these calls took."""
+        """An estimate of the nanoseconds that counting these calls took."""
         record = Record("flatnonzero", lambda a: None)
         count = self.counting(record)
         record.calls_like((b"",), {}, 0).sampled = 1 << 60  # no sample is needed
@@ -219,12 +221,12 @@ def verdict(
     called: list[Record], estimates: dict[str, tuple[Range | None, int]], seconds: float
 ) -> Iterable[str]:
     """Whether replacing paid for the whole program, or why this is unknown."""
-    known = [found for found, _ in estimates.values() if found is not None]
+    ranges = [found for found, _ in estimates.values() if found is not None]
     spent = sum(record.spent for record in called)
     unknown = sum(nanoseconds for _, nanoseconds in estimates.values())
     whole = None
-    if known:
-        numpy = Range(sum(r.low for r in known) / 1e9, sum(r.high for r in known) / 1e9)
+    if ranges:
+        numpy = Range(sum(r.low for r in ranges) / 1e9, sum(r.high for r in ranges) / 1e9)
         whole = of_program(seconds, (spent - unknown) / 1e9, numpy, unknown / 1e9)
     if whole and not (ratio := whole.over(seconds)).is_wide():
         yield (
@@ -241,13 +243,13 @@ def verdict(
                 yield f"not timed with NumPy: {record.name}, {duration(nanoseconds / 1e9)}{reason}"
 
 
-def texts_of(record: Record, found: Range | None, unknown: int) -> tuple[str, ...]:
+def texts_of(record: Record, numpy_time: Range | None, unknown: int) -> tuple[str, ...]:
     """A row of the table."""
     estimate = ("no estimate", "-")
-    known = record.spent - unknown
-    if found is not None and not found.is_wide() and unknown <= known:
+    sampled_time = record.spent - unknown
+    if numpy_time is not None and not numpy_time.is_wide() and unknown <= sampled_time:
         # Kinds of calls for which NumPy's time is unknown get the ratio of the other kinds.
-        ratio = found.over(known)
+        ratio = numpy_time.over(sampled_time)
         estimate = (duration_range(ratio.over(1e9 / record.spent)), ratio_range(ratio))
     counts = (f"{record.calls:,}", f"{record.items:,}")
     return (record.name, *counts, duration(record.spent / 1e9), *estimate, str(record.samples))
@@ -291,13 +293,14 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
     """The nanoseconds of a call of NumPy's function: elapsed, and of the thread on a CPU."""
     start, on_cpu = perf_counter_ns(), thread_time_ns()
     result = record.numpy(*args, **kwargs)
-    found = perf_counter_ns() - start, thread_time_ns() - on_cpu
+    times = perf_counter_ns() - start, thread_time_ns() - on_cpu
     del result  # not timed
-    return found
+    return times
 
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
-    """About the nanoseconds of NumPy's function, from calls with the first rows of its arrays."""
+    """An estimate of the nanoseconds of NumPy's function, from calls with the first rows of its
+    arrays."""
     if items <= PROBE_ITEMS:
         return 0
     some, expected = PROBE_ITEMS, 0.0

@@ -18,8 +18,9 @@ from fastsel._cli._workloads import BadInputError
 def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
     """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
 
-    Its exceptions are passed on, and their tracebacks show none of our frames. Nothing is restored:
-    threads and exit handlers may still run, and need the same environment as with `python`.
+    Exceptions of the script are passed on, and their tracebacks show none of our frames. sys.path,
+    sys.argv and NumPy's functions are not restored: threads and exit handlers may still run, and
+    need the same environment as with `python`.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def hide_our_frames(error: BaseException) -> None:
 
 
 def last(traceback):
-    """The frame that raised."""
+    """The traceback entry of the frame that raised."""
     while traceback.tb_next:
         traceback = traceback.tb_next
     return traceback

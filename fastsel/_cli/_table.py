@@ -47,7 +47,7 @@ def texts_of(row: Row) -> tuple[str, ...]:
 
 
 def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
-    """Columns of text: names, the first ones, aligned left, numbers aligned right."""
+    """Columns of text: the first `names` columns aligned left, the numbers after them right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         columns = enumerate(zip(line, widths, strict=True))
@@ -80,7 +80,7 @@ def print_table(rows: Iterable[Row]) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """1 row, 2 rows; 1 loss, 2 losses."""
+    """The number and the noun, in the plural unless the number is 1: 2 rows, 2 losses."""
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number} {noun}{ending}"
 

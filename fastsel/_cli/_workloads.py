@@ -86,7 +86,7 @@ def described(array: np.ndarray) -> str:
 
 
 MIN_ITEMS = 2000  # The images have rows of 1000 items.
-SLOW_ITEMS = 10**6  # The most items for operators in which NumPy takes seconds for more.
+SLOW_ITEMS = 10**6  # The maximum for operators for which NumPy takes seconds for more items.
 
 
 def embedded_workloads(size: int) -> list[Workload]:

@@ -1,4 +1,4 @@
-"""The rules of each dtype: which items are true, which are equal, how they are ordered."""
+"""The rules of each dtype: which items are true, which items are equal, how items are ordered."""
 
 import functools
 from typing import NamedTuple
@@ -14,7 +14,7 @@ def movable(dtype):
 
 
 def is_nan(items):
-    """Which items are NaN or NaT, for any dtype, without a warning of signalling NaN."""
+    """Which items are NaN or NaT, for any dtype, without NumPy's warning for signalling NaN."""
     if items.dtype.kind in "fcmM":
         return np.isnan(items)
     with np.errstate(invalid="ignore"):
@@ -22,14 +22,14 @@ def is_nan(items):
 
 
 # The size of the sample that shows whether most items are NaN.
-_SAMPLED_NANS = 64
+_NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
     """Is at least half of a sample of a 1-d array NaN or NaT?"""
     if items.dtype.kind not in "fcmM":
         return False
-    sample = items[:: -(-items.size // _SAMPLED_NANS)]
+    sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]
     return 2 * np.isnan(sample).sum() >= sample.size
 
 
@@ -58,14 +58,14 @@ def truth(dtype):
 
 
 def _significant_bytes(dtype):
-    """The significant bits of each byte of an item, or None."""
+    """The significant bits of each byte of an item; None if NumPy decides."""
     if dtype.fields is not None:
         return _significant_of_fields(dtype)
     if dtype.isbuiltin == 2:  # the kinds and characters of user dtypes are not reliable
         return _significant_by_values(dtype)
     if dtype.kind in "biumMSU":
         return bytearray(b"\xff" * dtype.itemsize)
-    if dtype.type is np.void:  # NumPy compares it byte by byte, also sub-arrays of a field
+    if dtype.type is np.void:  # NumPy compares void byte by byte, also the sub-arrays of a field
         return bytearray(b"\xff" * dtype.itemsize)
     if dtype.char in "efdFDgG":
         parts = 2 if dtype.kind == "c" else 1
@@ -81,8 +81,8 @@ def _significant_of_fields(dtype):
         field_significant = _significant_bytes(field)
         if field_significant is None:
             return None
-        for at, bits in enumerate(field_significant, offset):
-            significant[at] |= bits
+        for position, bits in enumerate(field_significant, offset):
+            significant[position] |= bits
     return significant
 
 
@@ -100,7 +100,8 @@ def _in_byte_order(little, dtype):
 
 
 def _significant_by_values(dtype):
-    """The significant bits of a small foreign dtype (ml_dtypes), found from all its values."""
+    """The significant bits of a small dtype of another package (ml_dtypes), by a test of all its
+    values."""
     if dtype.itemsize > 2:
         return None
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
@@ -135,7 +136,7 @@ class KeyRule(NamedTuple):
     has_nan: bool = False
 
     def part_rule(self, nan_unequal):
-        """(significant, limit, nan, nan_unequal), the form that the kernels take."""
+        """(significant, limit, nan, nan_unequal): the rule of a part as the kernels use it."""
         return self.significant, self.limit, self.nan, nan_unequal and self.has_nan
 
 
@@ -173,7 +174,7 @@ def _float_key_rule(size, mantissa_bits):
 
 @functools.lru_cache(maxsize=256)
 def word_rule(dtype, equal_nan):
-    """The part_rule of dtypes whose items are one word, or bytes longer than a word; None for
+    """The part_rule of a dtype whose items are one word, or raw bytes longer than a word; None for
     other dtypes."""
     rule = key_rule(dtype) if dtype.isnative else None
     if rule is None or rule.width != dtype.itemsize:
@@ -195,8 +196,7 @@ def number_rule(dtype):
 
     The rule (sign, negative, minimum) turns a key into an unsigned integer in the same order: flip
     the bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract
-    `minimum`.
-    NaN and NaT come last.
+    `minimum`. NaN and NaT become the largest ordered keys.
     """
     if dtype.itemsize > 8 or dtype.kind not in "biufmM" or not dtype.isnative:
         return None
@@ -209,18 +209,18 @@ def number_rule(dtype):
 
 
 def small_foreign(dtype):
-    """Is this a small dtype of another package (ml_dtypes)? Its values are exact in float32."""
+    """Is this a small dtype of another package (ml_dtypes)? float32 can hold all its values."""
     return dtype.isbuiltin == 2 and dtype.itemsize <= 2
 
 
 def as_float32(array):
-    """The values of a small foreign dtype as float32, which is exact."""
+    """The values of a small foreign dtype as float32, which holds them exactly."""
     with np.errstate(all="ignore"):
         return array.astype(np.float32)
 
 
 @functools.lru_cache(maxsize=64)
 def foreign_keys(dtype):
-    """A table: for the bits of each value of a small foreign dtype, the equal float32."""
+    """A table of float32: the value of a small foreign dtype is at the index given by its bits."""
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     return as_float32(bits.view(dtype))

@@ -9,24 +9,24 @@ import numpy as np
 
 from fastsel._core import _numpy
 
-# Array-likes that NumPy would simply convert. Any other object that is not an array (a duck array,
-# a pandas Series, a generator, a subclass of list with its own methods) goes to the NumPy function,
-# which knows the rules.
+# Array-likes that np.asarray converts here. Any other object that is not an array (a duck array, a
+# pandas Series, a generator, a subclass of list with its own methods) is passed to the NumPy
+# function, which applies NumPy's rules.
 _CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 
 # Free-threaded interpreters run without the GIL.
 HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
 
-# Up to this many items, NumPy's own loops finish before our kernels for large arrays have started
+# Up to TINY_ITEMS items, NumPy's own loops finish before our kernels for large arrays have started
 # (benchmarks/asv/suite/bench_tiny.py). For these arrays NumPy also holds the GIL. So no thread can
 # write to the array between the two passes of NumPy's nonzero, which would not notice it.
 TINY_ITEMS = 500 if HAS_LOCK else 0
 
-# Up to this many items, one call of a kernel for small arrays is faster than several kernels on
+# Up to SMALL_ITEMS items, one call of a kernel for small arrays is faster than several kernels on
 # several threads.
 SMALL_ITEMS = 1 << 14
 
-# The defaults of arguments; the default of all others is False.
+# The defaults of arguments. Arguments that are not listed have the default False.
 _DEFAULTS = {
     "axis": None,
     "out": None,
@@ -37,11 +37,11 @@ _DEFAULTS = {
     "sorted": True,
 }
 
-# (module of a library, class of its arrays): module of the adapter; all three are names.
+# (name of a library's module, name of its array class): name of the adapter's module.
 _ADAPTERS = {}
 
 
-def plain(a):
+def base_array(a):
     """`a` as a base-class ndarray, or None if the NumPy function has to see `a` itself."""
     if type(a) is np.ndarray:
         return a
@@ -129,39 +129,39 @@ class _Adapter:
 def library(*arrays):
     """The module whose functions serve these arrays.
 
-    `_numpy`, if no array overrides NumPy's functions. An adapter, if arrays of its class are the
-    only ones that override them. Otherwise numpy.
+    Returns `_numpy` if no array overrides NumPy's functions; an adapter if all arrays that override
+    them are of the adapter's class; otherwise numpy.
     """
     if not any(map(overrides, arrays)):
         return _numpy
     for (name, array_class), adapter in _ADAPTERS.items():
-        known = getattr(sys.modules.get(name), array_class, None)
-        if known is None or not any(isinstance(a, known) for a in arrays):
+        array_type = getattr(sys.modules.get(name), array_class, None)
+        if array_type is None or not any(isinstance(a, array_type) for a in arrays):
             continue
-        if any(overrides(a) for a in arrays if not isinstance(a, known)):
+        if any(overrides(a) for a in arrays if not isinstance(a, array_type)):
             return np
         module = importlib.import_module(adapter)
         serves = getattr(module, "__fastsel_serves__", None)
-        if serves and not all(serves(a) for a in arrays if isinstance(a, known)):
+        if serves and not all(serves(a) for a in arrays if isinstance(a, array_type)):
             return np
         return _Adapter(module)
     return np
 
 
 def is_numpy(library):
-    """Is this numpy or `_numpy`, which lack boolean_mask, first_nonzero, gather_nd and
-    nonzero_coordinates?"""
+    """Is this numpy or `_numpy`? Both lack boolean_mask, first_nonzero, gather_nd and
+    nonzero_coordinates."""
     return library is np or library is _numpy
 
 
-def given(**arguments):
+def non_defaults(**arguments):
     """The arguments that differ from their defaults."""
     return {k: value for k, value in arguments.items() if value is not _DEFAULTS.get(k, False)}
 
 
 def tiny(array):
-    """May NumPy's own nonzero serve this array? Yes if it has at most TINY_ITEMS, unless it is 1-d
-    with a stride of 2 GiB or more: then NumPy 2.3 to 2.5 reads out of bounds."""
+    """May NumPy's own nonzero serve this array? It may if the array has at most TINY_ITEMS items,
+    unless it is 1-d with a stride of 2 GiB or more: then NumPy 2.3 to 2.5 reads out of bounds."""
     return array.size <= TINY_ITEMS and (
         array.base is None
         or array.ndim != 1
@@ -187,8 +187,8 @@ def axes(axis, ndim):
         return None
     if any(not -ndim <= k < ndim for k in numbers):
         return None
-    found = tuple(int(k) % ndim for k in numbers)
-    return found if len(set(found)) == len(found) else None
+    normalized = tuple(int(k) % ndim for k in numbers)
+    return normalized if len(set(normalized)) == len(normalized) else None
 
 
 def like(result, a):

@@ -11,7 +11,7 @@ from fastsel._core import scratch
 
 DEFAULT_MB = 64.0
 
-_kept = DEFAULT_MB
+_limit_mb = DEFAULT_MB
 
 
 def set_keep_mb(mb: float | None) -> None:
@@ -42,9 +42,9 @@ def set_keep_mb(mb: float | None) -> None:
     256.0
     >>> fastsel.set_keep_mb(None)
     """
-    global _kept
-    _kept = _default if mb is None else _checked(mb)
-    scratch.set_limit(_bytes(_kept))
+    global _limit_mb
+    _limit_mb = _default if mb is None else _checked(mb)
+    scratch.set_limit(_bytes(_limit_mb))
 
 
 def get_keep_mb() -> float:
@@ -64,7 +64,7 @@ def get_keep_mb() -> float:
     0.0
     >>> fastsel.set_keep_mb(None)
     """
-    return _kept
+    return _limit_mb
 
 
 def release_memory() -> int:

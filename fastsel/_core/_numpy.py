@@ -1,7 +1,7 @@
 """NumPy's own functions with the names that fastsel shares, even while NumPy is patched.
 
 Calls that fastsel passes to NumPy use these copies: while NumPy is patched, ``numpy.nonzero`` would
-call fastsel again. They are copies of the functions behind NumPy's dispatch, and ignore
+call fastsel again. The copies are of the functions behind NumPy's dispatch, and ignore
 ``__array_function__``. A copy calls other copies. For arrays that override NumPy's functions,
 `_gate.library` returns numpy itself.
 """
@@ -18,8 +18,8 @@ IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 
 def copy_of(function, namespace):
-    """A copy of the function, which keeps its code when the code of the original is replaced, and
-    looks global names up in `namespace`."""
+    """A copy of the function. The copy keeps its code when the code of the original is replaced,
+    and looks up global names in `namespace`."""
     copy = types.FunctionType(
         function.__code__,
         namespace,
@@ -32,9 +32,9 @@ def copy_of(function, namespace):
 
 
 def _copies():
-    """The copies. The copied functions of one NumPy module share a copy of its namespace.
-    There, the module's own functions are copies, too, and the name numpy is a module that has the
-    copies."""
+    """The copies, by name. The copied functions of one NumPy module share a copy of its namespace.
+    In this namespace, the module's own functions are copies, too, and the name numpy is a module
+    that has the copies."""
     namespaces = {id(f.__globals__): dict(f.__globals__) for f in IMPLEMENTATIONS.values()}
     copies = {
         name: copy_of(function, namespaces[id(function.__globals__)])

@@ -1,6 +1,7 @@
 """OPERATORS: the public functions that work on arrays. Other modules make their lists from it.
 
-`tests/project/test_operators.py` lists what an operator lacks, by the recipe in CONTRIBUTING.md.
+`tests/project/test_operators.py` lists the parts that an operator lacks, by the recipe in
+CONTRIBUTING.md.
 """
 
 from typing import NamedTuple

@@ -15,12 +15,12 @@ from typing import SupportsIndex
 from fastsel._core import parallel
 
 # With fewer bytes of input and output per thread, a parallel region does not pay: a core moves
-# MIN_CHUNK_BYTES from its cache in about 10 us. A sleeping thread takes 0.1 ms to wake, but 2 us if
+# MIN_CHUNK_BYTES from its cache in about 10 us. Waking a sleeping thread takes 0.1 ms, or 2 us if
 # calls follow each other; a threshold for sleeping threads makes loops over 1e5 items slower.
 MIN_CHUNK_BYTES = 1 << 18
 
-# The most threads of a call. set_num_threads, threads, the command line and fastsel's variables
-# refuse a greater count; a greater count in OpenMP's variables is reduced to MAX_THREADS.
+# The maximum number of threads of a call. set_num_threads, threads, the command line and fastsel's
+# variables refuse a greater count; a greater count in OpenMP's variables is reduced to MAX_THREADS.
 MAX_THREADS = max(64, os.cpu_count() or 1)
 
 _chosen = None  # set_num_threads
@@ -137,13 +137,14 @@ def why():
 
 
 def _limit():
-    openmp, most = parallel.max_threads()
+    openmp, limit = parallel.max_threads()
     count, reason = _asked(openmp)
-    return (count, reason) if count <= most else (most, "OMP_THREAD_LIMIT")
+    return (count, reason) if count <= limit else (limit, "OMP_THREAD_LIMIT")
 
 
 def _asked(openmp):
-    """(count, rule that decided); openmp is the count that OpenMP would use, or 0."""
+    """(count, the rule that decided), before OMP_THREAD_LIMIT. openmp is the count that OpenMP
+    would use, or 0."""
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
     if _chosen is not None:
@@ -187,7 +188,7 @@ def _from_environment(name):
 
 
 def _cpus():
-    """CPUs that this process may use: its affinity, and the quota of its cgroup, rounded up."""
+    """How many CPUs this process may use: its affinity, and the quota of its cgroup, rounded up."""
     cpus = parallel.processors() or _affinity()
     quota = _quota()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
@@ -230,7 +231,7 @@ def _start():
 
 
 def _after_fork():
-    """A forked child starts with one thread: many workers with many threads each are too many."""
+    """A forked child uses one thread by default: a program that forks may have many workers."""
     global _chosen, _forked, _available
     _chosen = None
     _forked = _from_environment("FASTSEL_FORK_THREADS") or 1

@@ -1,9 +1,9 @@
-"""Checks of the kernels of small arrays: which arrays they serve."""
+"""Which arrays the kernels of small arrays accept."""
 cimport numpy as cnp
 
 
 cdef inline bint is_native(a) noexcept:
-    """Is a an ndarray, not of a subclass, of numbers in native byte order?"""
+    """Is `a` an ndarray, not of a subclass, of numbers in native byte order?"""
     cdef cnp.ndarray array
     if not cnp.PyArray_CheckExact(a):
         return False
@@ -14,6 +14,6 @@ cdef inline bint is_native(a) noexcept:
 
 
 cdef inline bint is_contiguous_native(a) noexcept:
-    """Is a native, as above, C-contiguous and aligned?"""
+    """Does is_native accept `a`, and is it C-contiguous and aligned?"""
     return is_native(a) and cnp.PyArray_ISALIGNED(<cnp.ndarray>a) and (
         cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>a))

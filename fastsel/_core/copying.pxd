@@ -1,4 +1,5 @@
-"""Copy slices. A slice is the trailing axes of an array: what a set bit or an index row selects.
+"""Copy slices. A set bit or an index row selects one slice: the items along the trailing axes of an
+array.
 
 All copy functions have one contract. Each slice at base + offset lies within the source: otherwise
 memory outside of the source is read. out has room for all slices, side by side: otherwise memory
@@ -14,9 +15,10 @@ from fastsel._core.strided cimport cursor_t, describe, is_run, next_row, seek, s
 
 cdef enum:
     LINE = 64              # bytes of a cache line
-    AHEAD = 2              # slices that are prefetched
-    LINES_AHEAD = 8        # cache lines that are prefetched of a slice, at most
-    # Rows whose slices are prefetched. Without it, few columns of many rows take 2.5 times as long.
+    AHEAD = 2              # how many slices ahead a slice is prefetched
+    LINES_AHEAD = 8        # maximum cache lines of a slice that are prefetched
+    # How many rows ahead slices are prefetched. Without prefetching, few columns of many rows take
+    # 2.5 times as long.
     ROWS_AHEAD = 16
 
 ctypedef struct bytes16_t:
@@ -28,7 +30,7 @@ ctypedef struct bytes32_t:
 ctypedef struct bytes64_t:
     uint64_t[8] words
 
-# Widths that are copied by a few instructions instead of a call.
+# The types whose widths a few instructions copy, without a call.
 ctypedef fused fixed_t:
     uint8_t
     uint16_t
@@ -76,7 +78,7 @@ cdef inline void copy_rows(const slice_t *slice, const char *base, Py_ssize_t st
 cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """As copy_rows, for slices of width bytes whose items lie side by side."""
+    """copy_rows for slices of width bytes whose items lie side by side."""
     if width == 1:
         copy_fixed(base, stride, rows, offsets, n, <uint8_t *>out)
     elif width == 2:
@@ -91,25 +93,25 @@ cdef inline void copy_run_slices(const char *base, Py_ssize_t stride, Py_ssize_t
         copy_fixed(base, stride, rows, offsets, n, <bytes32_t *>out)
     elif width == 64:
         copy_fixed(base, stride, rows, offsets, n, <bytes64_t *>out)
-    elif neighbours(offsets, n, width) > n // 2:
+    elif count_neighbours(offsets, n, width) > n // 2:
         copy_neighbours(base, stride, rows, width, offsets, n, out)
     else:
         copy_apart(base, stride, rows, width, offsets, n, out)
 
 
-cdef inline Py_ssize_t neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
-                                  Py_ssize_t width) noexcept nogil:
-    """The number of slices that begin where the slice before them ends."""
-    cdef Py_ssize_t j, found = 0
+cdef inline Py_ssize_t count_neighbours(const Py_ssize_t *offsets, Py_ssize_t n,
+                                        Py_ssize_t width) noexcept nogil:
+    """Count the slices that begin where the slice before them ends."""
+    cdef Py_ssize_t j, count = 0
     for j in range(1, n):
-        found += offsets[j] - offsets[j - 1] == width
-    return found
+        count += offsets[j] - offsets[j - 1] == width
+    return count
 
 
 cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                                  Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                                  char *out) noexcept nogil:
-    """As copy_run_slices; adjacent slices are one copy."""
+    """copy_run_slices with one memcpy for adjacent slices."""
     cdef Py_ssize_t i, j, start, length
     for i in range(rows):
         j = 0
@@ -126,7 +128,7 @@ cdef inline void copy_neighbours(const char *base, Py_ssize_t stride, Py_ssize_t
 cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             Py_ssize_t width, const Py_ssize_t *offsets, Py_ssize_t n,
                             char *out) noexcept nogil:
-    """As copy_run_slices; slices are copied one by one, and the next ones are prefetched."""
+    """copy_run_slices with one memcpy for each slice; later slices are prefetched."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         for j in range(n):
@@ -137,7 +139,7 @@ cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 
 cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept nogil:
-    """The slice may lie anywhere: a prefetch reads nothing."""
+    """Prefetch a slice. Its address may be invalid: a prefetch never fails."""
     cdef Py_ssize_t line
     for line in range(min((width + LINE - 1) // LINE, LINES_AHEAD)):
         fs_prefetch(slice + line * LINE)
@@ -146,7 +148,7 @@ cdef inline void prefetch_slice(const char *slice, Py_ssize_t width) noexcept no
 cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows,
                             const Py_ssize_t *offsets, Py_ssize_t n,
                             fixed_t *out) noexcept nogil:
-    """As copy_run_slices, for slices as wide as fixed_t; out may be unaligned."""
+    """copy_run_slices for slices as wide as fixed_t; out may be unaligned."""
     cdef Py_ssize_t i, j
     for i in range(rows):
         if i + ROWS_AHEAD < rows:
@@ -160,8 +162,8 @@ cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_ssize_t *offsets,
                               Py_ssize_t n, char *out) noexcept nogil:
-    """As copy_slices, for slices of at least two items that do not lie side by side. Copies the
-    first inner row of all slices, then the next inner row, and so on."""
+    """copy_slices for slices of at least two items that do not lie side by side. Copies the first
+    inner row of all slices, then the next inner row, and so on."""
     cdef Py_ssize_t length = slice.items.shape[slice.items.ndim - 1]
     cdef Py_ssize_t stride = slice.items.strides[slice.items.ndim - 1]
     cdef Py_ssize_t left = slice.items.size, j
@@ -212,7 +214,7 @@ cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t s
 cdef inline void copy_long(const slice_t *slice, const char *row, Py_ssize_t stride,
                            Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                            char *out) noexcept nogil:
-    """As copy_spaced, for items of any size."""
+    """copy_spaced for items of any size."""
     cdef Py_ssize_t j, k
     for j in range(n):
         for k in range(length):

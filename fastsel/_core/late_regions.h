@@ -1,7 +1,7 @@
-/* Notes regions that end late, and for how long no region begins afterwards. A region ends when its
-   last thread has arrived. If other programs keep the CPUs busy, this thread first waits for a CPU,
-   and calls of a few tenths of a millisecond are faster on one thread. docs/benchmarks.md has
-   figures. */
+/* Notes regions that end late, and decides for how long no region begins afterwards. A region ends
+   when its last thread has arrived. If other programs keep the CPUs busy, the last thread first
+   waits for a CPU, and calls of a few tenths of a millisecond are faster on one thread.
+   docs/benchmarks.md has figures. */
 #ifndef FASTSEL_LATE_REGIONS_H
 #define FASTSEL_LATE_REGIONS_H
 
@@ -9,13 +9,13 @@
 #include "openmp.h"
 
 #if !defined(FS_MAX_LATE)
-#define FS_MAX_LATE 2 /* after this many late regions in a row, no region begins for a while */
+#define FS_MAX_LATE 2 /* after FS_MAX_LATE late regions in a row, no region begins for a while */
 #endif
 
 enum {
     FS_LATE_MICROSECONDS = 1000, /* a late region waits this long, and longer than it works */
     FS_FIRST_SERIAL_MICROSECONDS = 50000,
-    FS_MAX_SERIAL_MICROSECONDS = 1600000 /* the serial time doubles each time, up to this */
+    FS_MAX_SERIAL_MICROSECONDS = 1600000 /* each serial time is twice the one before, up to this */
 };
 
 static fs_atomic_t fs_late_regions; /* late regions in a row */
@@ -40,8 +40,9 @@ static void fs_note_region(int64_t start, int64_t worked)
     fs_store(&fs_serial_until, (ptrdiff_t)((size_t)now + (size_t)serial_for));
 }
 
-/* When regions begin again, or 0 if they may begin now. If the clock was set back, as when a
-   process continues on another machine, they are put off no longer than after a late region. */
+/* When regions begin again, or 0 if they may begin now. The clock may be set back, for example if a
+   process continues on another machine: then regions may begin now if they would otherwise begin
+   after more than FS_MAX_SERIAL_MICROSECONDS. */
 static int64_t fs_serial_until_us(void)
 {
     int64_t now = fs_microseconds();

@@ -1,5 +1,5 @@
-/* Functions for scratch.pyx that depend on the compiler or the system: atomics, huge pages, and the
-   free memory of malloc. */
+/* Functions for scratch.pyx that depend on the compiler or the system: atomics, huge pages, and
+   returning the free memory of malloc. */
 #ifndef FASTSEL_MEMORY_H
 #define FASTSEL_MEMORY_H
 

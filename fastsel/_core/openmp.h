@@ -81,7 +81,7 @@ static const char *fs_runtime(void) { return NULL; }
 /* A runtime keeps a thread pool for each thread that has run a region, until that thread ends or
    forks. So only FS_MAX_POOLS threads at a time may run regions. */
 enum { FS_MAX_POOLS = 2 };
-enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* how long the answer of a trial holds */
+enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* for how long the answer of a trial is valid */
 
 static fs_atomic_t fs_pools;         /* pools of the threads of this process */
 static pthread_key_t fs_pool_key; /* has a destructor, which runs when a thread with a pool ends */
@@ -92,8 +92,8 @@ static __thread int64_t fs_tried_until;
 static void fs_return_pool(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
 
 /* Can this thread's pool have `threads` threads? One thread at a time may call this: otherwise
-   refused_until is a data race. A pool shrinks and grows with the size of the calls, so the answer
-   is kept for a while instead of a trial for each call. */
+   refused_until is a data race. A pool shrinks and grows with the size of the calls, so an answer is
+   valid for FS_TRIAL_MICROSECONDS: not every call needs a trial. */
 static int fs_can_have(int threads)
 {
     static int64_t refused_until;
@@ -157,8 +157,8 @@ static void fs_clear_pool(void)
 }
 
 /* A child has none of its parent's threads, but libgomp would wait for the threads of the pool: the
-   pool ends before the fork. The pool of another thread does not matter: the child does not have
-   this thread. If this thread has run no region of fastsel, its pool belongs to another library,
+   pool ends before the fork. The pools of other threads do not matter: the child does not have
+   these threads. If this thread has run no region of fastsel, its pool belongs to another library,
    and stays. The runtimes of LLVM and Intel start anew in a child, and hang there if their pool was
    ended. */
 static void fs_before_fork(void)
@@ -180,19 +180,19 @@ static void fs_in_child(void)
 /* The path of the loaded OpenMP library, or NULL. */
 static const char *fs_runtime(void)
 {
-    Dl_info found;
-    return dladdr((void *)omp_get_max_threads, &found) ? found.dli_fname : NULL;
+    Dl_info info;
+    return dladdr((void *)omp_get_max_threads, &info) ? info.dli_fname : NULL;
 }
 
-/* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives them
-   its file name. But only they have __kmpc_fork_call. */
+/* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives their
+   files the name of libgomp. But libgomp alone lacks __kmpc_fork_call. */
 static int fs_find_libgomp(void)
 {
     const char *file = fs_runtime();
     void *library = file == NULL ? NULL : dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    int found = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
+    int is_libgomp = library == NULL || dlsym(library, "__kmpc_fork_call") == NULL;
     if (library != NULL) dlclose(library);
-    return found;
+    return is_libgomp;
 }
 
 static int fs_install(void)

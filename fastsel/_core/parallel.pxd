@@ -1,6 +1,6 @@
 """Divide a range into chunks, run a job over them, scan their counts."""
 
-# Threads take chunks dynamically, so that other threads do the work of a slow thread.
+# Threads take chunks dynamically: if one thread is slow, the others take more chunks.
 cdef enum:
     CHUNKS_PER_THREAD = 4
 
@@ -35,16 +35,16 @@ cdef class Job:
     Chunks run in any order, several at once. No chunk may read or write what another chunk of the
     same pass writes: otherwise results depend on the timing of threads.
     """
-    cdef Py_ssize_t chunks    # in a round; `run` has one round
-    cdef Py_ssize_t units     # which the chunks divide; for `begin`
+    cdef Py_ssize_t chunks    # of a round; `run` has one round
+    cdef Py_ssize_t units     # the range of work that chunks divide; only `begin` reads it
     cdef void chunk(self, Py_ssize_t k) noexcept nogil
 
     cdef inline Py_ssize_t begin(self, Py_ssize_t k) noexcept nogil:
         """Where chunk k of the units starts, and chunk k - 1 stops."""
         return chunk_start(self.units, self.chunks, k)
 
-    # Each raises the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some chunks
-    # have not run, and the kernel can only clean up.
+    # These methods raise the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some
+    # chunks have not run, and the kernel can only clean up.
     cdef int run(self, int threads) except -1
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
     cdef int run_with_gil(self, int threads) except -1
@@ -55,14 +55,15 @@ cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1    # sets by
 
 cdef inline Py_ssize_t round_start(
         Py_ssize_t units, Py_ssize_t chunks, Py_ssize_t rounds, Py_ssize_t k) noexcept nogil:
-    """Where chunk k % chunks of `units` starts in round k // chunks; k - chunks stops there."""
+    """Where chunk k % chunks of `units` starts in round k // chunks, and stops in the round before.
+    """
     cdef Py_ssize_t first = chunk_start(units, chunks, k % chunks)
     cdef Py_ssize_t stop = chunk_start(units, chunks, k % chunks + 1)
     return first + chunk_start(stop - first, rounds, k // chunks)
 
 
 cdef inline void scan(Py_ssize_t *offsets, Py_ssize_t chunks) noexcept nogil:
-    """Turn chunks counts at offsets[0] ... into chunks + 1 offsets (exclusive scan, in place)."""
+    """Replace the counts offsets[:chunks] by their exclusive scan, which has chunks + 1 items."""
     cdef Py_ssize_t k, count, total = 0
     for k in range(chunks):
         count = offsets[k]

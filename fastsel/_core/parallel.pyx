@@ -1,9 +1,9 @@
-"""The only module that knows threads and signals: every kernel is a Job, which runs its chunks.
+"""The only module that handles threads and signals: every kernel is a Job, which runs its chunks.
 
 The threads of an OpenMP region take chunks until none is left, so that a thread that starts late
-finds nothing to do and delays nobody. Each thread begins with a range of its own, so that in each
-call and each pass a CPU works on memory that it has in its cache. A region ends only when all its
-threads have arrived. If threads have to wait for a CPU, the next calls are serial.
+has nothing to do and delays no other thread. Each thread begins with a range of its own, so that in
+each call and each pass a CPU works on memory that it has in its cache. A region ends only when all
+its threads have arrived. If threads have to wait for a CPU, the next calls are serial.
 
 Python handles signals in its main thread, between bytecodes; a kernel is one bytecode. So the main
 thread reads the clock after each chunk. When signals are due, all threads finish their chunks, the
@@ -67,10 +67,11 @@ cdef extern from "Python.h" nogil:
 
 cdef enum:
     CHECK_MICROSECONDS = 50_000
-    MAX_RANGES = 64           # of a job; if there are more threads, threads share ranges
+    MAX_RANGES = 64           # maximum ranges of a job; more threads share ranges
 
 cdef unsigned long main_thread = 0    # the thread that handles signals
-# Only the main thread uses these: when it last read the clock, and when it has to check signals.
+# Only the main thread uses these times: when it last read the clock, and when it has to check
+# signals.
 cdef int64_t read_at = 0
 cdef int64_t due = 0
 
@@ -83,7 +84,7 @@ ctypedef struct run_t:
     void *job                 # a Job
     bint checks_signals       # the caller is the main thread
     fs_atomic_t pause         # 1: threads take no further chunk, so that signals can be checked
-    int64_t serial_until_us   # the caller pauses then, because regions may begin again; or 0
+    int64_t serial_until_us   # when regions may begin again, and the caller pauses; or 0
     int64_t worked            # microseconds that the caller has worked in the region
     fs_atomic_t ran           # the longest CPU time of another thread, in microseconds
     int n_ranges
@@ -111,7 +112,8 @@ cdef class Job:
         return 0
 
     cdef int run_with_gil(self, int threads) except -1:
-        """As run, but holds the GIL, so that no Python code changes objects that chunks read."""
+        """Handle all chunks, and hold the GIL, so that no Python code changes objects that chunks
+        read."""
         return run_all(self, 1, 1 if FS_CHECKED else threads)
 
 
@@ -241,23 +243,24 @@ cdef bint is_time_to_pause(run_t *state) noexcept nogil:
 
 
 cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
-    """Returns a chunk that no thread has taken, of this thread's range if possible; or -1."""
-    cdef range_t *own
+    """Returns a chunk that no thread has taken, from this thread's range if it has one left; -1 if
+    all chunks are taken."""
+    cdef range_t *chunk_range
     cdef Py_ssize_t chunk
     cdef int k
     for k in range(state.n_ranges):
-        own = &state.ranges[(thread + k) % state.n_ranges]
-        if fs_load(&own.next) < own.stop:
-            chunk = fs_fetch_add(&own.next, 1)
-            if chunk < own.stop:
+        chunk_range = &state.ranges[(thread + k) % state.n_ranges]
+        if fs_load(&chunk_range.next) < chunk_range.stop:
+            chunk = fs_fetch_add(&chunk_range.next, 1)
+            if chunk < chunk_range.stop:
                 return chunk
     return -1
 
 
 cdef void start_clock() noexcept nogil:
-    """If the last reading is CHECK_MICROSECONDS old, Python has handled signals in between, and the
-    next check is as far away. Otherwise this call may follow a long call at once, and the time of
-    the next check stays."""
+    """If the clock was last read more than CHECK_MICROSECONDS ago, Python has handled signals since
+    then: the next check is due after CHECK_MICROSECONDS. Otherwise this call may directly follow a
+    long call, and the time of the next check does not change."""
     global read_at, due
     cdef int64_t now = fs_microseconds()
     if now - read_at > CHECK_MICROSECONDS:
@@ -301,7 +304,8 @@ def openmp():
 
 
 def max_threads():
-    """The number of threads that OpenMP would use here, 0 in a serial build; and its limit."""
+    """(count, limit): the number of threads that OpenMP would use here, 0 in a serial build; and
+    OpenMP's limit."""
     return omp_get_max_threads(), fs_thread_limit()
 
 

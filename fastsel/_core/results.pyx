@@ -70,7 +70,7 @@ cdef cnp.ndarray new_result(cnp.npy_intp length, int typenum):
 
 
 cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    """If there is no memory, cached memory is evicted, and NumPy tries again."""
+    """A new array. If there is no memory, cached memory is evicted, and NumPy tries again."""
     cdef double nbytes = dtype.itemsize
     cdef int axis
     for axis in range(ndim):

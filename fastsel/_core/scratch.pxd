@@ -5,13 +5,15 @@ cdef enum:
     MIN_LARGE = 1 << 17       # bytes of a large block that is cached; malloc caches smaller ones
     MAX_BLOCKS = 16           # of a Scratch
 
-# Memory that is not defined, or zeros. They return NULL if there is no memory. alloc rounds sizes
-# up; alloc_large does not, and caches only blocks of at least MIN_LARGE bytes.
+# alloc and alloc_large return undefined memory, alloc_zeros returns zeros; all three return NULL if
+# there is no memory. alloc rounds sizes up; alloc_large does not, and only its blocks of at least
+# MIN_LARGE bytes are cached.
 cdef void *alloc(size_t size) noexcept nogil
 cdef void *alloc_zeros(size_t size) noexcept nogil
 cdef void *alloc_large(size_t size) noexcept nogil
-# free frees blocks of alloc and alloc_zeros: after another block, alloc may return too few bytes.
-# free_large frees blocks of alloc_large. Any thread may free a block; NULL is ignored.
+# free frees blocks of alloc and alloc_zeros: if it were given another block, alloc could later
+# return too few bytes. free_large frees blocks of alloc_large. Any thread may free a block; NULL is
+# ignored.
 cdef void free(void *block) noexcept nogil
 cdef void free_large(void *block) noexcept nogil
 cdef bint fits(void *block, size_t size) noexcept nogil

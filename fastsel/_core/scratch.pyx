@@ -8,9 +8,9 @@ together have at most `limit` bytes, which the user sets (_memory.py). If the sy
 left, all of them are evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
-fork. A block is counted before it is put into a slot, until after it has left the slot. A thread
-that has put a block into a slot then compares the count with the limit, which another thread may
-have reduced.
+fork. A block is counted from before it is put into a slot until after it has left the slot. A
+thread that has put a block into a slot then compares the count with the limit, because another
+thread may have reduced the limit.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -75,7 +75,7 @@ cdef inline int bits_of(size_t size) noexcept nogil:
 
 
 cdef inline int small_blocks(int bits) noexcept nogil:
-    """The number of cached blocks of a size; of the largest size, half as many."""
+    """How many blocks of a size are cached: SMALL_BLOCKS, or half of it for the largest size."""
     return SMALL_BLOCKS if bits < MAX_BITS else SMALL_BLOCKS // 2
 
 
@@ -149,12 +149,13 @@ cdef void free_large(void *block) noexcept nogil:
 
 
 cdef bint reserve(size_t size) noexcept nogil:
-    """Count a block as cached, and evict large blocks to make room for it. False: no room."""
+    """Count a block as cached, and evict large blocks to make room for it. Returns False if there
+    is no room."""
     cdef int k = LARGE_BLOCKS
-    cdef Py_ssize_t most = fs_get(&limit)
-    if not FS_CACHES or <Py_ssize_t>size > most:
+    cdef Py_ssize_t max_bytes = fs_get(&limit)
+    if not FS_CACHES or <Py_ssize_t>size > max_bytes:
         return False
-    while fs_add(&cached, size) > most:
+    while fs_add(&cached, size) > max_bytes:
         fs_add(&cached, -<Py_ssize_t>size)
         k -= 1
         if k < 0:
@@ -220,7 +221,7 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
 
 
 def set_limit(Py_ssize_t size):
-    """From now on cache at most `size` bytes."""
+    """Cache at most `size` bytes from now on."""
     fs_set(&limit, size)
     if cached_bytes() > size:
         release_all()

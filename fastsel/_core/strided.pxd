@@ -1,7 +1,7 @@
 """Walk the items of a strided array in C order: describe, seek, advance.
 
-Adjacent axes that one stride covers are merged. So a C-contiguous array of any number of dimensions
-is one row, and every other layout has inner rows that are as long as possible.
+Adjacent axes are merged if one stride covers both. So a C-contiguous array of any number of
+dimensions is one row, and every other layout has inner rows that are as long as possible.
 
 A description does not keep its array alive: the caller holds a reference to the array while the
 description is in use, or freed memory is read.

@@ -25,7 +25,7 @@ typedef struct {
     long id; /* the thread's id in the system */
 } fs_trial_t;
 
-/* The size of a new thread's stack, or more. */
+/* The size of a new thread's stack, or a larger size. */
 static size_t fs_stack_bytes(void)
 {
     size_t bytes = 0, asked = 0;

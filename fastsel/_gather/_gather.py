@@ -12,7 +12,7 @@ from fastsel._core import _dtypes, _gate, _threads, results
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._gather import gather, small_gather
 
-# Up to this many indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
+# Up to SMALL_ITEMS indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
 # have started: 10 000 index rows of two take 5 us (benchmarks/asv/suite/bench_tiny.py).
 SMALL_ITEMS = 1 << 15
 
@@ -109,7 +109,7 @@ def gather_nd(
     if not type(data) is type(indices) is np.ndarray:
         library = _gate.library(data, indices)
         if not _gate.is_numpy(library):
-            return library.gather_nd(data, indices, batch_dims, **_gate.given(out=out))
+            return library.gather_nd(data, indices, batch_dims, **_gate.non_defaults(out=out))
     data = _gate.as_array("data", data)
     indices = _integer_rows(indices)
     batch_dims = _checked_batch_dims(batch_dims, data, indices)
@@ -135,7 +135,8 @@ def _gather_new(data, indices, batch_dims, shape):
 
 
 def _gather_into(out, data, indices, batch_dims, depth):
-    """Check all indices, then write; through a new array if a kernel cannot write to `out`."""
+    """Check all indices, then write to `out`. If the kernel cannot, it writes to a new array, which
+    is copied to `out`."""
     offsets = _checked_offsets(data, indices, batch_dims)
     as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
     result = out if as_is else np.empty(out.shape, out.dtype)
@@ -147,7 +148,8 @@ def _gather_into(out, data, indices, batch_dims, depth):
 
 
 def _gather_objects(data, indices, batch_dims, depth, shape, out):
-    """Items with references, or of itemsize 0: the kernel checks indices, NumPy copies items."""
+    """gather_nd for items with references, or of itemsize 0: the kernel checks the indices, NumPy
+    copies the items."""
     data = np.ascontiguousarray(data)
     offsets = _checked_offsets(data, indices, batch_dims)
     if data.itemsize and 0 not in shape:
@@ -197,11 +199,11 @@ def _checked_batch_dims(batch_dims, data, indices):
         raise TypeError(f"batch_dims must be an integer, got {type(batch_dims).__name__}") from None
     if data.ndim == 0:
         raise ValueError("data must be at least 1-d, got a 0-d array")
-    most = min(data.ndim, indices.ndim) - 1
-    if not 0 <= count <= most:
+    max_batch_dims = min(data.ndim, indices.ndim) - 1
+    if not 0 <= count <= max_batch_dims:
         raise ValueError(
-            f"batch_dims must be between 0 and {most} for data with {data.ndim} dimensions and "
-            f"indices with {indices.ndim}, got {count}"
+            f"batch_dims must be between 0 and {max_batch_dims} for data with {data.ndim} "
+            f"dimensions and indices with {indices.ndim}, got {count}"
         )
     if data.shape[:count] != indices.shape[:count]:
         raise ValueError(
@@ -213,13 +215,13 @@ def _checked_batch_dims(batch_dims, data, indices):
 
 def _checked_depth(data, indices, batch_dims):
     depth = indices.shape[-1]
-    most = data.ndim - batch_dims
-    if not 1 <= depth <= most:
+    max_depth = data.ndim - batch_dims
+    if not 1 <= depth <= max_depth:
         advice = ""
-        if indices.ndim == 2 and 1 <= len(indices) <= data.ndim and depth > most:
+        if indices.ndim == 2 and 1 <= len(indices) <= data.ndim and depth > max_depth:
             advice = "; numpy.stack(indices, axis=-1) makes index rows of one array per axis"
         raise ValueError(
-            f"the last dimension of indices must be between 1 and {most} (data.ndim - "
+            f"the last dimension of indices must be between 1 and {max_depth} (data.ndim - "
             f"batch_dims), got {depth}: indices has shape {indices.shape}{advice}"
         )
     return depth

@@ -1,7 +1,8 @@
 """gather_nd: index rows -> checked byte offsets -> slices.
 
-Each index is loaded once, into a buffer of this thread, and the loaded value is checked and used.
-So a thread that writes to the indices meanwhile cannot make a kernel read outside of the data.
+Each index is loaded once, into a buffer of the thread that handles its row, and the loaded value is
+checked and used. So another thread that writes to the indices meanwhile cannot make a kernel read
+outside of the data.
 """
 cimport cython
 cimport numpy as cnp
@@ -30,16 +31,17 @@ ctypedef fused index_t:
 cdef enum:
     ROWS = 128   # index rows at a time; their offsets and values fit the L1 cache and any stack
 
-# Loads n indices, which are aligned and lie step bytes apart, into values. With fewer indices,
-# other memory is read as indices. values has room for n: otherwise memory behind it is overwritten.
+# Loads n indices, which are aligned and lie step bytes apart, into values. If there are fewer
+# indices, other memory is read as indices. values has room for n: otherwise memory behind it is
+# overwritten.
 ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                         Py_ssize_t n) noexcept nogil
 
-# The words of a fault, the first index of a chunk that is out of bounds.
+# A fault is the first index of a chunk that is out of bounds. It is described by these words.
 cdef enum:
-    ROW = 0                           # its index row, or -1: all indices are within bounds
-    AXIS = 1                          # its axis
-    VALUE = 2                         # the bits of its value
+    ROW = 0                           # the index row; -1 if all indices are within bounds
+    AXIS = 1                          # the axis
+    VALUE = 2                         # the bits of the index
     FAULT = 3                         # the number of words
 
 
@@ -48,8 +50,9 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
     """Check indices and copy slices to out in one pass. out is C-contiguous and shares no memory
     with the other arrays.
 
-    indices is aligned, native and of an integer type. Returns None, or (row, axis, value) of the
-    first index that is out of bounds; then out is partly written.
+    indices is aligned, native and of an integer type. Returns None if all indices are within
+    bounds. Otherwise returns (row, axis, value) of the first index that is out of bounds, and has
+    written a part of out.
     """
     cdef GatherRows job = GatherRows()
     job.describe_arrays(data, indices, batch_dims)
@@ -59,8 +62,8 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
 
 def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
             int threads):
-    """Check indices. Returns the byte offset in data of each index row, and None or the first
-    fault, as gather."""
+    """Check indices. Returns (offsets, fault): the byte offset in data of each index row, and what
+    gather returns."""
     cdef GatherRows job = GatherRows()
     cdef cnp.npy_intp length
     job.describe_arrays(data, indices, batch_dims)
@@ -129,9 +132,9 @@ cdef class GatherRows(Job):
     cdef bint side_by_side                # level.row_offsets serves these rows
     cdef load_t load
     cdef Py_ssize_t rows_per_batch
-    cdef Py_ssize_t[::1] offsets          # of each row, or None: copy slices at once
-    cdef char *out                        # NULL: only compute offsets
-    cdef Py_ssize_t[::1] faults           # of each chunk, FAULT words
+    cdef Py_ssize_t[::1] offsets          # by row; None: copy the slices, do not write offsets
+    cdef char *out                        # NULL: only write offsets
+    cdef Py_ssize_t[::1] faults           # [chunk][FAULT words]
 
     cdef void describe_arrays(self, cnp.ndarray data, cnp.ndarray indices, int batch_dims) noexcept:
         cdef int last = cnp.PyArray_NDIM(indices) - 1, axis
@@ -155,30 +158,30 @@ cdef class GatherRows(Job):
         cdef Py_ssize_t row = chunk_start(self.rows.size, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(self.rows.size, self.chunks, k + 1)
         cdef Py_ssize_t in_batch = row % self.rows_per_batch, n
-        cdef Py_ssize_t[ROWS] local
-        cdef Py_ssize_t *found
+        cdef Py_ssize_t[ROWS] buffer
+        cdef Py_ssize_t *row_offsets
         cdef cursor_t batch, rows
         self.faults[k * FAULT + ROW] = -1
         seek(&batch, &self.batch, row // self.rows_per_batch)
         seek(&rows, &self.rows, row)
         while row < stop:
             n = run_length(&rows, &self.rows, min(stop - row, ROWS))
-            found = &local[0] if self.offsets is None else &self.offsets[row]
-            if not self.find_offsets(item(&rows, &self.rows), row, found, n, k):
+            row_offsets = &buffer[0] if self.offsets is None else &self.offsets[row]
+            if not self.find_offsets(item(&rows, &self.rows), row, row_offsets, n, k):
                 return
             if self.batch.size > 1:
-                in_batch = self.add_batch_starts(&batch, in_batch, found, n)
+                in_batch = self.add_batch_starts(&batch, in_batch, row_offsets, n)
             if self.out != NULL:
-                copy_slices(&self.slice, self.batch.data, found, n,
+                copy_slices(&self.slice, self.batch.data, row_offsets, n,
                             self.out + row * self.slice.width)
             advance(&rows, &self.rows, n)
             row += n
 
-    cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *found,
+    cdef bint find_offsets(self, const char *indices, Py_ssize_t row, Py_ssize_t *row_offsets,
                            Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-        """Write to found the byte offset of each of n rows, from the start of its batch. If an
-        index is out of bounds, returns False and notes the first fault of chunk k: then the caller
-        must not use found, or memory outside of the data is read.
+        """Write the byte offset of each of n rows, from the start of its batch, to row_offsets. If
+        an index is out of bounds, returns False and notes the first fault of chunk k: then the
+        caller must not use row_offsets, or memory outside of the data is read.
 
         n is at most ROWS: otherwise the stack is overwritten. indices has n rows from `row` on:
         otherwise memory behind them is read.
@@ -187,24 +190,24 @@ cdef class GatherRows(Job):
         cdef Py_ssize_t axis, wrap
         if self.side_by_side and not level.row_offsets(
                 indices, self.width, self.axes, n, <const intptr_t *>self.lengths,
-                <const intptr_t *>self.strides, <intptr_t *>found):
+                <const intptr_t *>self.strides, <intptr_t *>row_offsets):
             return True
         # Axis by axis, for other rows and to find a fault. Each index is loaded and checked again.
-        memset(found, 0, n * sizeof(Py_ssize_t))
+        memset(row_offsets, 0, n * sizeof(Py_ssize_t))
         for axis in range(self.axes):
             self.load(indices + axis * self.index_stride, self.rows.strides[self.rows.ndim - 1],
                       values, n)
             wrap = self.lengths[axis] if self.signed else 0
             if level.add_offsets(<intptr_t *>values, n, self.lengths[axis], wrap,
-                                 self.strides[axis], <intptr_t *>found):
+                                 self.strides[axis], <intptr_t *>row_offsets):
                 self.note_fault(values, n, wrap, row, axis, k)
         return self.faults[k * FAULT + ROW] < 0
 
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
-        """Note the first fault of an axis, unless an earlier row has one; axes come in ascending
-        order. values has the indices of n rows from `row` on: with fewer, other memory is read as
-        indices."""
+        """Note the first fault of an axis, unless an earlier row has a fault. The caller passes the
+        axes in ascending order. values has the indices of n rows from `row` on: otherwise other
+        memory is read as indices."""
         cdef Py_ssize_t j, value, first = self.faults[k * FAULT + ROW]
         for j in range(n):
             value = values[j] + (wrap if values[j] < 0 else 0)
@@ -215,8 +218,8 @@ cdef class GatherRows(Job):
                     self.faults[k * FAULT + VALUE] = values[j]
                 return
 
-    cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch, Py_ssize_t *found,
-                                     Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch,
+                                     Py_ssize_t *row_offsets, Py_ssize_t n) noexcept nogil:
         """Add the start of its batch to the offset of each of n rows. Returns the number of the
         next row within its batch.
 
@@ -228,7 +231,7 @@ cdef class GatherRows(Job):
             length = min(n - j, self.rows_per_batch - in_batch)
             start = item(batch, &self.batch) - self.batch.data
             for i in range(j, j + length):
-                found[i] += start
+                row_offsets[i] += start
             j += length
             in_batch += length
             if in_batch == self.rows_per_batch:
@@ -257,7 +260,7 @@ cdef void load_i32(const char *indices, Py_ssize_t step, Py_ssize_t *values,
 
 cdef void load_i64(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                    Py_ssize_t n) noexcept nogil:
-    """Serves uint64, too: a value that is negative as int64 is beyond any length."""
+    """Also loads uint64: a value that is negative as int64 is beyond any length."""
     load(<const int64_t *>indices, step, values, n)
 
 
@@ -289,7 +292,7 @@ cdef load_t loader(int width, bint signed) noexcept nogil:
 
 cdef inline void load(const index_t *indices, Py_ssize_t step, Py_ssize_t *values,
                       Py_ssize_t n) noexcept nogil:
-    """The contract is load_t's."""
+    """The contract is that of load_t."""
     cdef Py_ssize_t j
     if step == sizeof(index_t):
         for j in range(n):

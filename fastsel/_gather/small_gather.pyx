@@ -1,4 +1,4 @@
-"""gather_nd of few indices, in one call: the steps of gather.pyx would cost more than the work.
+"""gather_nd of few indices, in one call: the steps of gather.pyx would take longer than the work.
 
 The function returns None for arguments that it does not serve: classes other than ndarray, more
 than max_items indices, layouts that are not C-contiguous, dtypes that are not native numbers, large
@@ -41,8 +41,9 @@ def gather_nd(data, indices, Py_ssize_t max_items):
     for axis in range(lead):
         shape[axis] = cnp.PyArray_DIM(indices, axis)
         rows *= shape[axis]
-    width = cnp.PyArray_ITEMSIZE(data)      # of a slice; not a stride: the stride of an axis
-    for axis in range(depth, cnp.PyArray_NDIM(data)):        # of length 1 may be any number
+    # The width of a slice. It is not a stride: the stride of an axis of length 1 may be any number.
+    width = cnp.PyArray_ITEMSIZE(data)
+    for axis in range(depth, cnp.PyArray_NDIM(data)):
         shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
         width *= cnp.PyArray_DIM(data, axis)
     if rows * width > MAX_BYTES:

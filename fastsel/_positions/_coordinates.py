@@ -111,7 +111,7 @@ def nonzero_coordinates(
     if type(x) is not np.ndarray and not _gate.is_numpy(library := _gate.library(x)):
         buffer = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
         buffer |= {"fill_value": fill_value or False, "dml_shape": dml_shape, "strict": strict}
-        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.given(**buffer))
+        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.non_defaults(**buffer))
     array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     n = _checked_n(n, array)
@@ -151,7 +151,7 @@ def nonzero_coordinates(
 
 
 def _bitmask(array, threads):
-    """The bitmask of the non-zero items, found by NumPy for object and StringDType arrays."""
+    """The bitmask of the non-zero items. For object and StringDType arrays, NumPy finds them."""
     truth = _dtypes.truth(array.dtype)
     if truth is None:
         array = true_items(array)
@@ -198,7 +198,7 @@ def _check_strict(array, n, capacity, dtype):
 
 
 def _checked_n(n, array):
-    """How many of the last coordinates are wanted."""
+    """How many of the last coordinates of each item are returned."""
     leading = next((k for k, length in enumerate(array.shape) if length != 1), array.ndim)
     effective = array.ndim - leading
     if n is None:
@@ -227,8 +227,8 @@ def _checked_fill_value(fill_value, dtype):
 
 
 def _check_range(array, dtype):
-    most = np.iinfo(dtype).max
-    if array.size > most or any(length - 1 > most for length in array.shape):
+    max_value = np.iinfo(dtype).max
+    if array.size > max_value or any(length - 1 > max_value for length in array.shape):
         raise OverflowError(
             f"x with shape {array.shape} has coordinates or a count beyond {dtype.name}; "
             "dtype=numpy.int64 holds them"
@@ -236,7 +236,8 @@ def _check_range(array, dtype):
 
 
 def _rows_of(out, shape, dtype, ndim):
-    """`out` as (capacity, n). It may have leading axes of size 1; `ndim` sets their number."""
+    """`out` as a view of shape (capacity, n), without its leading axes of size 1. If `ndim` is not
+    None, `out` must have max(ndim, 2) dimensions."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != dtype:

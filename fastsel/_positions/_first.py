@@ -12,8 +12,7 @@ from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._positions import first_items, small_positions
 from fastsel._positions._positions import true_items
 
-# Signals are handled after so many.
-_SEARCHED_OBJECTS = 1 << 12
+_ROUND = 1 << 12  # objects between two checks for signals
 
 
 @overload
@@ -99,25 +98,25 @@ def first_nonzero(
     ):
         return index
     if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):
-        return library.first_nonzero(a, **_gate.given(axis=axis, keepdims=keepdims))
+        return library.first_nonzero(a, **_gate.non_defaults(axis=axis, keepdims=keepdims))
     array = _gate.as_array("a", a)
     axes = checked_axes(axis, array.ndim)
     truth = _dtypes.truth(array.dtype)
     if truth is None and len(axes) == array.ndim:
-        found = np.array(_first_object(array))
+        index = np.array(_first_object(array))
     else:
         if truth is None:
             array = true_items(array)
             truth = _dtypes.truth(array.dtype)
-        kept = [k for k in range(array.ndim) if k not in axes]
+        remaining = [k for k in range(array.ndim) if k not in axes]
         threads = _threads.for_bytes(array.nbytes)
-        found = first_items.find(
-            *(array.transpose(*kept, *sorted(axes)), len(kept), *truth),
+        index = first_items.find(
+            *(array.transpose(*remaining, *sorted(axes)), len(remaining), *truth),
             *(2 * _threads.MIN_CHUNK_BYTES, threads),
-        ).reshape([array.shape[k] for k in kept])
+        ).reshape([array.shape[k] for k in remaining])
     if keepdims:
-        return np.expand_dims(found, axes)
-    return found if found.ndim else found[()]
+        return np.expand_dims(index, axes)
+    return index if index.ndim else index[()]
 
 
 def checked_axes(axis, ndim):
@@ -130,11 +129,12 @@ def checked_axes(axis, ndim):
 
 
 def _first_object(array):
-    """The flat index of the first item that is true, of a dtype whose truth is NumPy's to tell."""
+    """The flat index of the first item that is true by NumPy's rules, for a dtype without a rule in
+    _dtypes; -1 if there is none."""
     is_object = array.dtype.char == "O"
     flat = array.flat if is_object else array.reshape(-1)  # `flat` has no slices of StringDType
-    for start in range(0, array.size, _SEARCHED_OBJECTS):
-        items = flat[start : start + _SEARCHED_OBJECTS]
+    for start in range(0, array.size, _ROUND):
+        items = flat[start : start + _ROUND]
         if not is_object:
             items = true_items(items)
         for index in itertools.compress(itertools.count(start), items.tolist()):

@@ -83,12 +83,12 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("nonzero", a, dtype)
-    array = a if type(a) is np.ndarray else _gate.plain(a)
+    array = a if type(a) is np.ndarray else _gate.base_array(a)
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
         return (_flat(array),)
-    return small_positions.rows_of(_rows(array)) if array.ndim else array.nonzero()
+    return small_positions.split_rows(_rows(array)) if array.ndim else array.nonzero()
 
 
 @overload
@@ -134,7 +134,7 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
         return _nonzero_as("flatnonzero", a, dtype)
     if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
 
 
@@ -185,7 +185,7 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("argwhere", a, dtype)
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     if array is None or array.ndim == 0:
         return _gate.library(a).argwhere(a)
     return _rows(array).T
@@ -257,9 +257,9 @@ def count_nonzero(
         and (count := small_positions.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
     ):
         return count
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     if array is None or type(keepdims) is not bool:
-        arguments = _gate.given(axis=axis, keepdims=keepdims)
+        arguments = _gate.non_defaults(axis=axis, keepdims=keepdims)
         return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
         return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
@@ -272,7 +272,7 @@ def count_nonzero(
 
 
 def _flat(array):
-    """The flat indices, in an array that owns its memory."""
+    """The flat indices of the non-zero items, in an array that owns its memory."""
     if (index := small_positions.flatnonzero(array, _gate.SMALL_ITEMS)) is not None:
         return index
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
@@ -282,19 +282,20 @@ def _flat(array):
 
 
 def _rows(array):
-    """The coordinates, one contiguous row for each axis."""
-    if (found := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
-        return found
+    """The coordinates of the non-zero items, one contiguous row for each axis."""
+    if (rows := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
+        return rows
     if _gate.tiny(array):  # a copy is contiguous
-        found = small_positions.coordinates(array.copy(), _gate.SMALL_ITEMS)
-        return np.array(array.nonzero()) if found is None else found
+        rows = small_positions.coordinates(array.copy(), _gate.SMALL_ITEMS)
+        return np.array(array.nonzero()) if rows is None else rows
     if (truth := _dtypes.truth(array.dtype)) is None:
         return np.array(array.nonzero())
     return find_coordinates(array, truth)
 
 
 def find_coordinates(array, truth, dtype=_INTP, flat=False):
-    """(ndim, count), or (1, count) if flat: one contiguous row per axis, of indices that fit."""
+    """The coordinates of the non-zero items, of shape (ndim, count); if `flat`, the flat indices,
+    of shape (1, count). The caller has checked that they fit dtype."""
     shape = (array.size,) if flat else array.shape
     # The kernel writes native indices of 4 or 8 bytes.
     native = dtype.newbyteorder("=") if dtype.itemsize >= 4 else np.dtype(np.uint32)
@@ -306,7 +307,7 @@ def find_coordinates(array, truth, dtype=_INTP, flat=False):
 
 
 def index_dtype(dtype):
-    """The dtype of indices, intp by default."""
+    """The argument as the dtype of indices; intp for None."""
     if dtype is None:
         return _INTP
     dtype = np.dtype(dtype)
@@ -316,38 +317,38 @@ def index_dtype(dtype):
 
 
 def check_indices_fit(shape, dtype):
-    """Raise an OverflowError if an index along an axis of that shape may not fit the dtype."""
-    most = int(np.iinfo(dtype).max)
+    """Raise an OverflowError if an index along an axis of this shape may not fit the dtype."""
+    max_index = int(np.iinfo(dtype).max)
     for length in shape:
-        if length - 1 > most:
+        if length - 1 > max_index:
             raise OverflowError(
                 f"a has a length of {length}, whose indices may not fit dtype {dtype.name}: "
-                f"its greatest number is {most}"
+                f"its greatest number is {max_index}"
             )
 
 
 def _nonzero_as(name, a, dtype):
-    """nonzero, flatnonzero or argwhere, by name, with indices of that dtype."""
+    """Call nonzero, flatnonzero or argwhere, by name; the indices have the dtype."""
     dtype = index_dtype(dtype)
     library = _gate.library(a)
     if not _gate.is_numpy(library):
         return getattr(library, name)(a, dtype=dtype)
-    array = _gate.plain(a)
+    array = _gate.base_array(a)
     flat = name == "flatnonzero"
     shape = np.shape(a) if array is None else array.shape
     check_indices_fit((math.prod(shape),) if flat else shape, dtype)
     truth = None if array is None or array.ndim == 0 else _dtypes.truth(array.dtype)
     if truth is None or _gate.tiny(array):
-        found = getattr(library, name)(a)
+        result = getattr(library, name)(a)
         if name == "nonzero":
-            return tuple(index.astype(dtype) for index in found)
-        return found.astype(dtype)
-    found = find_coordinates(array, truth, dtype, flat)
-    return tuple(found) if name == "nonzero" else found[0] if flat else found.T
+            return tuple(index.astype(dtype) for index in result)
+        return result.astype(dtype)
+    result = find_coordinates(array, truth, dtype, flat)
+    return tuple(result) if name == "nonzero" else result[0] if flat else result.T
 
 
 def true_items(array):
-    """The truth of each item by NumPy's rules, for a dtype that has no rule of ours."""
+    """The truth of each item by NumPy's rules, for a dtype without a rule in _dtypes."""
     true = np.zeros(array.shape, bool)
     if array.ndim:
         true[array.nonzero()] = True
@@ -362,21 +363,21 @@ def _as_intp(count):
 
 
 def _count_along(array, truth, axes, keepdims):
-    """Counts along axes, in an array with the memory order of the input, like NumPy's sums."""
+    """Counts along axes. The result has the memory order of the input, like NumPy's sums."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
-    kept = [axis for axis in order if axis not in axes]
-    if not kept:
+    remaining = [axis for axis in order if axis not in axes]
+    if not remaining:
         total = np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
         return np.full((1,) * array.ndim, total) if keepdims else total
-    shape = [array.shape[axis] for axis in kept]
+    shape = [array.shape[axis] for axis in remaining]
     steps = np.zeros(array.ndim, np.intp)
     step = 1
-    for axis in reversed(kept):
+    for axis in reversed(remaining):
         steps[order.index(axis)] = step
         step *= array.shape[axis]
     counts = axis_counts.count(
         array, *truth, np.array(order, np.intp), steps, math.prod(shape),
         _threads.for_bytes(array.nbytes),
     )  # fmt: skip
-    counts = counts.reshape(shape).transpose(np.argsort(kept))
+    counts = counts.reshape(shape).transpose(np.argsort(remaining))
     return np.expand_dims(counts, tuple(axes)) if keepdims else counts

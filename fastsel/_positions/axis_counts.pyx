@@ -27,10 +27,11 @@ cdef enum:
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
           const Py_ssize_t[::1] axis_order not None, const Py_ssize_t[::1] steps not None,
           Py_ssize_t size, int threads):
-    """Count along axes: item (i, j, ...) adds to count i * steps[0] + j * steps[1] + ...
+    """Count along axes: the count with index i * steps[0] + j * steps[1] + ... includes item
+    (i, j, ...).
 
-    axis_order lists the axes of items by descending stride; the last one becomes the inner row.
-    steps has a number for each listed axis, 0 for a reduced axis. size is the number of counts.
+    axis_order lists the axes of items by descending stride; the last axis is the inner row. steps
+    has a number for each listed axis, 0 for a reduced axis. size is the number of counts.
 
     Returns the counts, intp.
     """
@@ -59,7 +60,7 @@ cdef class CountAxes(Job):
     chunks."""
     cdef strided_t items              # axes by descending stride
     cdef truth_t truth
-    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: counts from index to index; 0 for a reduced axis
+    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: distance of counts; 0 for a reduced axis
     cdef Py_ssize_t size              # number of counts
     cdef Py_ssize_t copies            # copies of the counts: one, or one for each chunk
     cdef int chunk_axis
@@ -99,7 +100,7 @@ cdef class CountAxes(Job):
         self.chunk_axis = self.longest_axis(True, True)
         self.round_axis = self.longest_axis(True, False)
         length = max(1, self.items.shape[self.chunk_axis])
-        # The copies of the counts may have as many bytes as a bitmask of the items, not more.
+        # The copies of the counts may have at most as many bytes as a bitmask of the items.
         if self.steps[self.chunk_axis] == 0 and (
                 chunk_count(length, threads, 1) * self.size * 64 > self.items.size):
             self.chunk_axis = self.longest_axis(False, True)
@@ -114,16 +115,16 @@ cdef class CountAxes(Job):
         self.rounds = chunk_count(length, 1, nbytes // self.chunks // max(1, length))
 
     cdef int longest_axis(self, bint reduced, bint remaining) noexcept:
-        """The longest of the reduced axes, of the axes that remain in the result, or of both. Of
-        axes of equal length, one that remains is preferred."""
-        cdef int axis, found = 0
+        """The longest axis: of the reduced axes if `reduced`, and of the axes that remain in the
+        result if `remaining`. Among axes of equal length, a remaining axis is preferred."""
+        cdef int axis, longest = 0
         for axis in range(1, self.items.ndim):
             if not (remaining if self.steps[axis] else reduced):
                 continue
-            if self.items.shape[axis] > self.items.shape[found] or (
-                    self.items.shape[axis] == self.items.shape[found] and self.steps[axis]):
-                found = axis
-        return found
+            if self.items.shape[axis] > self.items.shape[longest] or (
+                    self.items.shape[axis] == self.items.shape[longest] and self.steps[axis]):
+                longest = axis
+        return longest
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef strided_t view = self.items
@@ -137,9 +138,9 @@ cdef class CountAxes(Job):
 
     cdef void count_planes(self, const strided_t *view, int axis, const char *items,
                            Py_ssize_t first) noexcept nogil:
-        """Count the non-zero items, one plane of the last two axes at a time. items points to the
-        first item of view from axis on, and first is the index of its count: otherwise other counts
-        change, or memory outside of the arrays is used."""
+        """Count the non-zero items, one plane of the last two axes at a time. The axes of view from
+        `axis` on begin at `items`, and first is the index of the count of this item: otherwise
+        other counts change, or memory outside of the arrays is used."""
         cdef int inner = view.ndim - 1
         cdef Py_ssize_t k
         if axis == inner:

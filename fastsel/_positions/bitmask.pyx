@@ -3,10 +3,10 @@
 Kernels see a dtype as `words` words of `width` bytes per item, and the significant bits of each
 word; see truth.pxd.
 
-This is the pattern for the other kernels. A kernel is a job: a class whose attributes are typed
-views of what it reads and writes, or pointers if the type is not known, and whose method `chunk`
-handles one chunk. A Python function describes the arrays, allocates, runs the job on all chunks and
-scans their counts. Kernels validate nothing.
+The other kernels follow the pattern of this one. A kernel is a job: a class whose attributes are
+typed views of what it reads and writes, or pointers if the type is not known when compiling, and
+whose method `chunk` handles one chunk. A Python function describes the arrays, allocates memory,
+runs the job on all chunks and scans their counts. Kernels validate nothing.
 """
 cimport numpy as cnp
 cimport cython
@@ -27,13 +27,13 @@ cnp.import_array()
 
 cdef enum:
     SCRATCH_BLOCKS = 64   # blocks at a time if only the count is wanted
-    MIN_ROW = 16          # shorter inner rows are slower than rows in C order with gaps
+    MIN_ROW = 16          # shorter inner rows take longer than rows in C order with gaps
 
 
 def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
          Py_ssize_t moved, int threads):
     """The Bitmask of all items, in C order. `moved` is the number of bytes that pass 2 moves for a
-    selected item: both passes have the same chunks."""
+    selected item; the chunks, which both passes share, depend on it."""
     cdef PackItems job = PackItems()
     cdef Bitmask mask = Bitmask()
     cdef int along
@@ -71,7 +71,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
 
 
 def from_bits(uint64_t[::1] bits not None, Py_ssize_t moved, int threads):
-    """The Bitmask of given bits; `moved` is as for pack."""
+    """The Bitmask that has these bits; `moved` is as for pack."""
     cdef Bitmask mask = Bitmask()
     mask.bits = bits
     mask.count_bits(moved, threads)
@@ -100,7 +100,7 @@ cdef class Bitmask:
 cdef class CountBits(Job):
     """Count the set bits of each chunk of blocks."""
     cdef const uint64_t[::1] bits
-    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more: the total
+    cdef Py_ssize_t[::1] counts       # by chunk, and room for the total
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t block = chunk_start(self.bits.shape[0], self.chunks, k)
@@ -115,7 +115,7 @@ cdef class PackItems(Job):
     cdef truth_t truth
     cdef Py_ssize_t blocks
     cdef uint64_t[::1] bits           # None: only count
-    cdef Py_ssize_t[::1] counts       # of each chunk, and room for one more: the total
+    cdef Py_ssize_t[::1] counts       # by chunk, and room for the total
 
     cdef void describe_words(self, Py_ssize_t width, const uint64_t[::1] significant,
                              Py_ssize_t moved, int threads) noexcept:

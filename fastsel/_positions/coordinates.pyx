@@ -9,15 +9,15 @@ from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._positions.indices cimport OverBits
+from fastsel._positions.indices cimport BitmaskPass
 from fastsel._simd.blocks cimport fs_popcount, is_sparse
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
 
 cdef enum:
-    # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits on
-    # average: compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
+    # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits or
+    # more on average: compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
@@ -55,8 +55,9 @@ def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None,
 
 
 def truncate(Bitmask mask not None, Py_ssize_t count):
-    """Reduce a bitmask to the first `count` of its set bits; it has more than count. Later bits of
-    the chunk in which they end are cleared; later chunks are empty according to the offsets."""
+    """Reduce a bitmask, which has more than `count` set bits, to the first `count` of them. In the
+    chunk of the last of these bits, later bits are cleared. The offsets say that later chunks are
+    empty; their bits stay."""
     cdef uint64_t[::1] bits = mask.bits
     cdef Py_ssize_t[::1] offsets = mask.offsets
     cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
@@ -111,7 +112,7 @@ cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value)
 
 
 @cython.final
-cdef class WriteCoordinates(OverBits):
+cdef class WriteCoordinates(BitmaskPass):
     """Writes the coordinates of hits, the set bits. A pointer `out` has room for the coordinates of
     the hits that a method writes, hit_step from hit to hit and axis_step from axis to axis:
     otherwise memory behind it is overwritten."""
@@ -128,7 +129,7 @@ cdef class WriteCoordinates(OverBits):
         cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
-        if hits == 0:               # also of a chunk that truncate has emptied
+        if hits == 0:               # the bits of a chunk that truncate has emptied may be set
             return
         if self.width == 4:
             self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
@@ -140,8 +141,8 @@ cdef class WriteCoordinates(OverBits):
             self.write_divided(k, sparse, <uint64_t *>self.out + offset * self.hit_step)
 
     cdef void write_rows(self, Py_ssize_t k, bint sparse, intptr_t *out) noexcept nogil:
-        """Write coordinates row by row: the last coordinate is the index within the row; the others
-        are equal in the whole row."""
+        """Write coordinates row by row: the last coordinate is the index within the row; the other
+        coordinates are equal in the whole row."""
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
         cdef Py_ssize_t start = self.start_block(k) * 64, stop
         cdef Py_ssize_t chunk_stop = self.start_block(k + 1) * 64
@@ -169,8 +170,8 @@ cdef class WriteCoordinates(OverBits):
         number.
 
         start and stop lie in different blocks, or one of them is a multiple of 64: otherwise bits
-        beyond stop are written. capacity is the room that is left for the chunk; more of it than
-        the hits of this row may be written, and later rows overwrite it.
+        beyond stop are written. capacity is the room that is left for the chunk. Slots behind the
+        hits of this row may be written; later rows overwrite them.
         """
         cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
         cdef uint64_t word
@@ -202,7 +203,8 @@ cdef class WriteCoordinates(OverBits):
         cdef int axis
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
         if row_start >= 0 and hit - row_start < 2 * inner:
-            # The next row, as usual if hits are dense: increment instead of dividing.
+            # The hit lies in the next row, as most hits do if they are dense: increment, do not
+            # divide.
             for axis in range(self.ndim - 2, -1, -1):
                 coords[axis] += 1
                 if coords[axis] < self.shape[axis]:
@@ -219,8 +221,8 @@ cdef class WriteCoordinates(OverBits):
         return row_start
 
     cdef void write_divided(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
-        """Write the coordinates of some blocks at a time: the indices of their hits are divided by
-        the length of each axis."""
+        """Write the coordinates of up to BATCH_BLOCKS - 1 blocks at a time: the indices of their
+        hits are divided by the length of each axis."""
         cdef intptr_t[64 * BATCH_BLOCKS] indices
         cdef intptr_t[64 * BATCH_BLOCKS] remainders
         cdef Py_ssize_t block = self.start_block(k), stop = self.start_block(k + 1)

@@ -1,9 +1,9 @@
 """first_nonzero: items -> the index of the first non-zero item, of all items or along axes.
 
-The searched axes are walked in C order, by the bits of up to FLAG_ITEMS items at a time, until each
-index is found. If items lie closer to each other along a remaining axis than along the searched
-axes, this axis has columns, which are searched side by side; a column is closed when its index is
-found. Consecutive short rows are searched together.
+The searched axes are walked in C order, by the bits of up to FLAG_ITEMS items at a time, until all
+indices are found. If items lie closer to each other along a remaining axis than along the searched
+axes, the indices along this axis are columns, which are searched side by side; a column is closed
+when its index is found. Consecutive short rows are searched together.
 
 A long search goes in waves; each wave is twice as long as the wave before. The chunks of a wave are
 ranges of the searched axes. If a chunk has found all indices, later chunks are skipped.
@@ -25,7 +25,7 @@ from fastsel._simd.levels cimport level
 
 cdef extern from *:
     """
-    /* Loads and stores of a number that several threads use; a loaded value may be out of date. */
+    /* Load and store a number that several threads use; a loaded value may be out of date. */
     #if defined(_MSC_VER)
     #define fs_load_relaxed(number) (*(const volatile Py_ssize_t *)(number))
     #define fs_store_relaxed(number, value) (*(volatile Py_ssize_t *)(number) = (value))
@@ -42,12 +42,14 @@ cnp.import_array()
 cdef enum:
     SHORT_ROW = 256               # items; shorter rows are searched together
     MIN_ROW = 64                  # items; shorter rows with gaps are searched as columns
-    MAX_UNIT_BYTES = 1 << 24      # larger units go in waves, so that signals are handled in time
-    MAX_WAVE_BYTES = 1 << 27      # so that the indices found by its chunks take little memory
+    # Larger units are searched in waves, so that signals are handled in time.
+    MAX_UNIT_BYTES = 1 << 24
+    # Longer waves have more chunks, and the indices that chunks find would take too much memory.
+    MAX_WAVE_BYTES = 1 << 27
 
 ctypedef struct unit_t:
     Py_ssize_t offset             # bytes from the first item of the array to its first item
-    Py_ssize_t first              # where its first index goes in the output
+    Py_ssize_t first              # position of its first index in the output
     Py_ssize_t columns            # at most FLAG_ITEMS
 
 
@@ -87,27 +89,28 @@ cdef class FindFirst(Job):
     cdef strided_t remaining          # remaining axes; units along the axis of columns
     cdef strided_t searched           # searched axes, in C order
     cdef truth_t truth
-    cdef Py_ssize_t[MAX_DIMS] steps   # by remaining axis: outputs from index to index
+    cdef Py_ssize_t[MAX_DIMS] steps   # by remaining axis: distance in the output
     cdef int column_axis              # the remaining axis of columns; -1: each unit is one column
     cdef Py_ssize_t columns
     cdef Py_ssize_t column_stride     # bytes
-    cdef Py_ssize_t column_step       # outputs from column to column
+    cdef Py_ssize_t column_step       # distance of columns in the output
     cdef bint has_short_rows          # consecutive short rows, each of which is a unit
     cdef Py_ssize_t units
     cdef Py_ssize_t[::1] out          # the indices, -1 at first
-    # In waves: the unit, the searched range from start to stop, the indices that each chunk has
-    # found for the columns, and the first chunk that is known to have found all indices.
+    # For waves: the unit, the searched range from start to stop, the indices that each chunk has
+    # found for the columns, and the first chunk that has noted that it has found all indices.
     cdef bint in_waves
     cdef unit_t unit
     cdef Py_ssize_t start
     cdef Py_ssize_t stop
-    cdef Py_ssize_t[::1] found
+    cdef Py_ssize_t[::1] chunk_indices
     cdef Py_ssize_t complete_chunk
 
     cdef void choose_columns(self) noexcept:
-        """Choose the axis of columns. Columns are chosen if their items lie closer to each other
-        than items along the searched axes, or if a searched row is short and there are more
-        columns. Rows of a few columns with gaps between them are searched column by column."""
+        """Choose the axis of columns. Columns are chosen if neighbours along this axis lie closer
+        to each other than neighbours along the searched axes, or if a searched row is short and
+        there are more columns. If there are few columns with gaps between their rows, each column
+        is searched alone."""
         cdef strided_t *remaining = &self.remaining
         cdef int axis, inner = self.searched.ndim - 1, closest = 0
         cdef Py_ssize_t row_stride = self.searched.strides[inner], step = 1
@@ -136,7 +139,7 @@ cdef class FindFirst(Job):
             self.units *= remaining.shape[axis]
 
     cdef int run_waves(self, Py_ssize_t serial_bytes, int threads) except -1:
-        """Search one unit after the other, each until its indices are found."""
+        """Search one unit after the other; a unit is searched until its indices are found."""
         cdef Py_ssize_t u, row_bytes, wave
         cdef int used
         self.in_waves = True
@@ -147,8 +150,8 @@ cdef class FindFirst(Job):
             while self.start < self.searched.size:
                 self.stop = min(self.start + max(1, wave // row_bytes), self.searched.size)
                 self.chunks = chunk_count(self.stop - self.start, used, row_bytes)
-                self.found = new_intp(self.chunks * self.unit.columns)
-                self.found[:] = -1
+                self.chunk_indices = new_intp(self.chunks * self.unit.columns)
+                self.chunk_indices[:] = -1
                 self.complete_chunk = self.chunks
                 self.run(used)
                 if self.merge():
@@ -161,14 +164,14 @@ cdef class FindFirst(Job):
     cdef bint merge(self) noexcept:
         """Write the index of each column, from the first chunk that has found one. Returns whether
         all indices are found."""
-        cdef Py_ssize_t c, k, at, left = self.unit.columns
+        cdef Py_ssize_t c, k, out_index, left = self.unit.columns
         for c in range(self.unit.columns):
-            at = self.unit.first + c * self.column_step
+            out_index = self.unit.first + c * self.column_step
             k = 0
-            while self.out[at] < 0 and k < self.chunks:
-                self.out[at] = self.found[k * self.unit.columns + c]
+            while self.out[out_index] < 0 and k < self.chunks:
+                self.out[out_index] = self.chunk_indices[k * self.unit.columns + c]
                 k += 1
-            left -= self.out[at] >= 0
+            left -= self.out[out_index] >= 0
         return left == 0
 
     cdef void locate(self, Py_ssize_t u, unit_t *unit) noexcept nogil:
@@ -197,8 +200,9 @@ cdef class FindFirst(Job):
         elif k < fs_load_relaxed(&self.complete_chunk):
             if self.search(&self.unit, self.start + chunk_start(length, self.chunks, k),
                            self.start + chunk_start(length, self.chunks, k + 1),
-                           self.found, k * self.unit.columns, 1):
-                if k < fs_load_relaxed(&self.complete_chunk):   # of two at once either may stay
+                           self.chunk_indices, k * self.unit.columns, 1):
+                # If two threads store at once, either value may stay.
+                if k < fs_load_relaxed(&self.complete_chunk):
                     fs_store_relaxed(&self.complete_chunk, k)
 
     cdef void search_rows(self, Py_ssize_t row, Py_ssize_t stop) noexcept nogil:
@@ -223,11 +227,11 @@ cdef class FindFirst(Job):
             row += rows
 
     cdef bint search(self, const unit_t *unit, Py_ssize_t start, Py_ssize_t stop,
-                     Py_ssize_t[::1] found, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
+                     Py_ssize_t[::1] indices, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
         """Search the columns of a unit that have no index yet, from position `start` of the
-        searched axes to stop - 1. Returns whether all columns have an index now. The index of
-        column c goes to found[first + c * step]. The unit lies within the array: otherwise memory
-        outside of it is read."""
+        searched axes to stop - 1. Returns whether all columns have an index now. Writes the index
+        of column c to indices[first + c * step]. The unit lies within the array: otherwise memory
+        outside of the array is read."""
         cdef uint64_t[FLAG_BLOCKS] is_open
         cdef uint64_t[FLAG_BLOCKS] bits
         cdef cursor_t cursor
@@ -256,7 +260,7 @@ cdef class FindFirst(Job):
                 while hits:
                     p = 64 * w + fs_ctz(hits)
                     c = p % columns
-                    found[first + c * step] = start + p // columns
+                    indices[first + c * step] = start + p // columns
                     left -= 1
                     if left == 0:
                         return True

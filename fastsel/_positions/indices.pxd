@@ -5,7 +5,7 @@ from fastsel._core.parallel cimport Job
 from fastsel._positions.bitmask cimport Bitmask
 
 
-cdef class OverBits(Job):
+cdef class BitmaskPass(Job):
     """A pass over the chunks of a bitmask's blocks."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets    # set bits before each chunk, then the total

@@ -40,7 +40,7 @@ def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not 
     job.run(threads)
 
 
-cdef class OverBits(Job):
+cdef class BitmaskPass(Job):
     cdef void read(self, Bitmask mask) noexcept:
         """Set up the pass over a mask."""
         self.bits, self.offsets = mask.bits, mask.offsets
@@ -58,7 +58,7 @@ cdef class OverBits(Job):
         level.write(&self.bits[block], blocks, block * 64, is_sparse(hits, blocks), out, hits)
 
 
-cdef class WriteIndices(OverBits):
+cdef class WriteIndices(BitmaskPass):
     cdef intptr_t *out
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -66,7 +66,7 @@ cdef class WriteIndices(OverBits):
             self.write_indices(k, self.out + self.offsets[k])
 
 
-cdef class WriteRowStarts(OverBits):
+cdef class WriteRowStarts(BitmaskPass):
     """Write the starts of the rows that begin within a chunk."""
     cdef char *out
     cdef bint has_u32_items           # items of out have 4 bytes instead of 8

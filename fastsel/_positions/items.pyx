@@ -23,9 +23,9 @@ cnp.import_array()
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
     # Rows of at most MAX_TILED_ROW items, at least half of which are selected, share a tile of the
-    # bitmask: half the time of one call per row (`compare.py --op compress --axis 1`).
+    # bitmask: this takes half the time of one call per row (`compare.py --op compress --axis 1`).
     MAX_TILED_ROW = 1024
-    TILE_BLOCKS = 16  # minimum blocks of a tile, so that the time of calls does not matter
+    TILE_BLOCKS = 16  # minimum blocks of a tile: then the time of the call itself does not matter
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
 
 ctypedef struct walk_t:
@@ -38,8 +38,8 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
     """Compress the axes first_axis ... stop_axis - 1 of source by mask, into out.
 
     mask has at most one bit per index of the selected axes; missing bits select nothing. out is
-    C-contiguous and has the shape (outer axes ..., total, slice axes ...) or another shape of this
-    size: a smaller out is overrun.
+    C-contiguous and has the shape (outer axes ..., total, slice axes ...) or another shape with as
+    many items: otherwise memory behind out is overwritten.
     """
     cdef CompressItems job = CompressItems()
     describe(&job.outer, source, 0, first_axis)
@@ -57,8 +57,6 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
             and job.selected.size <= min(MAX_TILED_ROW, 2 * job.total)
             and job.outer.size >= 64 and job.block_chunks == 1):
         job.build_tile()
-    # A unit is one chunk of the bitmask at one outer index; a chunk of this job is a range of
-    # units.
     job.units = job.outer.size * job.block_chunks
     job.chunks = chunk_count(job.units, threads,
                              (job.total * job.slice.width + mask.bits.shape[0]) // job.block_chunks)
@@ -83,7 +81,7 @@ cdef class CompressItems(Job):
 
     cdef int build_tile(self) except -1:
         """Repeat the bitmask of one outer index until it ends at the end of a block."""
-        cdef Py_ssize_t length = self.selected.size, row, b, at
+        cdef Py_ssize_t length = self.selected.size, row, b, position
         cdef uint64_t[::1] tile
         self.tile_rows = 64
         while length & 1 == 0 and self.tile_rows > 1:
@@ -94,10 +92,10 @@ cdef class CompressItems(Job):
         tile[:] = 0
         for row in range(self.tile_rows):
             for b in range(self.bits.shape[0]):
-                at = row * self.selected.size + b * 64
-                tile[at >> 6] |= self.bits[b] << (at & 63)
-                if at & 63 and self.bits[b] >> (64 - (at & 63)):
-                    tile[(at >> 6) + 1] |= self.bits[b] >> (64 - (at & 63))
+                position = row * self.selected.size + b * 64
+                tile[position >> 6] |= self.bits[b] << (position & 63)
+                if position & 63 and self.bits[b] >> (64 - (position & 63)):
+                    tile[(position >> 6) + 1] |= self.bits[b] >> (64 - (position & 63))
         return 0
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -140,18 +138,19 @@ cdef class CompressItems(Job):
         computed once. An outer index has at most FEW_SLICES selected slices: otherwise the stack is
         overwritten."""
         cdef Py_ssize_t[FEW_SLICES] offsets
-        cdef Py_ssize_t block, length, found = 0
+        cdef Py_ssize_t block, length, n_slices = 0
         cdef walk_t walk
         cdef cursor_t cursor
         start_walk(&walk, &self.selected)
         for block in range(self.bits.shape[0]):
-            found += add_offsets(&walk, &self.selected, block, self.bits[block], offsets + found)
+            n_slices += add_offsets(
+                &walk, &self.selected, block, self.bits[block], offsets + n_slices)
         seek(&cursor, &self.outer, outer)
         while outer < stop:
             length = run_length(&cursor, &self.outer, stop - outer)
             copy_rows(&self.slice, item(&cursor, &self.outer),
-                      self.outer.strides[self.outer.ndim - 1], length, offsets, found,
-                      self.out + outer * found * self.slice.width)
+                      self.outer.strides[self.outer.ndim - 1], length, offsets, n_slices,
+                      self.out + outer * n_slices * self.slice.width)
             advance(&cursor, &self.outer, length)
             outer += length
 
@@ -180,9 +179,9 @@ cdef class CompressItems(Job):
 
     cdef void compress_runs(self, Py_ssize_t block, Py_ssize_t stop, const char *rows,
                             char *out) noexcept nogil:
-        """Compress contiguous rows; adjacent selected rows are one copy. rows is the address of the
-        row of bit 0: otherwise other rows are copied, or memory outside of the source is read. out
-        has room for the selected rows: otherwise memory behind it is overwritten."""
+        """Compress contiguous rows, with one memcpy for adjacent selected rows. rows is the address
+        of the row of bit 0: otherwise other rows are copied, or memory outside of the source is
+        read. out has room for the selected rows: otherwise memory behind it is overwritten."""
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t width = self.slice.width
         cdef uint64_t word
@@ -201,8 +200,8 @@ cdef class CompressItems(Job):
 
     cdef void compress_scattered(self, const strided_t *selected, Py_ssize_t block,
                                  Py_ssize_t stop, char *out) noexcept nogil:
-        """Compress slices of any layout, by the offsets of the set bits of each block. out is as
-        for compress_runs."""
+        """Compress slices of any layout, by the offsets of the set bits of each block. out has room
+        for the selected slices: otherwise memory behind it is overwritten."""
         cdef Py_ssize_t[64] offsets
         cdef Py_ssize_t n
         cdef bint may_gather = self.slice.run and is_item(self.slice.width)
@@ -223,10 +222,10 @@ cdef class CompressItems(Job):
 
     cdef void compress_gathered(self, const strided_t *selected, Py_ssize_t block,
                                 Py_ssize_t n, char *out) noexcept nogil:
-        """Compress GATHERED_BLOCKS blocks of strided items. Because most are selected, all items
-        are first copied to contiguous memory. selected has all items of the blocks: otherwise
-        memory outside of it is read. out has room for the n selected items: otherwise memory behind
-        it is overwritten."""
+        """Compress GATHERED_BLOCKS blocks of strided items. At least half of the items are
+        selected, so all items are first copied to contiguous memory. selected has all items of the
+        blocks: otherwise memory outside of it is read. out has room for the n selected items:
+        otherwise memory behind it is overwritten."""
         cdef uint64_t[GATHERED_BLOCKS * 64] items
         cdef Py_ssize_t width = self.slice.width
         if width == 1:
@@ -290,15 +289,15 @@ cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t 
     for all set bits: otherwise memory behind it is overwritten. No bit is set beyond selected:
     otherwise offsets lead out of it.
     """
-    cdef uint8_t[64] at
+    cdef uint8_t[64] positions
     cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]
     cdef Py_ssize_t stride = selected.strides[selected.ndim - 1], hit
     cdef int n, j
     if word == 0:
         return 0
-    n = level.decode(word, at)
+    n = level.decode(word, positions)
     for j in range(n):
-        hit = block * 64 + at[j]
+        hit = block * 64 + positions[j]
         if hit - walk.row_start >= inner:
             if walk.row_start >= 0 and hit - walk.row_start < 2 * inner:
                 next_row(&walk.cursor, selected)

@@ -1,4 +1,4 @@
-"""Small arrays of numbers: which arrays the kernels of small arrays serve, and their bitmask."""
+"""Which arrays of numbers the kernels of small arrays accept, and the bitmask of such an array."""
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
@@ -12,7 +12,7 @@ cdef enum:
 
 
 cdef inline bint is_small(a, Py_ssize_t max_items, Py_ssize_t factor=1) noexcept:
-    """Is a C-contiguous and native, with at most factor * max_items items?"""
+    """Is `a` C-contiguous and native, with at most factor * max_items items?"""
     return is_contiguous_native(a) and (
         cnp.PyArray_SIZE(<cnp.ndarray>a) <= factor * min(max_items, MAX_ITEMS))
 

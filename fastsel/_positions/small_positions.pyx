@@ -1,5 +1,5 @@
-"""Positions in small arrays of numbers, in one call: the steps of the other kernels would cost more
-than the work.
+"""Positions in small arrays of numbers, in one call: the steps of the other kernels would take
+longer than the work.
 
 The functions return None for arguments that they do not serve: classes other than ndarray, more
 than max_items items, layouts that are not C-contiguous, dtypes that are not native numbers. They
@@ -56,47 +56,47 @@ def coordinates(a, Py_ssize_t max_items):
     if not is_small(a, max_items) or significant_of(a) == 0 or cnp.PyArray_NDIM(a) == 0:
         return None
     shape[0], shape[1] = cnp.PyArray_NDIM(a), pack(level, a, significant_of(a), bits)
-    found = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INTP, 0)
+    rows = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INTP, 0)
     # The first row has flat indices. Each of the other axes divides them by its length.
-    out = <intptr_t *>cnp.PyArray_DATA(found)
+    out = <intptr_t *>cnp.PyArray_DATA(rows)
     level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False, out, shape[1])
     for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
         if shape[1]:              # an axis may have no items
             level.split_index(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
-    return found
+    return rows
 
 
-def rows_of(cnp.ndarray found not None):
-    """tuple(found) for a C-contiguous 2-d array of intp, in a fifth of the time."""
-    cdef cnp.npy_intp *shape = cnp.PyArray_DIMS(found)
-    cdef intptr_t *data = <intptr_t *>cnp.PyArray_DATA(found)
+def split_rows(cnp.ndarray array not None):
+    """tuple(array) for a C-contiguous 2-d array of intp, in a fifth of the time."""
+    cdef cnp.npy_intp *shape = cnp.PyArray_DIMS(array)
+    cdef intptr_t *data = <intptr_t *>cnp.PyArray_DATA(array)
     cdef Py_ssize_t axis
     rows = []
     for axis in range(shape[0]):
         row = cnp.PyArray_SimpleNewFromData(1, shape + 1, cnp.NPY_INTP, data + axis * shape[1])
-        cnp.set_array_base(row, found)
+        cnp.set_array_base(row, array)
         rows.append(row)
     return tuple(rows)
 
 
 def first_nonzero(a, Py_ssize_t max_items):
-    """The index of the first non-zero item, or -1. Of a larger array, only the first max_items
-    items are searched; if they are all zero, the function returns None."""
+    """The index of the first non-zero item, or -1 if all items are zero. Only the first max_items
+    items are searched: if they are all zero and there are more items, returns None."""
     cdef uint64_t[STEP_BLOCKS] bits
     cdef uint64_t significant
-    cdef cnp.npy_intp start = 0, size, n, found = -1
+    cdef cnp.npy_intp start = 0, size, n, index = -1
     if not is_contiguous_native(a) or significant_of(a) == 0:
         return None
     significant, size = significant_of(a), min(cnp.PyArray_SIZE(a), max_items)
-    while start < size and found < 0:
+    while start < size and index < 0:
         n = min(size - start, 64 * STEP_BLOCKS)
         if pack_items(level, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),
                       cnp.PyArray_ITEMSIZE(a), significant, n, bits):
             n = 0
             while bits[n] == 0:
                 n += 1
-            found = start + 64 * n + fs_ctz(bits[n])
+            index = start + 64 * n + fs_ctz(bits[n])
         start += n
-    if found < 0 and size < cnp.PyArray_SIZE(a):
+    if index < 0 and size < cnp.PyArray_SIZE(a):
         return None
-    return PyArray_Scalar(&found, INTP, None)
+    return PyArray_Scalar(&index, INTP, None)

@@ -18,9 +18,9 @@ from fastsel._simd.levels cimport level
 
 cdef enum:
     TILE = 64
-    TALL = 8            # tiles that are read together, one below the other: runs of 512 items
+    TALL = 8            # tiles that are read together, one below the other, in runs of 512 items
     MIN_ROWS = 48       # minimum rows of a chunk
-    MIN_COLUMNS = 16    # the CPU prefetches fewer columns by itself
+    MIN_COLUMNS = 16    # with fewer columns, tiles do not pay: the CPU prefetches by itself
     CHUNK_BITS = 24     # log2 of the maximum items of a chunk, so that signals are handled in time
 
 
@@ -33,12 +33,12 @@ cdef int tile_axis(const strided_t *items) noexcept nogil:
         stride = distance(items, axis)
         if 0 < stride < smallest and items.shape[axis] >= TILE:
             closest, smallest = axis, stride
-    if closest >= 0 and items.size >> CHUNK_BITS > rows_of(items, closest) // MIN_ROWS:
-        return -1           # rows are so long that a chunk has too few
+    if closest >= 0 and items.size >> CHUNK_BITS > count_rows(items, closest) // MIN_ROWS:
+        return -1           # rows are so long that a chunk would have fewer than MIN_ROWS
     return closest
 
 
-cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil:
+cdef inline Py_ssize_t count_rows(const strided_t *items, int along) noexcept nogil:
     """The number of rows along the axis, in C order."""
     cdef Py_ssize_t rows = items.size
     cdef int axis
@@ -50,14 +50,15 @@ cdef inline Py_ssize_t rows_of(const strided_t *items, int along) noexcept nogil
 cdef int pack_tiles(const strided_t *items, const truth_t *truth, int along, uint64_t[::1] bits,
                     int threads) except -1:
     cdef PackTiles job = PackTiles()
-    cdef Py_ssize_t rows = rows_of(items, along), step = 1
+    cdef Py_ssize_t rows = count_rows(items, along), step = 1
     cdef int axis
     job.items, job.truth, job.along, job.bits = items[0], truth[0], along, bits
     job.side_by_side = truth.words == 1 and items.strides[along] == truth.width
     for axis in range(items.ndim - 1, -1, -1):
         job.steps[axis] = step
         step *= items.shape[axis]
-    # Chunks have TALL tiles; fewer rows if there would be too few chunks, or too long ones.
+    # A chunk has the rows of TALL tiles; fewer rows if there would be fewer chunks than threads, or
+    # chunks of more than 2^CHUNK_BITS items.
     job.chunks = max(1, rows // (TALL * TILE),
                      min(rows // MIN_ROWS, max(threads, items.size >> CHUNK_BITS)))
     job.run(threads)
@@ -70,9 +71,9 @@ cdef class PackTiles(Job):
     order."""
     cdef strided_t items
     cdef truth_t truth
-    cdef int along                    # the axis to read along; a plane has it and the last axis
+    cdef int along                    # the axis to read along; this and the last axis are a plane
     cdef bint side_by_side            # items of one word, contiguous along this axis
-    cdef Py_ssize_t[MAX_DIMS] steps   # items from index to index of each axis, in C order
+    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: distance of neighbours in C order, in items
     cdef uint64_t[::1] bits
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -109,9 +110,9 @@ cdef class PackTiles(Job):
         rows = min(rows, (max(0, stop - position) + step - 1) // step)
         while row < rows:
             height = min(rows - row, TALL * TILE)
-            # Full tiles are faster, so a last tile that lacks rows begins earlier, and some rows
-            # are read again. set_bits ignores rows of other chunks. A bit of a row that is read
-            # twice is set if the item was selected either time.
+            # Full tiles are faster. So if the last tile lacks rows, it begins earlier, and some
+            # rows are read again. set_bits ignores rows of other chunks. If a row is read twice,
+            # its bits are set for the items that were selected at either time.
             if self.side_by_side and height & 63 and row + height >= (height | 63) + 1:
                 row, height = row + height - (height | 63) - 1, (height | 63) + 1
             column = 0
@@ -148,8 +149,8 @@ cdef class PackTiles(Job):
 
     cdef inline void set_bits(self, uint64_t word, Py_ssize_t position, Py_ssize_t start,
                               Py_ssize_t stop) noexcept nogil:
-        """Set the bits of 64 items from `position` on, except of items before start or from stop
-        on: another chunk may be writing to their words."""
+        """Set the bits of 64 items from `position` on, but not of items before start or from stop
+        on: another chunk may be writing to the words of these items."""
         if stop - position < TILE:
             word = word & ((<uint64_t>1 << (stop - position)) - 1) if stop > position else 0
         if position < start:

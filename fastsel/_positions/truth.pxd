@@ -30,7 +30,7 @@ cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
 
 
 cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
-    """Has an item two words with the same significant bits, as complex numbers have?"""
+    """Does an item have two words with the same significant bits, as a complex number does?"""
     return truth.words == 2 and truth.significant[0] == truth.significant[1]
 
 
@@ -61,8 +61,8 @@ cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const c
 cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
     """Write a flag, 1 or 0, for each of `length` items that lie `stride` bytes apart and may be
-    unaligned. With fewer items, other memory is read. flags has room for `length` bytes: otherwise
-    memory behind it is overwritten."""
+    unaligned: if there are fewer items, other memory is read. flags has room for `length` bytes:
+    otherwise memory behind it is overwritten."""
     if truth.words > 1 and truth.width == 1:
         test_words(truth, <const uint8_t *>items, stride, length, flags)
     elif truth.words > 1 and truth.width == 2:
@@ -83,7 +83,7 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
 
 cdef inline void test_word(const char *items, Py_ssize_t stride, word_t significant,
                            Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """As test_run, for items of one word."""
+    """test_run for items of one word."""
     cdef Py_ssize_t k
     cdef word_t word
     for k in range(length):
@@ -93,17 +93,17 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
 
 cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """As test_run, for items of several words. A branch on the result comes only after FEW_WORDS
-    words: it cannot be predicted if, for example, every other string is empty."""
+    """test_run for items of several words. Only after FEW_WORDS words does a branch depend on the
+    result: it cannot be predicted if, for example, every other string is empty."""
     cdef Py_ssize_t j, k, stop
-    cdef word_t word, found
+    cdef word_t word, set_bits
     for k in range(length):
-        found, j = 0, 0
-        while j < truth.words and not found:
+        set_bits, j = 0, 0
+        while j < truth.words and not set_bits:
             stop = min(j + FEW_WORDS, truth.words)
             while j < stop:
                 memcpy(&word, <const char *>items + k * stride + j * sizeof(word_t),
                        sizeof(word_t))
-                found = found | (word & <word_t>truth.significant[j])
+                set_bits = set_bits | (word & <word_t>truth.significant[j])
                 j += 1
-        flags[k] = found != 0
+        flags[k] = set_bits != 0

@@ -100,14 +100,14 @@ def compress(
     if out is None or type(out) is np.ndarray:
         if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
             return a.compress(condition, axis, out)
-        array, mask = _gate.plain(a), _condition(condition)
+        array, mask = _gate.base_array(a), _condition(condition)
     if array is not None and mask is not None and not _tiny(array, mask):
         if axis is None:
             result = _compress(mask, array, 0, array.ndim, out)
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
             result = _compress(mask, array, axes[0], axes[0] + 1, out)
     if result is None:
-        arguments = _gate.given(axis=axis, out=out)
+        arguments = _gate.non_defaults(axis=axis, out=out)
         library = _gate.library(condition, a, out)
         return library.compress(_for_numpy(condition, a, out), a, **arguments)
     return _gate.like(result, a) if out is None else out
@@ -160,7 +160,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     """
     if (result := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
         return result
-    array, mask = _gate.plain(arr), _gate.plain(condition)
+    array, mask = _gate.base_array(arr), _gate.base_array(condition)
     if array is None or mask is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
     if type(arr) is np.ndarray and _tiny(array, mask):
@@ -215,27 +215,31 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         library = _gate.library(a, mask)
         if not _gate.is_numpy(library):
             return library.boolean_mask(a, mask)
-    given = _boolean(mask)
-    array, selects = _gate.plain(a), _gate.plain(given)
+    bool_mask = _boolean(mask)
+    array, array_mask = _gate.base_array(a), _gate.base_array(bool_mask)
     if (
         array is None
-        or selects is None
+        or array_mask is None
         or array.size <= _gate.TINY_ITEMS
-        or selects.dtype != bool
-        or selects.ndim == 0
-        or selects.shape != array.shape[: selects.ndim]
+        or array_mask.dtype != bool
+        or array_mask.ndim == 0
+        or array_mask.shape != array.shape[: array_mask.ndim]
     ):
         indexed = hasattr(a, "__array_function__") and not isinstance(a, list | tuple)
-        return (a if indexed else np.asarray(a))[_for_numpy(given)]
-    order = _memory_order(array, selects.ndim)
-    in_order = order == [*range(array.ndim)]
+        return (a if indexed else np.asarray(a))[_for_numpy(bool_mask)]
+    order = _memory_order(array, array_mask.ndim)
+    is_in_memory_order = order == [*range(array.ndim)]
     result = _compress(
-        selects, array if in_order else array.transpose(order), 0, selects.ndim, None
+        array_mask,
+        array if is_in_memory_order else array.transpose(order),
+        0,
+        array_mask.ndim,
+        None,
     )
     if result is None:
-        return array[_for_numpy(selects)]
-    if not in_order:
-        result = result.transpose(np.argsort(order[selects.ndim - 1 :]))
+        return array[_for_numpy(array_mask)]
+    if not is_in_memory_order:
+        result = result.transpose(np.argsort(order[array_mask.ndim - 1 :]))
     return result
 
 
@@ -244,19 +248,19 @@ def _tiny(array, mask):
 
 
 def _for_numpy(mask, *others):
-    """The mask to pass to NumPy: a copy, unless it is tiny, or one of `others` overrides NumPy's
-    functions. NumPy reads a mask twice, without the GIL: if another thread or process writes to the
-    mask in between, NumPy would read or write out of bounds."""
-    plain = _gate.plain(mask) if isinstance(mask, np.ndarray) else None
-    if plain is None or _gate.tiny(plain) or any(map(_gate.overrides, others)):
+    """The mask to pass to NumPy. It is copied, unless it is tiny, or one of `others` overrides
+    NumPy's functions: NumPy reads a mask twice, without the GIL, and if another thread or process
+    wrote to the mask in between, NumPy would read or write out of bounds."""
+    base = _gate.base_array(mask) if isinstance(mask, np.ndarray) else None
+    if base is None or _gate.tiny(base) or any(map(_gate.overrides, others)):
         return mask
-    return plain.copy()
+    return base.copy()
 
 
 def _condition(condition):
     """The condition of compress as a 1-d array, or None if NumPy serves the call."""
     if isinstance(condition, np.ndarray):
-        mask = _gate.plain(condition)
+        mask = _gate.base_array(condition)
     elif type(condition) in (list, tuple):
         try:
             mask = np.array(condition, dtype=bool)
@@ -308,15 +312,15 @@ def _compress(mask, array, first, stop, out):
     shape = (*array.shape[:first], selects.total, *array.shape[stop:])
     if out is None:
         out = results.empty(shape, array.dtype)
-    elif not _writable_as_is(out, shape, array, mask):
+    elif not _kernel_can_write(out, shape, array, mask):
         return None
     if out.size:  # rows may have no items: then there is nothing to write
         items.compress(array, first, stop, selects, out, threads)
     return out
 
 
-def _writable_as_is(out, shape, *inputs):
-    """Can a kernel write the result straight into `out`?"""
+def _kernel_can_write(out, shape, *inputs):
+    """Can a kernel write the result to `out` itself?"""
     return (
         type(out) is np.ndarray
         and out.shape == shape

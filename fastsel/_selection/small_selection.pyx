@@ -1,5 +1,5 @@
-"""Selections from small arrays of numbers, in one call: the steps of the other kernels would cost
-more than the work.
+"""Selections from small arrays of numbers, in one call: the steps of the other kernels would take
+longer than the work.
 
 The functions return None for arguments that they do not serve: classes other than ndarray, a mask
 of more than max_items items (SPARSE_FACTOR times max_items if it selects few), more than max_items
@@ -23,8 +23,8 @@ cnp.import_array()
 cdef enum:
     MAX_BYTES = 1 << 19   # of the result: 20 us of copying with the GIL
     MAX_OFFSETS = 1 << 11  # slices of a row whose offsets fit the stack
-    SPARSE_FACTOR = 8     # how much longer a sparse mask may be
-    SPARSE_SHARE = 64
+    SPARSE_FACTOR = 8     # a sparse mask may have SPARSE_FACTOR * max_items items
+    SPARSE_SHARE = 64     # a mask is sparse if at most 1 item in SPARSE_SHARE is True
 
 
 def boolean_mask(a, mask, Py_ssize_t max_items):
@@ -32,7 +32,7 @@ def boolean_mask(a, mask, Py_ssize_t max_items):
     cdef int axis
     if not is_small(mask, max_items, SPARSE_FACTOR) or cnp.PyArray_NDIM(mask) == 0:
         return None
-    # The result of a copy would differ from NumPy's in the memory order of its remaining axes.
+    # With two or more remaining axes, the result from a copy would lack NumPy's memory order.
     if type(a) is cnp.ndarray and cnp.PyArray_NDIM(a) <= cnp.PyArray_NDIM(mask) + 1:
         a = contiguous(a, max_items)
     if not is_contiguous_native(a) or cnp.PyArray_NDIM(mask) > cnp.PyArray_NDIM(a):
@@ -70,7 +70,8 @@ def extract(condition, a, Py_ssize_t max_items):
 
 
 cdef contiguous(a, Py_ssize_t max_items):
-    """a, or a contiguous copy of at most max_items items; None if this module does not serve a."""
+    """`a`, or a contiguous copy of at most max_items items; None if the kernels do not accept `a`.
+    """
     if is_contiguous_native(a):
         return a
     if is_native(a) and cnp.PyArray_SIZE(a) <= max_items:
@@ -79,7 +80,7 @@ cdef contiguous(a, Py_ssize_t max_items):
 
 
 cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t max_items):
-    """Select by a mask of bool along the axes first ... stop - 1 of a, seen as one axis. The mask
+    """Select by a mask of bool along the axes first ... stop - 1 of `a`, seen as one axis. The mask
     may be shorter than this axis."""
     cdef uint64_t[SPARSE_FACTOR * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
@@ -104,7 +105,7 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,
                       <cnp.dtype>cnp.PyArray_DESCR(a))
-    if rows * count * width == 0:     # without bytes, there may be any number of rows
+    if rows * count * width == 0:     # if they have no bytes, there may be any number of rows
         return out
     if rows == 1:
         compress_row(bits, size, source, width, count, <char *>cnp.PyArray_DATA(out))
@@ -150,7 +151,7 @@ cdef void compress_row(const uint64_t *bits, Py_ssize_t size, const char *source
 cdef void compress_rows(const uint64_t *bits, Py_ssize_t size, const char *source,
                         Py_ssize_t stride, Py_ssize_t rows, Py_ssize_t width, Py_ssize_t count,
                         char *target) noexcept:
-    """As compress_row, for several rows; the bits are decoded once. count is at most MAX_OFFSETS:
+    """compress_row for several rows; the bits are decoded once. count is at most MAX_OFFSETS:
     otherwise the stack is overwritten."""
     cdef Py_ssize_t[MAX_OFFSETS] offsets
     cdef Py_ssize_t block, n = 0

@@ -1,7 +1,7 @@
-"""index_in: signature, docstring, and where the first equal of each item is found.
+"""index_in: signature, docstring, and the choice of how tests are found.
 
-_membership chooses in the same way: a few tests are compared, words of a narrow range have a
-direct-address table, others are hashed. What has no keys is grouped by unique.
+The choice is as in _membership: a few tests are compared with each item, words of a narrow range
+have a direct-address table, other keys are hashed. Items without keys are grouped by unique.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastsel._sets.table_lookup import (
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
 
-# A direct-address table and partitions have 4 bytes for a position plus one.
+# Direct-address tables and partitions have 4 bytes for the position of a test plus one.
 MAX_TESTS = (1 << 32) - 2
 
 _NUMBERS = "biufc"
@@ -82,7 +82,7 @@ def index_in(
     if _gate.overrides(element) or _gate.overrides(test_elements):
         library = _gate.library(element, test_elements)
         if not _gate.is_numpy(library):
-            return library.index_in(element, test_elements, **_gate.given(axis=axis))
+            return library.index_in(element, test_elements, **_gate.non_defaults(axis=axis))
     items = _gate.as_array("element", element)
     tests = _gate.as_array("test_elements", test_elements)
     axis = _slices.checked_axis(axis, element=items, test_elements=tests)
@@ -92,23 +92,23 @@ def index_in(
 
 
 def _index(items, tests):
-    """The position of the first equal of each item, or slice, along axis 0; or -1."""
+    """The position of the first test that equals each item, or slice along axis 0; or -1."""
     if len(items) == 0 or len(tests) == 0:
         return np.full(len(items), -1)
     if items.size == 0:  # slices without items are equal
         return np.zeros(len(items), np.intp)
     if "O" in (items.dtype.kind, tests.dtype.kind):
         return _of_objects(items, tests)
-    found = _membership.converted(items, tests)
-    if found is None:
+    cast = _membership.converted(items, tests)
+    if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
             return np.full(len(items), -1)
         both = np.result_type(items, tests)
         return _index_of_dtype(items.astype(both, copy=False), tests.astype(both, copy=False))
-    tests, same = found
-    if same is None:
+    tests, mask = cast
+    if mask is None:
         return _index_of_dtype(items, tests)
-    positions = _numpy.flatnonzero(same)
+    positions = _numpy.flatnonzero(mask)
     if len(positions) == 0:
         return np.full(len(items), -1)
     index = _index_of_dtype(items, tests[positions])
@@ -116,14 +116,14 @@ def _index(items, tests):
 
 
 def _are_comparable(one, other):
-    """Has NumPy an equality for items of two different dtypes?"""
+    """Does NumPy define equality for items of two different dtypes?"""
     if one.kind == other.kind or {one.kind, other.kind} == {"U", "T"}:
         return True
     return one.kind in _NUMBERS and other.kind in _NUMBERS
 
 
 def _index_of_dtype(items, tests):
-    """The same of at least one item and test, of one dtype."""
+    """`_index` of at least one item and one test, of one dtype."""
     forced = _plan.FORCED.get()
     rule = None
     if items.ndim == 1 and forced is None:
@@ -132,45 +132,46 @@ def _index_of_dtype(items, tests):
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.index_in_few(items, tests, rule, threads)
     if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:
-        found = index_of_small(items, tests, rule, _keys.SEEDS)
-        if found is not None:
-            return found
-    found = None
+        index = index_of_small(items, tests, rule, _keys.SEEDS)
+        if index is not None:
+            return index
+    index = None
     if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_TESTS:
         keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
         if keys[0] is not None:
-            found = _by_keys(*keys, forced)
-    return _by_unique(items, tests) if found is None else found
+            index = _by_keys(*keys, forced)
+    return _by_unique(items, tests) if index is None else index
 
 
 def _by_keys(items, tests, forced):
-    """By a direct-address table, or by their hash; None if these take too many probes."""
+    """The index by a direct-address table, or by hash tables; None if hash tables take too many
+    probes."""
     if forced in (None, "dense"):
         arguments = _membership.range_of(items, tests, positions=True)
-        found = arguments and look_up_in_range(*arguments, True, False)
-        if found is not None:
-            return found
+        index = arguments and look_up_in_range(*arguments, True, False)
+        if index is not None:
+            return index
     if forced not in (None, "tables", "partitions"):
         return None
-    turned = items.size < tests.size
-    table, others = (items, tests) if turned else (tests, items)
+    swapped = items.size < tests.size
+    table, others = (items, tests) if swapped else (tests, items)
     algorithm, expected, threads = _membership.hashing(others, table, forced)
-    found = None
+    index = None
     if algorithm == "tables":
-        tables = _membership.table_of(table, expected, inverse=turned, group_ids=True)
+        tables = _membership.table_of(table, expected, inverse=swapped, group_ids=True)
         if tables.find():
-            found = _by_table(tables, others, turned, threads)
-    if found is None:
-        if turned:
+            index = _by_table(tables, others, swapped, threads)
+    if index is None:
+        if swapped:
             _, expected, _ = _membership.hashing(items, tests, forced)
-        found = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
-    return found
+        index = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
+    return index
 
 
-def _by_table(tables, others, turned, threads):
-    """Items in a table of all tests; or, turned, the first test that each group of items finds, and
-    then of the group of each item."""
-    if not turned:
+def _by_table(tables, others, swapped, threads):
+    """The index by one hash table; None if it takes too many probes. The table has all tests or, if
+    swapped, all items: then it gives the first test of each group of items."""
+    if not swapped:
         return index_by_table(tables, others, _keys.SEEDS, threads)
     first_positions = np.full(len(tables.index), -1)
     if not mark_first_positions(tables, others, _keys.SEEDS, first_positions, threads):
@@ -179,7 +180,8 @@ def _by_table(tables, others, turned, threads):
 
 
 def _of_objects(items, tests):
-    """By Python's hash, if it says what ``==`` says; else each test is compared with all items."""
+    """The index of objects: by Python's hash if it agrees with ``==``; otherwise each test is
+    compared with all items."""
     items, tests = items.astype(object), tests.astype(object)
     if _membership.are_hashed_by_value(items.tolist(), tests.tolist()):
         positions = {test: k for k, test in reversed([*enumerate(tests.tolist())]) if test == test}
@@ -192,10 +194,10 @@ def _of_objects(items, tests):
 
 
 def _by_unique(items, tests):
-    """The first occurrences of the groups of both together."""
+    """The index by unique: the first occurrences of the groups of tests and items together."""
     axis = 0 if items.ndim > 1 else None
     _, index, inverse = unique(
         np.concatenate((tests, items)), True, True, axis=axis, equal_nan=False, sorted=False
     )
-    found = index[inverse[len(tests) :]]
-    return np.where(found < len(tests), found, -1)
+    first = index[inverse[len(tests) :]]
+    return np.where(first < len(tests), first, -1)

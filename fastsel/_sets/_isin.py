@@ -1,4 +1,4 @@
-"""isin: signature, docstring, and who serves a call: fastsel or NumPy."""
+"""isin: signature, docstring, and the choice whether fastsel or NumPy serves a call."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def isin(
             return among(*_slices.along(axis, element, test_elements), bool(invert))
         if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
             check_truth(assume_unique)
-            found = among(element.ravel(), test_elements.ravel(), bool(invert))
-            if found is not None:
-                return found.reshape(element.shape)
-    arguments = _gate.given(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
+            mask = among(element.ravel(), test_elements.ravel(), bool(invert))
+            if mask is not None:
+                return mask.reshape(element.shape)
+    arguments = _gate.non_defaults(assume_unique=assume_unique, invert=invert, kind=kind, axis=axis)
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
 
@@ -113,22 +113,22 @@ def _serves(kind, element, test_elements):
 
 
 def among(items, tests, invert):
-    """Which items, or slices along axis 0, are among the tests, or are not; None if NumPy serves
-    the call."""
+    """Which items, or slices along axis 0, are among the tests; with `invert`, which are not. None
+    if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
-    found = _membership.converted(items, tests)
-    if found is None and items.ndim > 1:
+    cast = _membership.converted(items, tests)
+    if cast is None and items.ndim > 1:
         common = np.result_type(items, tests)
-        items, found = items.astype(common), (tests.astype(common), None)
-    if found is None:
+        items, cast = items.astype(common), (tests.astype(common), None)
+    if cast is None:
         return None
-    tests, same = found
-    tests = tests if same is None else tests[same]
-    found = _membership.masks(items, tests, WantedMasks(True, False, invert))
-    return found and found[0]
+    tests, mask = cast
+    tests = tests if mask is None else tests[mask]
+    masks = _membership.masks(items, tests, WantedMasks(True, False, invert))
+    return masks and masks[0]
 
 
 def check_truth(flag):
-    """Raise the error of a flag that has no truth value, even if the flag changes nothing."""
+    """Raise the error of a flag that has no truth value, for flags that are not used otherwise."""
     bool(flag)

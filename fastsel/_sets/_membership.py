@@ -9,13 +9,13 @@ from fastsel._core import _dtypes, _numpy, _threads
 from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import look_up_in_range
-from fastsel._sets.table_lookup import by_partitions, by_table, of_small
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
 from fastsel._unique import _estimate, _keys, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.tables import Tables
 
-# The groups of a hash table that fits the cache.
+# A hash table of MAX_GROUPS groups fits the cache.
 MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 
 # One thread fills the table of the tests. With fewer than FILLED_SHARE items for each distinct
@@ -26,12 +26,12 @@ FILLED_SHARE = 4
 # MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-# Types whose objects are equal if, and only if, ``==`` is True, and then have equal hashes.
+# Types whose objects are equal if, and only if, ``==`` is True; equal objects have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
 
 
 class WantedMasks(NamedTuple):
-    """Which masks are wanted; `invert`: True marks items that are not in the other array."""
+    """Which masks are wanted. With `invert`, True marks items that are not in the other array."""
 
     first: bool
     second: bool
@@ -40,7 +40,7 @@ class WantedMasks(NamedTuple):
 
 def converted(array, other):
     """(items, mask): `other` in the dtype of `array`, and which of its items, or slices along axis
-    0, this dtype can hold; the mask is None if it can hold all. None instead if NumPy decides which
+    0, this dtype can hold; the mask is None if it can hold all. Returns None if NumPy decides which
     items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
@@ -51,14 +51,14 @@ def converted(array, other):
         return other.astype(to), None
     # The dtype holds an item if converting the item and back gives the same value.
     with np.errstate(all="ignore"):
-        found = other.astype(to)
+        cast = other.astype(to)
         if to.kind in "iu" and dtype.kind in "iu":
-            same = (found.astype(dtype) == other) & ((found < 0) == (other < 0))
+            same = (cast.astype(dtype) == other) & ((cast < 0) == (other < 0))
         else:
             common = np.result_type(to, dtype)
-            same = found.astype(common) == other.astype(common)
+            same = cast.astype(common) == other.astype(common)
     same = same.all(axis=tuple(range(1, same.ndim)))  # the items of a slice
-    return found, None if same.all() else same
+    return cast, None if same.all() else same
 
 
 def compares_exactly(one, other):
@@ -79,14 +79,14 @@ def compares_exactly(one, other):
 
 def masks(first, second, wanted):
     """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
-    arrays, with None for masks that are not wanted; None if NumPy decides which items are equal.
-    Both arrays are of one dtype: items, or slices along axis 0, for which NumPy decides nothing.
-    NaN never matches."""
+    arrays, with None for masks that are not wanted. NaN never matches. Both arrays are of one
+    dtype, and have items, or slices along axis 0. Returns None for items if NumPy decides which of
+    them are equal."""
     are_items, forced = first.ndim == 1, _plan.FORCED.get()
     if 0 in (len(first), len(second), *first.shape[1:]):
         if are_items and not _has_keys(first.dtype):
             return None
-        are_equal = len(first) > 0 and len(second) > 0  # as slices without items are
+        are_equal = len(first) > 0 and len(second) > 0  # slices without items are equal
         make = np.ones if are_equal != wanted.invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
     rule = _dtypes.word_rule(first.dtype, False) if are_items else None
@@ -95,18 +95,18 @@ def masks(first, second, wanted):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
     if rule and first.size + second.size <= _plan.SMALL_ITEMS:
-        found = of_small(first, second, rule, _keys.SEEDS, *wanted)
-        if found is not None:
-            return found
+        result = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
+        if result is not None:
+            return result
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
         return _beside_nan(first, second, wanted)
-    keys, found = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
+    keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
-        found = _by_range(*keys, wanted)
-    if keys[0] is not None and found is None and forced in (None, "tables", "partitions"):
-        found = _by_hash(*keys, wanted, forced)
-    if found is not None:
-        return found
+        result = _by_range(*keys, wanted)
+    if keys[0] is not None and result is None and forced in (None, "tables", "partitions"):
+        result = _by_hash(*keys, wanted, forced)
+    if result is not None:
+        return result
     if are_items:
         return None if keys[0] is None else _by_comparison(first, second, wanted)
     inverse = unique(np.concatenate((first, second)), return_inverse=True, axis=0)[1]
@@ -114,32 +114,32 @@ def masks(first, second, wanted):
 
 
 def are_hashed_by_value(*lists):
-    """Do hash and equality of these Python objects say what NumPy's ``==`` says?"""
+    """Do hash and equality of these Python objects agree with NumPy's ``==``?"""
     return all(set(map(type, items)) <= _HASHED_BY_VALUE for items in lists)
 
 
 def among_objects(items, tests, invert):
-    """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` could differ,
-    or takes less time."""
+    """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` may give
+    another result, or takes less time."""
     if tests.size < MIN_HASHED_OBJECTS:
         return None
     items, tests = items.tolist(), tests.tolist()
     if not are_hashed_by_value(items, tests):
         return None
-    known = {test for test in tests if test == test}
-    return np.fromiter((item in known for item in items), bool, len(items)) ^ invert
+    test_set = {test for test in tests if test == test}
+    return np.fromiter((item in test_set for item in items), bool, len(items)) ^ invert
 
 
 def _beside_nan(first, second, wanted):
     """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
-    found = masks(*map(extract, numbers, arrays), wanted)
+    number_masks = masks(*map(extract, numbers, arrays), wanted)
     result = []
-    for is_number, mask in zip(numbers, found, strict=True):
+    for is_number, mask in zip(numbers, number_masks, strict=True):
         if mask is not None:
-            mask, some = np.full(is_number.size, wanted.invert), mask
-            mask[is_number] = some
+            mask, number_mask = np.full(is_number.size, wanted.invert), mask
+            mask[is_number] = number_mask
         result.append(mask)
     return tuple(result)
 
@@ -151,20 +151,20 @@ def _has_keys(dtype):
 
 
 def _by_range(first, second, wanted):
-    """The masks for words of a narrow range; None for others."""
-    found = []
+    """The masks for words of a narrow range; None for other keys."""
+    result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
         arguments = range_of(items, tests) if is_wanted else None
         mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
         if is_wanted and mask is None:
             return None
-        found.append(mask)
-    return tuple(found)
+        result.append(mask)
+    return tuple(result)
 
 
 def range_of(items, tests, positions=False):
-    """The arguments of `look_up_in_range` but the last two; None if a direct-address table does not
-    pay. positions: the table has a position for each word instead of a bit."""
+    """The arguments of `look_up_in_range`, without the last two; None if a direct-address table
+    does not pay. With positions, the table has a position for each word instead of a bit."""
     if items.order_map is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
@@ -189,24 +189,24 @@ def _by_hash(first, second, wanted, forced):
     too many probes, or 32 bits do not suffice to number the keys."""
     if max(first.size, second.size) >= 1 << 32:
         return None
-    turned = first.size < second.size
-    items, tests = (second, first) if turned else (first, second)
-    of_items, of_tests = wanted[1::-1] if turned else wanted[:2]
+    swapped = first.size < second.size
+    items, tests = (second, first) if swapped else (first, second)
+    of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
     algorithm, expected, threads = hashing(items, tests, forced)
     outputs = of_items, of_tests, wanted.invert, threads
-    found = None
+    result = None
     if algorithm == "tables":
         tables = table_of(tests, expected)
         if tables.find():
-            found = by_table(tables, items, _keys.SEEDS, *outputs)
-    if found is None:
-        found = by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
-    return found[::-1] if turned and found else found
+            result = masks_by_table(tables, items, _keys.SEEDS, *outputs)
+    if result is None:
+        result = masks_by_partitions(tests, items, _keys.SEEDS, expected, *outputs)
+    return result[::-1] if swapped and result else result
 
 
 def hashing(items, tests, forced):
-    """(algorithm, expected, threads): how to look items up among tests by their hash, and about how
-    many different tests there are."""
+    """(algorithm, expected, threads) for hash tables of the tests, in which items are looked up.
+    `expected` is an estimate of the number of distinct tests."""
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
         *rule, _ = tests.rule  # NaN never match, and are in no table
@@ -220,12 +220,12 @@ def hashing(items, tests, forced):
 
 
 def table_of(keys, expected, inverse=False, group_ids=False):
-    """The Tables of keys, to be found. Those that equal no other are in none, but if the inverse is
-    wanted."""
+    """New Tables of the keys; the caller calls `find`. Keys that equal no other are not added,
+    unless the inverse is wanted."""
     nbytes = keys.size * keys.width
-    own = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
-    most = 2 * max(expected, MAX_GROUPS // own)
-    arguments = most, expected, inverse, False, own, not inverse, group_ids
+    n_tables = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
+    max_groups = 2 * max(expected, MAX_GROUPS // n_tables)
+    arguments = max_groups, expected, inverse, False, n_tables, not inverse, group_ids
     return Tables(keys, _keys.SEEDS, *arguments)
 
 

@@ -129,22 +129,24 @@ def intersect1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _together(ar1, ar2, axis)
-    found = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
-    if found is None:
-        arguments = _gate.given(
+    masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
+    if masks is None:
+        arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
     check_truth(assume_unique)
     if not return_indices:
-        return _distinct.along(_slices.unique(_slices.compress(found[0], both[0])), axis)
+        return _distinct.along(_slices.unique(_slices.compress(masks[0], both[0])), axis)
     (values, index1), (_, index2) = (
         _slices.unique(_slices.compress(mask, array), return_index=True)
-        for mask, array in zip(found, both, strict=True)
+        for mask, array in zip(masks, both, strict=True)
     )
-    found = values, flatnonzero(found[0])[index1], flatnonzero(found[1])[index2]
-    size = min(len(index1), len(index2))  # they differ if another thread writes to the arrays
-    values, *index = found if len(index1) == len(index2) else (output[:size] for output in found)
+    outputs = values, flatnonzero(masks[0])[index1], flatnonzero(masks[1])[index2]
+    if len(index1) != len(index2):  # another thread has written to the arrays
+        size = min(len(index1), len(index2))
+        outputs = [output[:size] for output in outputs]
+    values, *index = outputs
     return _distinct.along(values, axis), *index
 
 
@@ -189,7 +191,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     if _gate.overrides(ar1) or _gate.overrides(ar2):
-        return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.given(axis=axis))
+        return _gate.library(ar1, ar2).union1d(ar1, ar2, **_gate.non_defaults(axis=axis))
     if axis is not None:
         return _distinct.along(_slices.unique(np.concatenate(_slices.along(axis, ar1, ar2))), axis)
     return unique(np.concatenate((ar1, ar2), axis=None))
@@ -254,14 +256,14 @@ def setdiff1d(
     array([3, 1, 3])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    arrays = _plain(ar1, ar2, axis)
-    found = arrays and among(*arrays, True)
-    if found is None:
-        arguments = _gate.given(assume_unique=assume_unique, axis=axis)
+    arrays = _base_arrays(ar1, ar2, axis)
+    mask = arrays and among(*arrays, True)
+    if mask is None:
+        arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
-    kept = _slices.compress(found, arrays[0])
-    del found
-    return _distinct.along(kept if assume_unique else _slices.unique(kept), axis)
+    selected = _slices.compress(mask, arrays[0])
+    del mask
+    return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
 
 
 @overload
@@ -322,28 +324,28 @@ def setxor1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     both = _together(ar1, ar2, axis)
-    plain = axis is not None or all(_gate.plain(ar) is not None for ar in (ar1, ar2))
-    if both and assume_unique and not plain:
+    are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
+    if both and assume_unique and not are_base_arrays:
         both = None  # NumPy's result has the dtype of the array beside a Python number
-    found = both and _membership.masks(*both, WantedMasks(True, True, True))
-    if found is None:
-        arguments = _gate.given(assume_unique=assume_unique, axis=axis)
+    masks = both and _membership.masks(*both, WantedMasks(True, True, True))
+    if masks is None:
+        arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
     nans = []
     if axis is None and both[0].dtype.kind not in "biuSU":
         nans = list(map(_nan_of, both))
     if sum(map(len, nans)):
-        found = [mask & ~_dtypes.is_nan(items) for mask, items in zip(found, both, strict=True)]
-    kept = np.concatenate(list(map(_slices.compress, found, both)))
-    del found
-    values = _slices.unique(kept)
+        masks = [mask & ~_dtypes.is_nan(items) for mask, items in zip(masks, both, strict=True)]
+    selected = np.concatenate(list(map(_slices.compress, masks, both)))
+    del masks
+    values = _slices.unique(selected)
     if nans:
         values = np.concatenate((values, unique(np.concatenate(nans), equal_nan=False)))
     return _distinct.along(values, axis)
 
 
 def _nan_of(items):
-    """The NaN among the distinct items: one, or none."""
+    """The distinct NaN among the items: one, or none."""
     is_nan = _dtypes.is_nan(items)
     if items.dtype.kind == "c" or items.size == 0:
         return unique(_slices.compress(is_nan, items))
@@ -351,27 +353,27 @@ def _nan_of(items):
     return items[first : first + 1][is_nan[first : first + 1]]
 
 
-def _plain(ar1, ar2, axis):
-    """The arrays, flat, or with their slices along axis 0; None if the class of one needs NumPy or
-    its own library."""
+def _base_arrays(ar1, ar2, axis):
+    """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if an
+    array is of a class that NumPy or another library serves."""
     arrays = ar1, ar2
     if any(map(_gate.overrides, arrays)):
         return None
     if axis is not None:
         return _slices.along(axis, *arrays)
-    found = []
+    flat_arrays = []
     for array in arrays:
-        plain = _gate.plain(array)
-        array = np.asanyarray(array) if plain is None else plain
+        base = _gate.base_array(array)
+        array = np.asanyarray(array) if base is None else base
         if type(array) is not np.ndarray:
             return None
-        found.append(array.ravel())
-    return found
+        flat_arrays.append(array.ravel())
+    return flat_arrays
 
 
 def _together(ar1, ar2, axis):
-    """The arrays, as from _plain, in their common dtype; None if NumPy serves the call."""
-    arrays = _plain(ar1, ar2, axis)
+    """The arrays of _base_arrays, in their common dtype; None if NumPy serves the call."""
+    arrays = _base_arrays(ar1, ar2, axis)
     if arrays is None:
         return None
     one, other = (array.dtype for array in arrays)
@@ -380,7 +382,8 @@ def _together(ar1, ar2, axis):
     if axis is None and not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)
-    inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")  # if large
+    # int64 and uint64 have the common dtype float64, which is not exact for large integers.
+    inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")
     if axis is None and inexact:
         return None
     return [array.astype(common, copy=False) for array in arrays]

@@ -1,4 +1,4 @@
-"""Slices along an axis as items of sets: checks of the arrays, selection, distinct slices."""
+"""Set functions whose items are slices along an axis: checks, selection, distinct slices."""
 
 import math
 
@@ -10,8 +10,8 @@ from fastsel._unique import _distinct
 
 
 def checked_axis(axis, **arrays):
-    """The axis of the slices, counted from 0; None if items are compared, as in 1-d arrays. The
-    axis is not checked for arrays that go to their own library."""
+    """The axis of the slices, counted from 0; None if items are compared, which the slices of a 1-d
+    array are. For arrays that override NumPy's functions, their library checks the axis."""
     if axis is None or any(map(_gate.overrides, arrays.values())):
         return axis
     arrays = {name: _gate.as_array(name, array) for name, array in arrays.items()}
@@ -23,7 +23,7 @@ def checked_axis(axis, **arrays):
 
 
 def checked_axis_of_shapes(axis, **shapes):
-    """As checked_axis, by the shapes of two arrays. A length may be NaN: it is not known."""
+    """checked_axis, from the shapes of two arrays. An unknown length is NaN."""
     axis = _gate.integer("axis", axis)
     (first, one), (second, other) = shapes.items()
     for shape in (one, other):

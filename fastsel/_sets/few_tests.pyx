@@ -1,5 +1,5 @@
-"""Which items are among a few tests, and where: each item is compared with each test, without a
-canonical form.
+"""Which items are among a few tests, and where. Each item is compared with each test; items are not
+made canonical.
 
 If another thread changes an item meanwhile, only the result for this item is undefined.
 """
@@ -40,7 +40,8 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
 
 def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                  int threads):
-    """The position of the first test that equals each item, or -1; arguments as for among_few."""
+    """The position of the first test that equals each item, or -1. The arguments are as for
+    among_few."""
     cdef FindItems job = FindItems(items, tests, rule, threads)
     index = new_result(job.units, cnp.NPY_INTP)
     job.index = index

@@ -8,9 +8,9 @@ ctypedef struct lookup_t:
     keys_t keys
     const void *words             # scattered words of 4 or 8 bytes; NULL: keys are not scattered
     bint four_bytes               # scattered words have 4 bytes
-    const uint32_t *positions     # of the scattered words; NULL: not needed
-    # Outputs by key, in the order of keys or scattered words; NULL if not wanted.
-    uint8_t *found                # 1 if the other side has the key; with invert, 1 if it has not
+    const uint32_t *positions     # of the scattered words; NULL if not needed
+    # Outputs by key, in the order of keys or scattered words; NULL for outputs that are not wanted.
+    uint8_t *mask                 # 1 if the other side has the key; with invert, 1 if it does not
     Py_ssize_t *index             # position of the first equal key of the other side, or -1
     uint32_t *positions_plus_1    # index plus one
     # By group of the table: position of the first key of this side in the group; NULL if not

@@ -1,5 +1,5 @@
-"""The keys of one array, the tests, are put into a hash table; the keys of another array, the
-items, are looked up there, one batch at a time. Both arrays may have been scattered before.
+"""The keys of one array, the tests, are added to a hash table; the keys of another array, the
+items, are looked up in this table, one batch at a time. Both arrays may have been scattered before.
 
 If another thread changes a key meanwhile, only the result for this key is undefined.
 """
@@ -62,13 +62,13 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add the tests from `test` to stop_test - 1 to an empty table, and look up the items from
-    `item` to stop_item - 1. If tests.found is wanted, look up the tests among the marked slots.
+    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots.
     Returns 0 or a status."""
     cdef uint8_t *marks = NULL
     cdef Py_ssize_t status
     table.skips_unequal = True
     status = add_tests(tests, test, stop_test, table)
-    if status == 0 and tests.found != NULL:
+    if status == 0 and tests.mask != NULL:
         marks = <uint8_t *>alloc(marks_size(table))
         if marks == NULL:
             return NO_MEMORY
@@ -100,7 +100,7 @@ cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t sto
 cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
                             Py_ssize_t *positions) noexcept nogil:
     """Load the words of n keys, in the order of keys or scattered words, and their positions: in
-    the array if side.positions is known, otherwise among the scattered words."""
+    the array if side.positions is not NULL, otherwise among the scattered words."""
     cdef Py_ssize_t j
     if side.words == NULL:
         load_words(&side.keys, start, n, words)
@@ -120,7 +120,7 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
     """Look up the keys start to stop - 1 of a side. Returns 0 or FLOODED. An item is found if the
-    table has it, and marks its slot; a test is found if its slot is marked. For the outputs index,
+    table has it; it marks its slot. A test is found if its slot is marked. For the outputs index,
     positions_plus_1 and first_positions the table has ids: otherwise memory at NULL is read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
@@ -134,10 +134,10 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
             return FLOODED
         if are_tests:
             for j in range(n):
-                side.found[start + j] = marks[slots[j]] ^ invert
-        elif side.found != NULL:
+                side.mask[start + j] = marks[slots[j]] ^ invert
+        elif side.mask != NULL:
             for j in range(n):
-                side.found[start + j] = (slots[j] != 0) ^ invert
+                side.mask[start + j] = (slots[j] != 0) ^ invert
         elif side.index != NULL:
             for j in range(n):
                 side.index[start + j] = first_position_of(table, slots[j])

@@ -1,7 +1,7 @@
-"""Which keys of two arrays, items and tests, the other array has, and where.
+"""Which keys of one array, the items, another array, the tests, has, and where; and the reverse.
 
-The tests are in hash tables: in the single table of tables.pyx if it fits the cache; otherwise both
-arrays are scattered by their hash, as in partitions.pyx, and each part has a table. Items are
+Hash tables hold the tests. If one table fits the cache, it is the table of tables.pyx; otherwise
+both arrays are scattered by their hash, as in partitions.pyx, and each part has a table. Items are
 looked up in batches. A test is among the items if an item has marked its slot.
 
 If another thread changes a key meanwhile, only the result for this key is undefined.
@@ -27,8 +27,8 @@ from fastsel._unique.tables cimport Tables
 cnp.import_array()
 
 
-def by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
-             bint of_tests, bint invert, int threads):
+def masks_by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
+                   bint of_tests, bint invert, int threads):
     """(which items are among the tests, which tests are among the items) as bool arrays, None for
     an output that is not wanted. None instead of both if items need too many probes.
 
@@ -73,25 +73,26 @@ def mark_first_positions(Tables tables not None, tests not None, tuple seeds not
     return job.passes(threads)
 
 
-def by_partitions(tests not None, items not None, tuple seeds not None,
-                  Py_ssize_t expected, bint of_items, bint of_tests, bint invert, int threads):
-    """As by_table, for tests that are too many for one table; `expected` is an estimate of the
-    number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise positions wrap
-    around."""
+def masks_by_partitions(tests not None, items not None, tuple seeds not None,
+                        Py_ssize_t expected, bint of_items, bint of_tests, bint invert,
+                        int threads):
+    """The masks that masks_by_table returns, for tests that are too many for one table; `expected`
+    is an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
+    positions wrap around."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
         invert, threads)
-    job.items_found = new_u8(job.items.keys.size) if of_items else None
-    job.tests_found = new_u8(job.tests.keys.size) if of_tests else None
+    job.items_mask = new_u8(job.items.keys.size) if of_items else None
+    job.tests_mask = new_u8(job.tests.keys.size) if of_tests else None
     if not job.compare(threads):
         return None
-    return (in_order(job.items, job.items_found, threads),
-            in_order(job.tests, job.tests_found, threads))
+    return (read_back_mask(job.items, job.items_mask, threads),
+            read_back_mask(job.tests, job.tests_mask, threads))
 
 
 def index_by_partitions(tests not None, items not None, tuple seeds not None,
                         Py_ssize_t expected, int threads):
-    """As index_by_table; the arguments are as for by_partitions."""
+    """The index that index_by_table returns; the arguments are as for masks_by_partitions."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, True, threads), expected,
         False, threads)
@@ -105,8 +106,8 @@ def index_by_partitions(tests not None, items not None, tuple seeds not None,
     return index
 
 
-def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
-             tuple seeds not None, bint of_first, bint of_second, bint invert):
+def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
+                   tuple seeds not None, bint of_first, bint of_second, bint invert):
     """(which items of `first` are in `second`, which items of `second` are in `first`), None for an
     output that is not wanted. None instead of both if keys need too many probes.
 
@@ -120,7 +121,7 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
     of_items, of_tests = (of_second, of_first) if swapped else (of_first, of_second)
     items_out = new_result(items.keys.size, cnp.NPY_BOOL) if of_items else None
     tests_out = new_result(tests.keys.size, cnp.NPY_BOOL) if of_tests else None
-    items.found, tests.found = data_of(items_out), data_of(tests_out)
+    items.mask, tests.mask = data_of(items_out), data_of(tests_out)
     if compare_small(&items, &tests, False, invert) != 0:
         return None
     return (tests_out, items_out) if swapped else (items_out, tests_out)
@@ -128,7 +129,7 @@ def of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule
 
 def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                    tuple seeds not None):
-    """As index_by_table, for two small arrays of one dtype."""
+    """The index that index_by_table returns, for two small arrays of one dtype."""
     cdef lookup_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
@@ -138,7 +139,7 @@ def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple
 
 
 cdef cnp.ndarray describe_small(lookup_t *side, cnp.ndarray items, tuple rule, tuple seeds):
-    """Describe the items, or a contiguous copy of them; returns the array that was described."""
+    """Describe the items, or a contiguous copy of them. Returns the array that was described."""
     memset(side, 0, sizeof(lookup_t))
     if not cnp.PyArray_ISCARRAY_RO(items):
         items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
@@ -181,7 +182,7 @@ cdef class LookUp(Job):
     cdef Py_ssize_t[::1] status   # of each chunk
 
     def __init__(self, Tables tables, keys, tuple seeds, cnp.ndarray out, bint invert, int threads):
-        """Look up `keys`, which are Keys; None: the keys of the table themselves."""
+        """Look up `keys`, which are Keys; if None, look up the keys of the table themselves."""
         self.owned, self.invert, self.marks = (tables, keys, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.keys
         if keys is None:
@@ -191,7 +192,7 @@ cdef class LookUp(Job):
         if out is not None and cnp.PyArray_TYPE(out) == cnp.NPY_INTP:
             self.side.index = <Py_ssize_t *>cnp.PyArray_DATA(out)
         else:
-            self.side.found = data_of(out)
+            self.side.mask = data_of(out)
         self.units = blocks_of(self.side.keys.size)
         self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.status = new_intp(self.chunks)
@@ -216,18 +217,19 @@ cdef class LookUp(Job):
 
 
 cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
-    """Scatter all keys, with their positions if these are wanted or the words are only hashes."""
+    """Scatter all keys. Their positions are scattered too if `positions`, or if words are hashes,
+    so that keys can be compared."""
     scatter = ScatterByHash(keys, seeds, None, positions or not keys.is_word, threads)
     scatter_keys(scatter, threads)
     return scatter
 
 
-cdef object in_order(Scatter scatter, const uint8_t[::1] found, int threads):
-    """The result of each key, from the result of each entry; None for None."""
-    if found is None:
+cdef object read_back_mask(Scatter scatter, const uint8_t[::1] entry_mask, int threads):
+    """The mask of the keys, in their order, from the mask of their entries; None for None."""
+    if entry_mask is None:
         return None
     out = new_result(scatter.keys.size, cnp.NPY_BOOL)
-    read_back_flags(scatter, found, out.view("u1"), threads)
+    read_back_flags(scatter, entry_mask, out.view("u1"), threads)
     return out
 
 
@@ -235,9 +237,10 @@ cdef class CompareParts(Job):
     """Compare the parts of a chunk, one after the other; their tables use the same memory."""
     cdef ScatterByHash items
     cdef ScatterByHash tests
-    cdef uint8_t[::1] items_found     # by entry, or None
-    cdef uint8_t[::1] tests_found
-    cdef uint32_t[::1] positions_plus_1  # by entry: of the first equal test, plus one; or None
+    cdef uint8_t[::1] items_mask      # by entry, or None
+    cdef uint8_t[::1] tests_mask
+    # By entry: the position of the first equal test plus one; or None.
+    cdef uint32_t[::1] positions_plus_1
     cdef Py_ssize_t expected          # tests of each part
     cdef bint invert
     cdef Py_ssize_t[::1] status       # of each chunk
@@ -245,7 +248,7 @@ cdef class CompareParts(Job):
     def __init__(self, ScatterByHash items, ScatterByHash tests, Py_ssize_t expected, bint invert,
                  int threads):
         self.items, self.tests, self.invert = items, tests, invert
-        self.items_found = self.tests_found = self.positions_plus_1 = None
+        self.items_mask = self.tests_mask = self.positions_plus_1 = None
         self.expected = part_share(min(expected, tests.keys.size))
         self.units, self.chunks = MAX_PARTS, chunk_count(
             MAX_PARTS, threads, 16 * part_share(max(items.keys.size, tests.keys.size)))
@@ -265,8 +268,8 @@ cdef class CompareParts(Job):
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
     cdef int table_threads(self, int threads) noexcept:
-        """The number of threads whose tables fit into 2.5 times the bytes of both sides' keys, or
-        into a byte per key if that is more."""
+        """The number of threads whose tables fit, beside the scattered keys, into 2.5 times the
+        bytes of both sides' keys, or into a byte per key if that is more."""
         cdef const keys_t *keys = &self.tests.keys
         cdef Py_ssize_t nbytes = table_bytes(keys, self.with_ids(), self.expected + BATCH)
         cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
@@ -281,10 +284,10 @@ cdef class CompareParts(Job):
         cdef Py_ssize_t status = table_start(
             &table, keys, self.with_ids(), <Py_ssize_t>1 << 31, MAX_PART_BITS,
             self.expected + BATCH)
-        items.found = &self.items_found[0] if self.items_found is not None else NULL
+        items.mask = &self.items_mask[0] if self.items_mask is not None else NULL
         if self.positions_plus_1 is not None:
             items.positions_plus_1 = &self.positions_plus_1[0]
-        tests.found = &self.tests_found[0] if self.tests_found is not None else NULL
+        tests.mask = &self.tests_mask[0] if self.tests_mask is not None else NULL
         while part < stop and status == 0:
             table_clear(&table)
             status = compare_ranges(
@@ -304,7 +307,7 @@ cdef lookup_t side_of(Scatter scatter) noexcept nogil:
 
 
 cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
-    """The bytes that the scattered keys leave for tables, of one side."""
+    """The bytes that one side leaves for tables, beside its scattered keys; at least 1 per key."""
     cdef Py_ssize_t used = 2 + (4 if scatter.four_bytes else 8)
     if scatter.positions is not None:
         used += sizeof(uint32_t)

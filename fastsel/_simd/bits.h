@@ -1,4 +1,4 @@
-/* Single words, bit by bit. */
+/* Functions of the bits of one word, and a prefetch. */
 #ifndef FASTSEL_BITS_H
 #define FASTSEL_BITS_H
 

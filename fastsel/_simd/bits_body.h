@@ -1,7 +1,8 @@
-/* Pass 1: 64 items -> one word of the bitmask; counts and transposes of such words. Included by
-   level_body.h; the contracts of pack, count and transpose are in level.h.
+/* Pass 1: 64 items -> one word of the bitmask; counts and transposes of words of the bitmask.
+   Included by level_body.h; the contracts of pack, count and transpose are in level.h.
 
-   word_u* packs the 64 items at p, of any alignment, into one word. Fewer items are overrun. */
+   word_u* packs the 64 items at p, of any alignment, into one word. If p has fewer items, it is
+   overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -110,7 +111,8 @@ static inline uint8x16_t AT(true_u16)(const char *p, uint64_t significant)
     return vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
 }
 
-/* 8 items of 4 or 8 bytes -> 8 lanes of 2 bytes: all ones or 0, as above. */
+/* 8 items of 4 or 8 bytes -> 8 lanes of 2 bytes: all ones if the item has a significant bit set,
+   otherwise 0. */
 static inline uint16x8_t AT(eight_u32)(const char *p, uint64_t significant)
 {
     uint32x4_t c = vdupq_n_u32((uint32_t)significant);

@@ -1,6 +1,8 @@
-"""A block is 64 items, one word of the bitmask: pack items, count bits, decode positions.
+"""Loops over blocks: pack items, count bits, write positions, and more. A block is 64 items and
+their word of the bitmask.
 
-The loops over blocks are C, once per CPU level; `fs_level()` of levels.pxd is the level in use.
+The loops are written in C, and compiled once per CPU level; `level` of levels.pxd is the level in
+use.
 """
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -47,7 +49,7 @@ cdef extern from "level.h" nogil:
             int shift, uint64_t *slots) noexcept nogil
         Py_ssize_t (*probe_first_slots[2])(
             const uint64_t *words, Py_ssize_t n, uint64_t seed, const void *table,
-            const uint64_t *first_slots, bint empty, uint32_t *found,
+            const uint64_t *first_slots, bint empty, uint32_t *found_slots,
             uint16_t *unknown) noexcept nogil
         void (*among_few[4])(
             const char *items, Py_ssize_t n, const uint64_t *tests, const uint64_t *masks,
@@ -80,7 +82,7 @@ cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
 
 
 cdef inline bint is_sparse(Py_ssize_t hits, Py_ssize_t blocks) noexcept nogil:
-    """Are most words 0, so that the CPU predicts a branch on it?"""
+    """Are most words 0, so that the CPU predicts a branch that depends on it?"""
     return hits < blocks >> 3
 
 

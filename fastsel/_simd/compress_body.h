@@ -1,7 +1,7 @@
 /* Pass 2: one word of the bitmask -> the items that it selects. Included by level_body.h.
 
-   compress_u*_block copies the items at p that w selects to out. It reads all 64 items and may
-   write 64 slots, whatever w selects: smaller buffers are overrun. */
+   compress_u*_block copies the items at p that w selects to out. Whatever w selects, it reads all
+   64 items and may write 64 slots: smaller buffers are overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -43,9 +43,9 @@ static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
-        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        __m128i index = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
         __m128i v = _mm_loadl_epi64((const __m128i *)(p + k));
-        _mm_storel_epi64((__m128i *)out, _mm_shuffle_epi8(v, at));
+        _mm_storel_epi64((__m128i *)out, _mm_shuffle_epi8(v, index));
         out += FS_POPCOUNT(m);
     }
 }
@@ -55,11 +55,11 @@ static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
     __m128i odd = _mm_set1_epi16(0x0100);
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
-        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
-        at = _mm_unpacklo_epi8(at, at); /* item k is the bytes 2 k and 2 k + 1 */
-        at = _mm_add_epi8(_mm_add_epi8(at, at), odd);
+        __m128i index = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        index = _mm_unpacklo_epi8(index, index); /* item k is the bytes 2 k and 2 k + 1 */
+        index = _mm_add_epi8(_mm_add_epi8(index, index), odd);
         __m128i v = _mm_loadu_si128((const __m128i *)(p + 2 * k));
-        _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(v, at));
+        _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(v, index));
         out += 2 * FS_POPCOUNT(m);
     }
 }
@@ -68,9 +68,9 @@ static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
 {
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
-        __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)fs_positions[m]));
+        __m256i index = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)fs_positions[m]));
         __m256i v = _mm256_loadu_si256((const __m256i *)(p + 4 * k));
-        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, at));
+        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, index));
         out += 4 * FS_POPCOUNT(m);
     }
 }
@@ -84,11 +84,11 @@ static inline void AT(compress_u64_block)(uint64_t w, const char *p, char *out)
         uint32_t four;
         memcpy(&four, fs_positions[m], 4);
         pos = _mm_cvtsi32_si128((int)four);
-        __m256i at = _mm256_cvtepu8_epi64(pos); /* item k is the 32-bit lanes 2 k and 2 k + 1 */
-        at = _mm256_add_epi64(at, at);
-        at = _mm256_add_epi64(_mm256_or_si256(at, _mm256_slli_epi64(at, 32)), odd);
+        __m256i index = _mm256_cvtepu8_epi64(pos); /* item k is the 32-bit lanes 2 k and 2 k + 1 */
+        index = _mm256_add_epi64(index, index);
+        index = _mm256_add_epi64(_mm256_or_si256(index, _mm256_slli_epi64(index, 32)), odd);
         __m256i v = _mm256_loadu_si256((const __m256i *)(p + 8 * k));
-        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, at));
+        _mm256_storeu_si256((__m256i *)out, _mm256_permutevar8x32_epi32(v, index));
         out += 8 * FS_POPCOUNT(m);
     }
 }
@@ -99,8 +99,9 @@ static inline void AT(compress_u8_block)(uint64_t w, const char *p, char *out)
 {
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
-        uint8x8_t at = vld1_u8(fs_positions[w >> k & 0xff]);
-        vst1_u8((uint8_t *)out + (before >> k & 0xff), vtbl1_u8(vld1_u8((const uint8_t *)p + k), at));
+        uint8x8_t index = vld1_u8(fs_positions[w >> k & 0xff]);
+        vst1_u8((uint8_t *)out + (before >> k & 0xff),
+                vtbl1_u8(vld1_u8((const uint8_t *)p + k), index));
     }
 }
 
@@ -108,10 +109,12 @@ static inline void AT(compress_u16_block)(uint64_t w, const char *p, char *out)
 {
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
-        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
-        at = vmlaq_n_u16(vdupq_n_u16(0x0100), at, 0x0202); /* item k is the bytes 2 k and 2 k + 1 */
+        uint16x8_t index = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        /* Item k is the bytes 2 k and 2 k + 1. */
+        index = vmlaq_n_u16(vdupq_n_u16(0x0100), index, 0x0202);
         uint8x16_t v = vld1q_u8((const uint8_t *)p + 2 * k);
-        vst1q_u8((uint8_t *)out + 2 * (before >> k & 0xff), vqtbl1q_u8(v, vreinterpretq_u8_u16(at)));
+        vst1q_u8((uint8_t *)out + 2 * (before >> k & 0xff),
+                 vqtbl1q_u8(v, vreinterpretq_u8_u16(index)));
     }
 }
 
@@ -120,9 +123,9 @@ static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
     uint64_t before = fs_running_counts(w) << 8;
     uint32x4_t bytes = vdupq_n_u32(0x03020100);
     for (int k = 0; k < 64; k += 8) {
-        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
-        uint32x4_t low = vmlaq_n_u32(bytes, vmovl_u16(vget_low_u16(at)), 0x04040404);
-        uint32x4_t high = vmlaq_n_u32(bytes, vmovl_high_u16(at), 0x04040404);
+        uint16x8_t index = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        uint32x4_t low = vmlaq_n_u32(bytes, vmovl_u16(vget_low_u16(index)), 0x04040404);
+        uint32x4_t high = vmlaq_n_u32(bytes, vmovl_high_u16(index), 0x04040404);
         uint8x16x2_t v;
         v.val[0] = vld1q_u8((const uint8_t *)p + 4 * k);
         v.val[1] = vld1q_u8((const uint8_t *)p + 4 * k + 16);
@@ -141,9 +144,9 @@ static inline void AT(compress_u32_block)(uint64_t w, const char *p, char *out)
         const ptrdiff_t size = width / 8; \
         uint64_t before = fs_running_counts(w) << 8; \
         for (int k = 0; k < 64; k += 8, p += 8 * size) { \
-            const uint8_t *at = fs_positions[w >> k & 0xff]; \
+            const uint8_t *index = fs_positions[w >> k & 0xff]; \
             char *to = out + (before >> k & 0xff) * size; \
-            for (int j = 0; j < 8; j++) memcpy(to + j * size, p + at[j] * size, size); \
+            for (int j = 0; j < 8; j++) memcpy(to + j * size, p + index[j] * size, size); \
         } \
     }
 #if FS_LEVEL_NUMBER == 1
@@ -160,8 +163,8 @@ FS_COMPRESS_BLOCK(64)
    write does. If most blocks have no set bit, a branch saves reading their items. */
 #define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
-/* The contract is in level.h. compress_u*_block runs only if the capacity has FS_WHOLE slots left;
-   the last items are copied one by one, so that nothing is written beyond the capacity. */
+/* The contract is in level.h. compress_u*_block is called only if FS_WHOLE slots of the capacity
+   are left; the last items are copied one by one, so that nothing is written beyond it. */
 #define FS_COMPRESS(width) \
     static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \

@@ -1,5 +1,5 @@
 /* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h;
-   the contracts are in level.h. Plain C, which the compiler vectorizes well at each level. */
+   the contracts are in level.h. The compiler vectorizes this C well at each level. */
 
 #define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
 
@@ -36,13 +36,13 @@ FS_ADD_COLUMNS(64)
 static void AT(add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
                          ptrdiff_t step)
 {
-    ptrdiff_t at = 0, block = 0;
+    ptrdiff_t row_end = 0, block = 0;
     intptr_t before = 0; /* set bits of this block that belong to earlier rows */
     for (; rows; rows--, counts += step) {
         intptr_t count = -before;
-        at += length;
-        for (; block < at >> 6; block++) count += FS_POPCOUNT(bits[block]);
-        before = FS_POPCOUNT(bits[block] & ((UINT64_C(1) << (at & 63)) - 1));
+        row_end += length;
+        for (; block < row_end >> 6; block++) count += FS_POPCOUNT(bits[block]);
+        before = FS_POPCOUNT(bits[block] & ((UINT64_C(1) << (row_end & 63)) - 1));
         *counts += count + before;
     }
 }

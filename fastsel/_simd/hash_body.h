@@ -59,16 +59,19 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
 #endif
 
 /* Compares n words with their first slots. A slot of the table has word ^ seed, or 0 if it is
-   empty. found[j] becomes first_slots[j] + 1 if the slot has word j, otherwise 0. unknown lists, in
-   their order, the words that the first slot does not decide: the slot has another word, or
-   word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown lists all words that
-   are not found, also those whose first slot is empty. Returns the number of unknown words. unknown
-   has room for n words, rounded up to a multiple of 8: otherwise memory behind it is overwritten. */
+   empty. found_slots[j] becomes first_slots[j] + 1 if the slot has word j, otherwise 0. unknown
+   lists, in their order, the words that the first slot does not decide: the slot has another word,
+   or word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown also lists the words
+   whose first slot is empty. Returns the number of unknown words. unknown has room for n words,
+   rounded up to a multiple of 8: otherwise memory behind it is overwritten.
+
+   At level 4, `gathered` is the words in the slots, and slot_word is `word` with the width of a
+   slot. */
 #if FS_LEVEL_NUMBER == 4
-#define FS_PROBE(width, table_at, own) \
+#define FS_PROBE(width, gathered, slot_word) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \
         const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *table, \
-        const uint64_t *first_slots, int empty, uint32_t *found, uint16_t *unknown) \
+        const uint64_t *first_slots, int empty, uint32_t *found_slots, uint16_t *unknown) \
     { \
         ptrdiff_t count = 0; \
         __m512i seeds = _mm512_set1_epi64((long long)seed); \
@@ -77,9 +80,9 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
         for (ptrdiff_t j = 0; j < n; j += 8) { \
             __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
             __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
-            __m512i there = table_at; \
+            __m512i there = gathered; \
             __m512i word = _mm512_xor_si512(_mm512_maskz_loadu_epi64(some, words + j), seeds); \
-            word = own; \
+            word = slot_word; \
             __mmask8 zero = _mm512_mask_testn_epi64_mask(some, word, word); \
             __mmask8 hit = _mm512_mask_cmpeq_epi64_mask((__mmask8)(some & ~zero), there, word); \
             __m512i used = _mm512_or_si512(there, all_used); \
@@ -87,7 +90,7 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
             other |= zero; \
             slots = _mm512_add_epi64(slots, _mm512_set1_epi64(1)); \
             slots = _mm512_maskz_mov_epi64(hit, slots); \
-            _mm512_mask_cvtepi64_storeu_epi32(found + j, some, slots); \
+            _mm512_mask_cvtepi64_storeu_epi32(found_slots + j, some, slots); \
             _mm_storeu_si128((__m128i *)(unknown + count), \
                              _mm512_cvtepi64_epi16(_mm512_maskz_compress_epi64(other, indices))); \
             indices = _mm512_add_epi64(indices, _mm512_set1_epi64(8)); \
@@ -102,14 +105,14 @@ FS_PROBE(64, _mm512_i64gather_epi64(slots, table, 8), word)
 #define FS_PROBE(width) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \
         const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *table, \
-        const uint64_t *first_slots, int empty, uint32_t *found, uint16_t *unknown) \
+        const uint64_t *first_slots, int empty, uint32_t *found_slots, uint16_t *unknown) \
     { \
         ptrdiff_t count = 0; \
         for (ptrdiff_t j = 0; j < n; j++) { \
             uint##width##_t word = (uint##width##_t)(words[j] ^ seed); \
             uint##width##_t there = ((const uint##width##_t *)table)[first_slots[j]]; \
             int hit = (there == word) & (word != 0); \
-            found[j] = (uint32_t)(first_slots[j] + 1) & (0 - (uint32_t)hit); \
+            found_slots[j] = (uint32_t)(first_slots[j] + 1) & (0 - (uint32_t)hit); \
             unknown[count] = (uint16_t)j; \
             count += (!hit) & ((there != 0) | (word == 0) | empty); \
         } \

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Cells of 2^shift key values each, which begin at low. Keys below low are in cell 0, keys above
-   all cells in the cell `last`. Between gap_low and gap_high there are no cells: a key there counts
-   as gap_low, and gap is subtracted from each key from gap_high on. */
+   all cells in the cell `last`. Between gap_low and gap_high there are no cells: a key between them
+   counts as gap_low, and gap is subtracted from each key from gap_high on. */
 typedef struct {
     uint64_t low;
     uint64_t last;
@@ -43,7 +43,7 @@ typedef struct {
     void (*compress[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
                         ptrdiff_t capacity);
     /* Writes the positions of the set bits. out has room for 64 positions, even if few bits are
-       set: a smaller out is overrun. Returns the number of set bits. */
+       set: otherwise out is overrun. Returns the number of set bits. */
     int (*decode)(uint64_t word, uint8_t *out);
     /* Transposes 64 words: bit j of word i and bit i of word j are swapped. A smaller array is
        overrun. */
@@ -72,14 +72,14 @@ typedef struct {
        lengths. Otherwise the caller must use no offset, as with add_offsets. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
-    /* Writes (hash << skip) >> shift of each of n words: first_slot of hash_table.pyx for each. */
+    /* Writes (hash << skip) >> shift of each of n words: the first slot of each in a hash table. */
     void (*hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor,
                           int skip, int shift, uint64_t *slots);
     /* probe_first_slots[slots have 8 bytes]: compares n words with their first slots. See
        hash_body.h. */
     ptrdiff_t (*probe_first_slots[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed,
                                       const void *table, const uint64_t *first_slots, int empty,
-                                      uint32_t *found, uint16_t *unknown);
+                                      uint32_t *found_slots, uint16_t *unknown);
     /* among_few[log2 width]: out[j] is 1 if item j equals one of count tests: if
        (item & masks[k]) == tests[k] for some k; otherwise 0. */
     void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,

@@ -1,9 +1,9 @@
 /* The loops over blocks that profit from vector instructions, compiled once per CPU level.
 
    All levels have one source, level_body.h, which is included here for each level that the compiler
-   can target. fs_best_level() chooses the best level that this CPU runs, or the level that
-   FASTSEL_CPU names. Every level writes the same bytes. The base level is plain C; only gcc and
-   clang on x86-64 and AArch64 have another one. */
+   can target. fs_best_level() chooses the best level that this CPU runs, up to the level that
+   FASTSEL_CPU names. Every level writes the same bytes. The base level is C without intrinsics;
+   only gcc and clang on x86-64 and AArch64 have another level. */
 #ifndef FASTSEL_LEVELS_H
 #define FASTSEL_LEVELS_H
 
@@ -23,7 +23,7 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #define FS_X86 1
 #include <immintrin.h>
-/* From here on the compiler may assume nothing about the vector v, not even that memory has it. */
+/* From here on the compiler assumes nothing about the vector v, not even that memory has it. */
 #define FS_OPAQUE(v) __asm__ volatile("" : "+v"(v))
 #else
 #define FS_X86 0

@@ -1,5 +1,5 @@
-/* Which items equal one of a few tests; which bytes have a flag set. Compiled once per CPU level
-   (levels.h). */
+/* Which items equal one of a few tests; which blocks of bytes have only bytes that were seen.
+   Compiled once per CPU level (levels.h). */
 
 /* equal_few_u*: among_few of level.h for 64 items. */
 #if FS_LEVEL_NUMBER >= 3

@@ -1,6 +1,6 @@
 /* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
 
-/* The contract is in level.h. Plain C, which the compiler vectorizes well at each level. */
+/* The contract is in level.h. The compiler vectorizes this C well at each level. */
 static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                               size_t stride, intptr_t *offsets)
 {
@@ -15,9 +15,9 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
 
 /* offsets_of is row_offsets of level.h for constant widths and axes. Each index is loaded once, so
    that the value that is checked is the value that is used, whatever another thread writes
-   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory, volatile does so for
-   scalars. If an index were loaded twice, it could pass the check and then address memory outside
-   of the data. */
+   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory; volatile hides it
+   for scalars. If an index were loaded twice, it could pass the check and then address memory
+   outside of the data. */
 
 static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            ptrdiff_t n, const intptr_t *lengths,
@@ -67,10 +67,10 @@ static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, pt
         v[1] = _mm512_srai_epi64(both, 32);
     }
     for (ptrdiff_t axis = 0; axis < axes; axis++) {
-        __m512i at = _mm512_mask_add_epi64(v[axis], _mm512_movepi64_mask(v[axis]), v[axis],
-                                           lengths[axis]);
-        *bad |= _mm512_mask_cmpge_epu64_mask(live, at, lengths[axis]);
-        sum = _mm512_add_epi64(sum, _mm512_mullo_epi64(at, strides[axis]));
+        __m512i index = _mm512_mask_add_epi64(v[axis], _mm512_movepi64_mask(v[axis]), v[axis],
+                                              lengths[axis]);
+        *bad |= _mm512_mask_cmpge_epu64_mask(live, index, lengths[axis]);
+        sum = _mm512_add_epi64(sum, _mm512_mullo_epi64(index, strides[axis]));
     }
     return sum;
 }
@@ -101,8 +101,9 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
 
 #elif FS_LEVEL_NUMBER == 3
 
-/* Four rows at a time, if lengths and strides fit 32 bits. Then indices within bounds fit them too,
-   and one multiplication is exact. For an index out of bounds, only the check is exact. */
+/* Handles four rows at a time if lengths and strides fit 32 bits. Then indices within bounds fit
+   32 bits, too, and one multiplication is exact. If an index is out of bounds, only the check is
+   exact. */
 static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                        ptrdiff_t n, const intptr_t *lengths,
                                        const intptr_t *strides, intptr_t *offsets)
@@ -141,19 +142,20 @@ static FS_INLINE size_t AT(offsets_of)(const char *rows, ptrdiff_t width, ptrdif
             v[1] = _mm256_shuffle_epi32(both, 0xf5);
         }
         for (ptrdiff_t axis = 0; axis < axes; axis++) {
-            __m256i length, at, beyond; /* beyond is negative if at is below the length */
+            __m256i length, index, beyond; /* beyond is negative if index is below the length */
             if (axes == 2 && width == 4) {
                 length = _mm256_set1_epi32((int)lengths[axis]);
-                at = _mm256_add_epi32(v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));
-                beyond = _mm256_sub_epi32(at, length);
+                index = _mm256_add_epi32(
+                    v[axis], _mm256_and_si256(_mm256_srai_epi32(v[axis], 31), length));
+                beyond = _mm256_sub_epi32(index, length);
             } else {
                 length = _mm256_set1_epi64x(lengths[axis]);
-                at = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v[axis]);
-                at = _mm256_add_epi64(v[axis], _mm256_and_si256(at, length));
-                beyond = _mm256_sub_epi64(at, length);
+                index = _mm256_cmpgt_epi64(_mm256_setzero_si256(), v[axis]);
+                index = _mm256_add_epi64(v[axis], _mm256_and_si256(index, length));
+                beyond = _mm256_sub_epi64(index, length);
             }
-            good = _mm256_and_si256(good, _mm256_andnot_si256(at, beyond));
-            sum = _mm256_add_epi64(sum, _mm256_mul_epi32(at, _mm256_set1_epi64x(strides[axis])));
+            good = _mm256_and_si256(good, _mm256_andnot_si256(index, beyond));
+            sum = _mm256_add_epi64(sum, _mm256_mul_epi32(index, _mm256_set1_epi64x(strides[axis])));
         }
         if (axes == 2 && width == 8) sum = _mm256_permute4x64_epi64(sum, 0xd8);
         if (n - j < 4) {

@@ -1,5 +1,5 @@
-/* Words in order: where neighbours differ, ordered keys, cells of equal width. Plain C, which the
-   compiler vectorizes for each CPU level (see levels.h). */
+/* Changes between neighbouring words, ordered keys, and cells of equal width. The compiler
+   vectorizes this C for each CPU level (see levels.h). */
 
 /* Sets a bit for each word that differs from the word before it. Words first become ordered keys by
    order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top bit of
@@ -60,7 +60,7 @@ FS_MARK_CHANGES(64)
 #undef FS_MARK_CHANGES
 
 /* Writes the ordered keys of n words. Each word is loaded once, becomes canonical by rule, which is
-   significant, limit and nan, and then an ordered key as above. */
+   significant, limit and nan, and then an ordered key by order_map. */
 #define FS_ORDERED_KEYS(width) \
     static void AT(ordered_keys_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
                                           const uint64_t *order_map, uint64_t *out) \

@@ -24,7 +24,7 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* write_block runs only if the capacity has at least FS_WHOLE slots left. */
+/* write_block is called only if at least FS_WHOLE slots of the capacity are left. */
 #define FS_WHOLE 64
 
 /* write_block writes the indices of the set bits of w to out; the first bit has index first. It may
@@ -36,12 +36,12 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
 {
     int n = FS_POPCOUNT(w);
     __m512i base = _mm512_set1_epi64(first);
-    __m512i at = AT(positions)(w);
-    __m512i v = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(at));
+    __m512i positions = AT(positions)(w);
+    __m512i v = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(positions));
     _mm512_storeu_si512(out, _mm512_add_epi64(v, base));
     if (n > 8) {
         uint8_t more[64];
-        _mm512_storeu_si512(more, at);
+        _mm512_storeu_si512(more, positions);
         for (int k = 8; k < n; k += 8) {
             v = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(more + k)));
             _mm512_storeu_si512(out + k, _mm512_add_epi64(v, base));
@@ -56,9 +56,9 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
     for (int k = 0; k < 64; k += 8) {
         uint8_t m = (uint8_t)(w >> k);
         __m256i base = _mm256_set1_epi64x(first + k);
-        __m128i at = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
-        __m256i low = _mm256_cvtepu8_epi64(at);
-        __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(at, 4));
+        __m128i positions = _mm_loadl_epi64((const __m128i *)fs_positions[m]);
+        __m256i low = _mm256_cvtepu8_epi64(positions);
+        __m256i high = _mm256_cvtepu8_epi64(_mm_srli_si128(positions, 4));
         _mm256_storeu_si256((__m256i *)out, _mm256_add_epi64(low, base));
         _mm256_storeu_si256((__m256i *)(out + 4), _mm256_add_epi64(high, base));
         out += FS_POPCOUNT(m);
@@ -73,8 +73,8 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
     for (int k = 0; k < 64; k += 8) {
         int64_t *to = (int64_t *)out + (before >> k & 0xff);
         uint64x2_t base = vdupq_n_u64((uint64_t)(first + k));
-        uint16x8_t at = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
-        uint32x4_t low = vmovl_u16(vget_low_u16(at)), high = vmovl_high_u16(at);
+        uint16x8_t positions = vmovl_u8(vld1_u8(fs_positions[w >> k & 0xff]));
+        uint32x4_t low = vmovl_u16(vget_low_u16(positions)), high = vmovl_high_u16(positions);
         vst1q_s64(to, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(low))));
         vst1q_s64(to + 2, vreinterpretq_s64_u64(vaddw_high_u32(base, low)));
         vst1q_s64(to + 4, vreinterpretq_s64_u64(vaddw_u32(base, vget_low_u32(high))));
@@ -89,9 +89,9 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
         intptr_t *to = out + (before >> k & 0xff);
-        uint8_t at[8]; /* a copy: out may be anywhere */
-        memcpy(at, fs_positions[w >> k & 0xff], 8);
-        for (int j = 0; j < 8; j++) to[j] = first + k + at[j];
+        uint8_t positions[8]; /* a copy: out may be anywhere */
+        memcpy(positions, fs_positions[w >> k & 0xff], 8);
+        for (int j = 0; j < 8; j++) to[j] = first + k + positions[j];
     }
 }
 
@@ -139,25 +139,28 @@ static void AT(split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intp
     ptrdiff_t j = 0;
     if (length >= 1 << 15 || length == 1) {
         for (; j < n; j++) {
-            intptr_t at = indices[j] + start, quotient = length == 1 ? at : at >= length;
+            intptr_t dividend = indices[j] + start;
+            intptr_t quotient = length == 1 ? dividend : dividend >= length;
             indices[j] = quotient;
-            remainders[j] = at - quotient * length;
+            remainders[j] = dividend - quotient * length;
         }
         return;
     }
 #if FS_LEVEL_NUMBER >= 3
     for (; j + 4 <= n; j += 4) {
-        __m256i at = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(indices + j)),
-                                      _mm256_set1_epi64x(start));
-        __m256i quotient = _mm256_srli_epi64(_mm256_mul_epu32(at, _mm256_set1_epi32((int)factor)), 32);
+        __m256i dividend = _mm256_add_epi64(_mm256_loadu_si256((const __m256i *)(indices + j)),
+                                            _mm256_set1_epi64x(start));
+        __m256i quotient = _mm256_srli_epi64(
+            _mm256_mul_epu32(dividend, _mm256_set1_epi32((int)factor)), 32);
         __m256i product = _mm256_mul_epu32(quotient, _mm256_set1_epi32((int)length));
         _mm256_storeu_si256((__m256i *)(indices + j), quotient);
-        _mm256_storeu_si256((__m256i *)(remainders + j), _mm256_sub_epi64(at, product));
+        _mm256_storeu_si256((__m256i *)(remainders + j), _mm256_sub_epi64(dividend, product));
     }
 #endif
     for (; j < n; j++) {
-        intptr_t at = indices[j] + start, quotient = (intptr_t)(((uint64_t)at * factor) >> 32);
+        intptr_t dividend = indices[j] + start;
+        intptr_t quotient = (intptr_t)(((uint64_t)dividend * factor) >> 32);
         indices[j] = quotient;
-        remainders[j] = at - quotient * length;
+        remainders[j] = dividend - quotient * length;
     }
 }

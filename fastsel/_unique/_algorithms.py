@@ -1,7 +1,7 @@
 """The algorithms that find groups of equal keys.
 
-Each algorithm is a function ``(search: Search) -> Groups | None``. None means that it cannot serve
-these keys, or that an estimate was wrong; then another algorithm takes over
+Each algorithm is a function ``(search: Search) -> Groups | None``. It returns None if it cannot
+serve these keys, or if an estimate was wrong; then another algorithm is called
 (`_plan.GIVES_WAY_TO`). `comparison` serves all keys.
 """
 
@@ -24,37 +24,37 @@ BYTE = np.array([0xFF], np.uint64)  # the significant bits of a flag
 
 
 class Search:
-    """At least one key whose groups are wanted, beside the items (`rows`) from which the keys were
-    made.
+    """The arguments of an algorithm: at least one key, the items (`rows`) from which the keys were
+    made, and the outputs that are wanted.
 
-    ascending: ascending values are wanted. An algorithm returns them ascending if this costs less
-    than sorting them afterwards.
+    `ascending` means that ascending values are wanted. An algorithm returns ascending values only
+    if this takes less time than sorting them afterwards.
     """
 
     def __init__(self, keys, rows, wanted, ascending):
         self.keys, self.rows, self.wanted = keys, rows, wanted
         self.ascending = bool(ascending and keys.order_map)
         self.nbytes = keys.size * keys.width
-        # Are only the ascending values wanted, and do the words alone determine them?
+        # True if only the ascending values are wanted, and the words alone determine them.
         self.only_values = (
             self.ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative
         )
-        # (base, bits): the first value of a direct-address table that holds a sample of the keys,
-        # or None, and log2 of the range of the ordered keys.
+        # (base, bits) of sampled_range: the first ordered key of a direct-address table, or None if
+        # no such table is possible; and log2 of the number of its entries.
         self.value_range = None, 64
 
     def find_range(self):
-        """Set value_range, by a sample."""
+        """Set value_range from a sample of the keys."""
         if self.keys.is_word:
             self.value_range = sampled_range(self.keys)
 
     @functools.cached_property
     def expected(self):
-        """About how many groups there are."""
+        """An estimate of the number of groups."""
         return _estimate.groups_of(self.keys, _keys.SEEDS)
 
     def plan(self):
-        """The Plan for keys that are not in order already."""
+        """The Plan for keys that are not presorted."""
         base, bits = self.value_range
         entries = 0
         if base is not None:
@@ -124,20 +124,21 @@ class _Runs(Groups):
 
 
 def by_presorted(search):
-    """Keys that ascend or descend already: equal keys lie side by side."""
+    """For keys that ascend or descend already: equal keys lie side by side."""
     keys = search.keys
     threads = _threads.for_bytes(keys.data.nbytes)
-    found = presorted(keys, threads)
-    if found is None:
+    runs = presorted(keys, threads)
+    if runs is None:
         return None
-    bits, direction = found
+    bits, direction = runs
     mask = bitmask.from_bits(bits, keys.width, threads)
     values, index = _at_bits(search, mask)
     return _Runs(values, index, direction, mask, keys.size, search.wanted)
 
 
 def _at_bits(search, mask):
-    """Values and index of groups, in order of first occurrence, which the set bits mark."""
+    """Values and index of the groups in order of first occurrence; the set bits of the mask are the
+    first occurrences."""
     rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
@@ -151,7 +152,7 @@ def _at_bits(search, mask):
 
 
 def by_dense(search):
-    """Words of a narrow range: a direct-address table."""
+    """For words of a narrow range: a direct-address table."""
     keys, rows, wanted = search.keys, search.rows, search.wanted
     base, bits = search.value_range
     if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
@@ -161,10 +162,10 @@ def by_dense(search):
         values = ascending_values(keys, search.value_range, threads)
         return None if values is None else Groups(values.view(rows.dtype), None, direction=1)
     outputs = search.ascending, wanted.inverse, wanted.counts
-    found = dense(keys, search.value_range, *outputs, threads)
-    if found is None:
+    result = dense(keys, search.value_range, *outputs, threads)
+    if result is None:
         return None
-    first_occurrences, *extras = found
+    first_occurrences, *extras = result
     if search.ascending:
         return Groups(rows[first_occurrences], first_occurrences, *extras, direction=1)
     mask = bitmask.from_bits(first_occurrences, keys.width, threads)
@@ -172,18 +173,18 @@ def by_dense(search):
 
 
 def by_sorting(search):
-    """Many groups, ascending: all keys are sorted."""
+    """For many groups in ascending order: all keys are sorted."""
     keys = search.keys
     if not search.ascending or keys.width not in (4, 8):
         return None
     threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
     if search.wanted.grouped:
-        found = sorted_positions(keys, _keys.SEEDS, threads)
-        return None if found is None else _Sorted(search.rows, *found)
-    found = sorted_groups(keys, _keys.SEEDS, *search.wanted, True, threads)
-    if found is None:
+        result = sorted_positions(keys, _keys.SEEDS, threads)
+        return None if result is None else _Sorted(search.rows, *result)
+    result = sorted_groups(keys, _keys.SEEDS, *search.wanted, True, threads)
+    if result is None:
         return None
-    words, index, *extras = found
+    words, index, *extras = result
     return Groups(_ascending.items_of(words, search.rows, index), index, *extras, direction=1)
 
 
@@ -208,19 +209,19 @@ class _Hashed(Groups):
 
 
 def by_tables(search):
-    """Few groups: a hash table for each thread."""
+    """For few groups: a hash table for each thread."""
     keys, wanted, nbytes = search.keys, search.wanted, search.keys.data.nbytes
     threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, _plan.COST))
-    most = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
+    max_groups = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
     outputs = wanted.inverse, wanted.counts
-    job = tables.Tables(keys, _keys.SEEDS, most, search.expected, *outputs, threads)
+    job = tables.Tables(keys, _keys.SEEDS, max_groups, search.expected, *outputs, threads)
     if not job.find():
         return None
     return _Hashed(search.rows.take(job.index, axis=0, mode="clip"), job)
 
 
 def by_partitions(search):
-    """Many groups: keys are scattered by their hash, and each part has a table."""
+    """For many groups: keys are scattered by their hash, and each part has a table."""
     keys, wanted = search.keys, search.wanted
     if keys.size >= 1 << 32:  # positions and counts have 32 bits
         return None
@@ -236,8 +237,8 @@ def by_partitions(search):
 
 
 def by_comparison(search):
-    """All keys, by NumPy's sort of their bytes, which no choice of keys makes slow. After the bytes
-    of each key comes 0, or the key's position + 1 if it equals no other."""
+    """For all keys: NumPy sorts their bytes, which no choice of keys makes slow. The bytes of each
+    key are followed by 0 or, if the key equals no other key, by its position + 1."""
     keys, width = search.keys, search.keys.width
     out = np.empty((keys.size, width + 8), np.uint8)
     kind = _dtypes.WORD if keys.is_word else _dtypes.RAW
@@ -252,9 +253,11 @@ def by_comparison(search):
             bits = keys.unequal.view(np.uint8)
             is_unequal = np.unpackbits(bits, bitorder="little", count=keys.size)
         out[:, width:] = (is_unequal * np.arange(1, keys.size + 1)).reshape(-1, 1).view(np.uint8)
-    found = iter(_numpy.unique(out.view(f"V{width + 8}").ravel(), True, *search.wanted[1:])[1:])
+    extra_outputs = iter(
+        _numpy.unique(out.view(f"V{width + 8}").ravel(), True, *search.wanted[1:])[1:]
+    )
     wanted = True, *search.wanted[1:]
-    index, inverse, counts = (next(found) if flag else None for flag in wanted)
+    index, inverse, counts = (next(extra_outputs) if flag else None for flag in wanted)
     order, ranks = _ascending.argsort(index, True)
     index = index[order]
     inverse, _ = Groups(None, None, inverse).inverse_and_counts(ranks)

@@ -1,5 +1,5 @@
 """Ascending order, for unique. The kernel of sorting.pyx sorts numbers of 4 and 8 bytes, and items
-that can be read as rows of numbers; NumPy sorts all others."""
+that can be read as rows of numbers; NumPy sorts all other items."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def items_of(words, flat, index):
 
 
 def sort(values):
-    """Distinct values, sorted; several NaN may come last, each with its own bits. None for values
-    that argsort puts into order faster."""
+    """Sort distinct values. There may be several NaN, which come last, each with its own bits.
+    Returns None for values for which argsort takes less time."""
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
     native = _native(values)
@@ -37,17 +37,17 @@ def sort(values):
 
 
 def argsort(values, with_ranks):
-    """(order, ranks): the permutation that sorts distinct values or rows, and its inverse, or None
-    if it is not wanted. NaN come last, in their given order."""
+    """(order, ranks): the permutation that sorts distinct values or rows; and its inverse, or None
+    without with_ranks. NaN come last, and keep their order."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
     if values.dtype.kind in "OT":
         order = _order_of_objects(values)
     elif _by_kernel(values := _native(values)):
-        found = _sorted(values, (True, with_ranks, False))
-        if found is not None:
-            return found[1:3]
+        sorted_outputs = _sorted(values, (True, with_ranks, False))
+        if sorted_outputs is not None:
+            return sorted_outputs[1:3]
     elif values.size > _plan.TINY_ITEMS:
         order = _order_by_columns(values)
     if order is None:
@@ -78,12 +78,12 @@ def _by_kernel(values):
 def positions(values):
     """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
     for too many numbers."""
-    found = sorted_positions(*_for_sort(values))
-    return found and found[1:]
+    result = sorted_positions(*_for_sort(values))
+    return result and result[1:]
 
 
 def _sorted(values, wanted, merged=False):
-    """`sorted_groups` of numbers; each number is a group of its own unless merged."""
+    """`sorted_groups` of numbers. Each number is a group of its own, unless `merged`."""
     keys, seeds, threads = _for_sort(values)
     return sorted_groups(keys, seeds, *wanted, merged, threads)
 
@@ -127,18 +127,20 @@ def _order_by_columns(values):
     if columns is None:
         return None
     order = tied = groups = None
-    column = 0
+    column, n_columns = 0, columns.shape[1]
     while True:
         rows = slice(None) if order is None else order[tied]
         words, column = _packed(columns, rows, groups, column)
-        found = argsort(words, False)[0]
+        if column == n_columns:
+            del columns  # frees its memory before the sort
+        word_order = argsort(words, False)[0]
         if order is None:
-            order = found
+            order = word_order
         else:
-            order[tied] = rows[found]
-        if column == columns.shape[1]:
+            order[tied] = rows[word_order]
+        if column == n_columns:
             return order
-        words = words[found]
+        words = words[word_order]
         is_first = np.ones(len(words) + 1, bool)
         is_first[1:-1] = words[1:] != words[:-1]
         is_tied = ~(is_first[1:] & is_first[:-1])
@@ -150,7 +152,7 @@ def _order_by_columns(values):
 
 def _columns(values):
     """The items of each row, string or complex number, as numbers in the same order; None for
-    dtypes without them."""
+    dtypes whose items have no such numbers."""
     if values.ndim > 1:
         columns = values.reshape(len(values), -1)
     elif values.dtype.kind == "c":
@@ -171,15 +173,16 @@ def _columns(values):
 
 
 def _eights(rows):
-    """Rows of bytes as rows of words of eight bytes, the first byte highest, padded with 0."""
+    """Rows of bytes as rows of words of eight bytes, padded with 0. The first byte of a word is the
+    most significant byte."""
     words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
     words[:, : rows.shape[1]] = rows
     return words.view(">u8").astype(np.uint64)
 
 
 def _packed(columns, rows, groups, start):
-    """(words, stop): for each of these rows, a word of the columns from start to stop - 1, up to
-    the last column that fits. The first column has the highest bits, below the row's group.
+    """(words, stop): for each of these rows, a word that packs the row's group, then the columns
+    from start to stop - 1, as many as fit. Earlier columns have higher bits.
     """
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
@@ -192,8 +195,8 @@ def _packed(columns, rows, groups, start):
         if bits + more > 64 and stop > start:
             return words, stop
         if bits + more > 64:  # replace the keys by their ranks, which fit beside the groups
-            found, _, keys, _ = _sorted(keys, (False, True, False), True)
-            more = (len(found) - 1).bit_length()
+            distinct_keys, _, keys, _ = _sorted(keys, (False, True, False), True)
+            more = (len(distinct_keys) - 1).bit_length()
             keys = keys.astype(np.uint64)
         words, bits = keys if words is None else words << np.uint64(more) | keys, bits + more
     return words, columns.shape[1]
@@ -203,17 +206,18 @@ def _order_of_objects(values):
     """The order of distinct objects or strings; NaN and missing strings come last."""
     objects = values.astype(object, copy=False)
     threads = _threads.for_bytes(objects.nbytes)
-    words = strings.leading_words(objects, threads) if len(objects) else None
+    words = strings.pack_leading_characters(objects, threads) if len(objects) else None
     if words is not None:
         order = argsort(words, False)[0]
-        in_order = words[order]
+        sorted_words = words[order]
         same = np.zeros(len(order) + 1, bool)
-        same[1:-1] = in_order[1:] == in_order[:-1]
+        same[1:-1] = sorted_words[1:] == sorted_words[:-1]
         tied = _numpy.flatnonzero(same[1:] | same[:-1])
-        some = order[tied]
-        order[tied] = some[_python_order(objects[some])]
+        tied_order = order[tied]
+        order[tied] = tied_order[_python_order(objects[tied_order])]
         return order
-    is_nan = objects != objects  # as objects: missing strings of StringDType equal themselves
+    # Compare objects: missing strings of StringDType would equal themselves.
+    is_nan = objects != objects
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
 

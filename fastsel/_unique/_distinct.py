@@ -12,7 +12,7 @@ from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._positions import bitmask, items
 from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique._outputs import Found, arranged, outputs
+from fastsel._unique._outputs import AllOutputs, arranged, outputs
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.small_unique import unique_small
 
@@ -94,7 +94,7 @@ def unique(
     >>> fastsel.unique([])
     array([], dtype=float64)
     """
-    array = ar if type(ar) is np.ndarray else _gate.plain(ar)
+    array = ar if type(ar) is np.ndarray else _gate.base_array(ar)
     wanted = return_index, return_inverse, return_counts
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
@@ -236,8 +236,8 @@ def unique_values(x, /):
 
 
 def rows_of(array, axis):
-    """The items, flat, or the slices, along axis 0; None if NumPy serves the call: an axis that is
-    not an integer in range, or empty slices.
+    """The flattened items or, with an axis, the array with its slices along axis 0. Returns None if
+    NumPy serves the call: if the axis is not an integer in range, or if slices are empty.
     """
     if axis is None:
         return array.ravel()
@@ -264,26 +264,26 @@ def of_rows(rows, wanted, equal_nan, sorted):
     if rows.dtype.kind in "OT":
         if rows.ndim > 1:
             return None
-        rows = np.require(rows, requirements="CA")  # given an axis, it may have any strides
+        rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
         return groups and arranged(groups, wanted, sorted)
     if sorted and not any(wanted) and rows.ndim == 1 and not _plan.FORCED.get():
         values = _beside_nan(rows, wanted, equal_nan)
         if values is not None:
-            return Found(values, None, None, None)
+            return AllOutputs(values, None, None, None)
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    found = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
+    all_outputs = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
-        found = _with_smallest_nan(found, rows)
-    return found
+        all_outputs = _with_smallest_nan(all_outputs, rows)
+    return all_outputs
 
 
 def _beside_nan(rows, wanted, equal_nan):
-    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. The
-    remaining items are sorted alone, and NaN follow them: a sort takes longer for many equal
-    keys."""
+    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. Only
+    the remaining items are sorted, and NaN follow them: a sort takes longer if many keys are
+    equal."""
     if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
         return None
     is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)
@@ -293,8 +293,8 @@ def _beside_nan(rows, wanted, equal_nan):
     numbers = results.empty((mask.total,), rows.dtype)
     items.compress(rows, 0, 1, mask, numbers, threads)
     nan = rows[int(is_number.argmin()) :][:1] if equal_nan else rows[~is_number]
-    found = of_rows(numbers, wanted, equal_nan, True)
-    values = numbers if found is None else found.values
+    number_outputs = of_rows(numbers, wanted, equal_nan, True)
+    values = numbers if number_outputs is None else number_outputs.values
     out = results.empty((len(values) + len(nan),), rows.dtype)
     out[: len(values)], out[len(values) :] = values, nan
     return out
@@ -302,7 +302,7 @@ def _beside_nan(rows, wanted, equal_nan):
 
 def _small(ar, wanted, equal_nan, sorted):
     """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted;
-    None if the kernel does not serve the dtype, or another algorithm serves the keys better."""
+    None if the kernel does not serve the dtype, or another algorithm takes less time."""
     rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
     if rules is None or _plan.FORCED.get():
         return None
@@ -317,32 +317,33 @@ def _small(ar, wanted, equal_nan, sorted):
             group_ids=any(wanted[1:]),
             counts=wanted[2],
         )
-    found = unique_small(ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE)
-    if found is None or order is not None or not sorted:
-        return found
-    values, index, *extras = found
+    result = unique_small(
+        ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE
+    )
+    if result is None or order is not None or not sorted:
+        return result
+    values, index, *extras = result
     return arranged(Groups(values, index, *extras), Wanted(*wanted), True)
 
 
-def _with_smallest_nan(found, flat):
+def _with_smallest_nan(all_outputs, flat):
     """The outputs for sorted complex numbers: the value of all NaN is the smallest NaN, as NumPy's,
     not the first."""
-    if not np.isnan(found.values[-1]):
-        return found
+    if not np.isnan(all_outputs.values[-1]):
+        return all_outputs
     positions = _numpy.flatnonzero(np.isnan(flat))
     if not len(positions):  # flat has changed meanwhile
-        return found
+        return all_outputs
     smallest = positions[np.argsort(flat[positions], kind="stable")[0]]
-    found.values[-1] = flat[smallest]
-    if found.index is not None:
-        found.index[-1] = smallest
-    return found
+    all_outputs.values[-1] = flat[smallest]
+    if all_outputs.index is not None:
+        all_outputs.index[-1] = smallest
+    return all_outputs
 
 
 def _is_ours(array, sorted):
-    """Does the rest of `unique` serve this array? It serves an ndarray. For a subclass it puts
-    NumPy's answer into order of first occurrence, except for masked arrays, whose mask it would
-    change."""
+    """Does fastsel serve this array? It serves an ndarray. For a subclass, it only puts NumPy's
+    answer into order of first occurrence, but not for masked arrays, whose mask would change."""
     if type(array) is np.ndarray:
         return True
     return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)

@@ -15,16 +15,16 @@ SAMPLE_ROOTS = 8
 
 
 def groups_of(keys, seeds):
-    """About how many groups the keys have, from 1 to the number of keys."""
+    """An estimate of the number of groups of the keys, from 1 to the number of keys."""
     drawn = min(SAMPLE_ROOTS * math.isqrt(keys.size), keys.size)
-    sample, turns = sample_of(keys.data, keys.size, drawn)
+    sample, changes = sample_of(keys.data, keys.size, drawn)
     sampled = keys._replace(data=sample, size=drawn, unequal=None)
     job = tables.Tables(sampled, seeds, drawn, drawn, False, True, 1)
     counts = job.finish()[1] if job.find() else None
     ratio = keys.size / drawn
     # There are at most as many groups as runs of equal keys. The sample gives the share of keys
     # that differ from the next key, and so end a run; two standard deviations are added to it.
-    runs = ratio * (turns + 2 * math.sqrt(turns) + 4)
+    runs = ratio * (changes + 2 * math.sqrt(changes) + 4)
     if keys.rule[3]:  # keys with the same bits need not be equal
         runs = keys.size
     has_repeated = counts is not None and len(counts) < drawn
@@ -36,8 +36,8 @@ def groups_of(keys, seeds):
 
 
 def extrapolated(counts, ratio):
-    """How many groups there are in `ratio` times the sample's keys. In the sample, each group was
-    seen `counts` times."""
+    """The estimated number of groups in `ratio` times the keys of the sample; counts are the counts
+    of the groups of the sample."""
     once, twice, thrice = (int(k) for k in np.bincount(counts, minlength=4)[1:4])
     if once == 0 or twice == 0:
         return len(counts) + once * (ratio - 1)
@@ -53,11 +53,12 @@ def extrapolated(counts, ratio):
 
 
 def _more_of_gamma(once, rate, spread, ratio):
-    """How many more groups there are if their rates follow a gamma distribution.
+    """The estimated number of groups beyond those of the sample, if the rates of the groups follow
+    a gamma distribution.
 
     The probability that a group is seen k times is then negative binomial (Fisher, Corbet &
     Williams 1943). Efron & Thisted (1976) extrapolate it from the numbers of groups that were seen
-    once, twice and three times. It also serves groups of equal size, whose rates are all the same.
+    once, twice and three times. The estimate also fits groups of equal size, whose rates are equal.
     """
     shape = (rate - spread) / spread
     if abs(shape) < 1e-6:

@@ -1,4 +1,4 @@
-"""group_indices: signature, docstring, and the one call down."""
+"""group_indices: signature, docstring, and the choice of how the positions are found."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def group_indices(
         library = _gate.library(ar)
         if not _gate.is_numpy(library):
             return library.group_indices(
-                ar, **_gate.given(axis=axis, equal_nan=equal_nan, sorted=sorted)
+                ar, **_gate.non_defaults(axis=axis, equal_nan=equal_nan, sorted=sorted)
             )
     array = ar if type(ar) is np.ndarray else _gate.as_array("ar", ar)
     if array.size > _plan.SMALL_ITEMS or _plan.FORCED.get():

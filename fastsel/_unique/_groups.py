@@ -6,7 +6,8 @@ from fastsel._core import _threads
 from fastsel._unique import _ascending
 from fastsel._unique.inverse import group_positions, relabel
 
-# Up to this number of groups, each thread counts the keys of each group; otherwise keys are sorted.
+# Up to MAX_COUNTED_GROUPS groups, each thread counts the keys of each group; otherwise keys are
+# sorted.
 MAX_COUNTED_GROUPS = 1 << 12
 
 
@@ -17,7 +18,7 @@ class Wanted(NamedTuple):
     inverse: bool
     counts: bool
 
-    # Are the positions of all keys wanted, group after group?
+    # True if the positions of all keys are wanted, group after group.
     grouped = False
 
 
@@ -25,15 +26,16 @@ class _WantedByGroup(Wanted):
     grouped = True
 
 
-# The inverse serves algorithms that know the positions only by way of it.
+# Algorithms that do not sort positions find the positions of the groups from the inverse.
 WANTED_BY_GROUP = _WantedByGroup(index=False, inverse=True, counts=False)
 
 
 class Groups:
     """Groups of equal keys, in the order in which an algorithm finds them.
 
-    `values` has one item, or slice, of each group; `index` the position of its first occurrence, or
-    is None. `direction` is 1 if the values ascend, -1 if they descend, 0 if neither is known.
+    `values` has one item, or slice, of each group. `index` has the position of the first occurrence
+    of each group, or is None. `direction` is 1 if the values ascend, -1 if they descend, 0 if the
+    algorithm does not say.
     """
 
     def __init__(self, values, index, inverse=None, counts=None, direction=0):
@@ -51,14 +53,15 @@ class Groups:
         return self._inverse, self._counts
 
     def indices_and_offsets(self, ranks=None):
-        """The positions of all keys, group after group, and where each group begins and the last
-        one ends among them. With ranks, groups are in this order. To be called once."""
+        """(indices, offsets): the positions of all keys, group after group; and where each group
+        begins in indices, then the number of keys. With ranks, groups are in the order of their
+        ranks. Call this once."""
         inverse, _ = self.inverse_and_counts(ranks)
         return positions_of_groups(inverse, len(self.values))
 
 
 def positions_of_groups(inverse, groups):
-    """What `Groups.indices_and_offsets` returns, from the group of each key."""
+    """(indices, offsets) of `Groups.indices_and_offsets`, from the inverse."""
     if groups > MAX_COUNTED_GROUPS:
         found = _ascending.positions(inverse)
         if found is not None:

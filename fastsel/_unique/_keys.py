@@ -14,7 +14,8 @@ _RAW_RULE = _dtypes.KeyRule(_dtypes.RAW, 8).part_rule(False)
 
 
 def _seeds():
-    """Seed and odd factor of the hash: new in every process, or made from FASTSEL_HASH_SEED."""
+    """(seed, factor) of the hash: random in every process, or made from FASTSEL_HASH_SEED. The
+    factor is odd."""
     source, text = random.SystemRandom(), os.environ.get("FASTSEL_HASH_SEED", "").strip()
     if text.isdecimal():
         source = random.Random(int(text))
@@ -31,7 +32,7 @@ def _seeds():
 
 
 def _spreads(factor):
-    """Do keys in equal steps of 2^k, such as 0, 1, 2 ..., lie far apart in a table? They do not if
+    """Are keys in equal steps of 2^k, such as 0, 1, 2 ..., far apart in a table? They are not if
     factor * 2^k / 2^64 is close to a fraction with a small denominator. Then one of the first
     quotients of its continued fraction is large (the three-distance theorem, Sos 1958)."""
     for k in range(53):
@@ -67,7 +68,8 @@ class Keys(NamedTuple):
 
 
 def keys_of(rows, equal_nan):
-    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides which are equal."""
+    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides which of them are
+    equal."""
     foreign = _dtypes.small_foreign(rows.dtype)
     if foreign:
         rows = _dtypes.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
@@ -81,7 +83,7 @@ def keys_of(rows, equal_nan):
         if rule is None:
             return None
         is_key = width > 8 or width in (1, 2, 4, 8)
-        if not (is_key and _lie_canonical(rows, rule, equal_nan)):
+        if not (is_key and _rows_are_canonical(rows, rule, equal_nan)):
             return _canonical(rows, rule, width, equal_nan)
         rules = _RAW_RULE, None
     rule, order_map = rules[0], None if foreign else rules[1]
@@ -89,11 +91,11 @@ def keys_of(rows, equal_nan):
 
 
 def of_words(words):
-    """The keys of words that are equal if their bits are."""
+    """The keys of words that are equal if, and only if, their bits are equal."""
     return Keys(words, len(words), words.itemsize, _RAW_RULE, None, None)
 
 
-def _lie_canonical(rows, rule, equal_nan):
+def _rows_are_canonical(rows, rule, equal_nan):
     """Are the bytes of the rows canonical keys? Nearly all rows of floats are, and checking them is
     faster than writing keys."""
     if rule.kind == _dtypes.RAW:
@@ -105,7 +107,8 @@ def _lie_canonical(rows, rule, equal_nan):
 
 
 def _as_words(rows, width):
-    """The items, contiguous and aligned for words of this width (bytes need no alignment)."""
+    """The items, contiguous and aligned for words of this width (keys of other widths are bytes,
+    which need no alignment)."""
     flags = rows.flags
     data = rows if flags.c_contiguous and flags.aligned else np.require(rows, requirements="CA")
     if data.dtype.alignment < width <= 8 and data.ctypes.data % width:
@@ -114,7 +117,8 @@ def _as_words(rows, width):
 
 
 def _canonical(rows, rule, width, equal_nan):
-    """Keys written out: a key has several parts, or a width that is not 1, 2, 4 or 8."""
+    """Keys in new memory, for items of several parts, of a width that is not 1, 2, 4 or 8, or that
+    are not canonical in memory."""
     padded = width if width > 8 else 1 << (width - 1).bit_length()
     out = np.empty((len(rows), padded), np.uint8)
     unequal = None
@@ -129,6 +133,6 @@ def _canonical(rows, rule, width, equal_nan):
 
 
 def _character_width(rows):
-    """Bytes of a character of strings (1-d) whose order is that of characters; 0 for others."""
+    """The bytes of a character, for 1-d strings that sort by their characters; 0 for other rows."""
     is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
     return (4 if rows.dtype.kind == "U" else 1) if is_string else 0

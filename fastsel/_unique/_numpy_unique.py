@@ -1,4 +1,4 @@
-"""NumPy's unique, for arrays that the kernels do not serve, with our order and our advice."""
+"""NumPy's unique, for arrays that the kernels do not serve, with fastsel's order and advice."""
 
 import inspect
 
@@ -9,14 +9,14 @@ from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arranged, outputs
 
-# From 2.4 on NumPy hashes complex numbers, and returns the first of equal ones.
+# From 2.4 on NumPy hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
-    """The call with the caller's own arguments, by the array's class or by NumPy."""
-    arguments = _gate.given(
+    """Call the unique of the array's library, or NumPy's, with the arguments of the caller."""
+    arguments = _gate.non_defaults(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
         return_counts=wanted.counts,
@@ -31,8 +31,8 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 
 def of_tiny(array, wanted, equal_nan):
-    """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy is done before a
-    kernel has started; None for others. The flags are the caller's own, not yet bool."""
+    """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
+    kernel has started; None for other dtypes. The flags of the caller may be of any type."""
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
@@ -46,9 +46,10 @@ def of_tiny(array, wanted, equal_nan):
         return _numpy.unique(array, *wanted)
     if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
         values = _numpy.unique(array, equal_nan=equal_nan)
-        if not (len(values) and np.isnan(values[-1])):  # NumPy's NaN is the first, not the smallest
+        # With NaN, this value would be the first NaN instead of the smallest NaN.
+        if not (len(values) and np.isnan(values[-1])):
             return values
-    with np.errstate(invalid="ignore"):  # of a signalling NaN, on which NumPy 2.0 warns
+    with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
         return by_numpy(array, Wanted(*map(bool, wanted)), None, equal_nan, True)
 
 
@@ -75,13 +76,13 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     if not sorted:
         if values.dtype.kind == "c" and values.ndim == 1:
             nans = _numpy.flatnonzero(np.isnan(values))
-            if len(nans) == 1:  # NumPy's is the smallest, not the first
+            if len(nans) == 1:  # NumPy's NaN is the smallest NaN, not the first
                 index[nans] = np.isnan(array).argmax()
                 values[nans] = array.flat[index[nans]]
         order = np.argsort(index)
         if values.ndim == 1:
             values = values[order]
-        else:  # moveaxis takes every axis that NumPy's unique does
+        else:  # moveaxis accepts every axis that NumPy's unique accepts
             values = np.moveaxis(np.moveaxis(values, axis, 0)[order], 0, axis)
         index = index[order]
         if wanted.inverse:
@@ -93,8 +94,8 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
 
 
 def _sorted_with_nan(array, wanted, equal_nan):
-    """All outputs for objects with NaN, NaN last (NaN misleads NumPy's sort); None for objects
-    without hash or order."""
+    """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
+    Returns None for objects without hash or order."""
     try:
         groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
         return groups and arranged(groups, wanted, True)

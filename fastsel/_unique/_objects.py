@@ -13,17 +13,18 @@ def groups_of(flat, wanted, equal_nan, sorted):
     """The Groups of a 1-d array of objects or StringDType; None if NumPy's comparisons decide.
 
     NumPy's comparisons decide the order of objects that are not all str or all bytes, the order of
-    strings with missing ones that are not NaN, and the equality of objects without a hash. Without
-    the GIL another thread may replace objects meanwhile, so a copy with its own references is used.
+    strings of which some are missing and not NaN, and the equality of objects without a hash. In a
+    Python without the GIL another thread may replace objects meanwhile, so a copy of the array is
+    used, which has its own references.
     """
     if not _gate.HAS_LOCK and flat.dtype.kind == "O":
         flat = flat.copy()
     if flat.dtype.kind == "T":
-        groups = _packed_strings(flat)
+        groups = _hashed_packed_strings(flat)
         if groups is not None:
             return groups
     items = flat if flat.dtype.kind == "O" else flat.astype(object)
-    groups = _in_order(items, wanted.inverse) or _strings(items)
+    groups = _presorted_strings(items, wanted.inverse) or _hashed_strings(items)
     if groups is None:
         if sorted and (items is flat or not all(isinstance(x, str) or is_nan(x) for x in items)):
             return None
@@ -35,8 +36,8 @@ def groups_of(flat, wanted, equal_nan, sorted):
 
 def groups_by_hash(flat, wanted, equal_nan):
     """The Groups by Python's hash and equality; None if an object has no hash. With equal_nan, all
-    NaN are one group; otherwise each NaN is a group. So it is with missing strings that do not
-    equal themselves."""
+    NaN are one group; otherwise each NaN is a group. Missing strings that do not equal themselves
+    count as NaN."""
     items = flat.tolist()
     missing, if_it_raises = object(), flat.dtype.kind == "T"
     keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
@@ -59,10 +60,10 @@ def is_nan(item, if_it_raises=False):
         return if_it_raises
 
 
-def _in_order(items, inverse):
-    """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for
-    others."""
-    runs = strings.runs_of(items)
+def _presorted_strings(items, inverse):
+    """The Groups of a 1-d array of str, or bytes, that ascend or descend already; None for other
+    arrays."""
+    runs = strings.find_runs(items)
     if runs is None:
         return None
     starts, direction = runs
@@ -71,36 +72,38 @@ def _in_order(items, inverse):
     return Groups(items[starts], starts, inverse, counts, direction)
 
 
-def _strings(items):
-    """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for others.
+def _hashed_strings(items):
+    """The Groups of a 1-d array of str, or bytes, in order of first occurrence; None for other
+    arrays.
 
     The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
-    Returns None, too, if these two differ: by chance in one of 2^64 pairs, or if another thread
-    changes the array.
+    Also returns None if the two strings differ: by chance in one of 2^64 pairs, or because another
+    thread has changed the array.
     """
     threads = _threads.for_bytes(items.nbytes, _plan.COST)
-    hashes = strings.hashes_of(items, _keys.SEEDS, threads)
+    hashes = strings.hash_strings(items, _keys.SEEDS, threads)
     if hashes is None:
         return None
-    index, inverse, counts = _of_hashes(hashes)
+    index, inverse, counts = _group_hashes(hashes)
     values = take_objects(items, index)
-    if not strings.are_values(items, values, inverse, threads):
+    if not strings.equal_group_values(items, values, inverse, threads):
         return None
     return Groups(values, index, inverse, counts)
 
 
-def _packed_strings(flat):
-    """As `_strings`, for StringDType; also None if a string is missing."""
-    hashes = packed_strings.hashes_of(flat, _keys.SEEDS)
+def _hashed_packed_strings(flat):
+    """The Groups of a 1-d array of StringDType, as `_hashed_strings` finds them; also None if a
+    string is missing."""
+    hashes = packed_strings.hash_strings(flat, _keys.SEEDS)
     if hashes is None:
         return None
-    index, inverse, counts = _of_hashes(hashes)
-    if not packed_strings.are_first(flat, index, inverse):
+    index, inverse, counts = _group_hashes(hashes)
+    if not packed_strings.equal_first_strings(flat, index, inverse):
         return None
     return Groups(flat[index], index, inverse, counts)
 
 
-def _of_hashes(hashes):
+def _group_hashes(hashes):
     """(index, inverse, counts) of the groups of equal hashes."""
     keys = _keys.of_words(hashes)
     if keys.size <= _plan.SMALL_ITEMS:

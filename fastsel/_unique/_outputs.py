@@ -1,4 +1,4 @@
-"""From groups, in the order in which an algorithm finds them, to the outputs of unique."""
+"""Groups, in the order in which an algorithm finds them -> the outputs of unique."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from fastsel._unique import _ascending
 from fastsel._unique.objects import take_objects
 
 
-class Found(NamedTuple):
+class AllOutputs(NamedTuple):
     """All outputs; an output that is not wanted is None. The inverse is 1-d."""
 
     values: np.ndarray
@@ -19,9 +19,9 @@ class Found(NamedTuple):
     offsets: np.ndarray | None = None  # group k has indices[offsets[k]:offsets[k + 1]]
 
 
-def outputs(found, inverse_shape):
+def outputs(all_outputs, inverse_shape):
     """The result of unique: the values, or a tuple of all outputs that are not None."""
-    values, index, inverse, counts = found[:4]
+    values, index, inverse, counts = all_outputs[:4]
     if inverse is not None:
         inverse = inverse.reshape(inverse_shape)
     extras = [output for output in (index, inverse, counts) if output is not None]
@@ -43,19 +43,20 @@ def arranged(groups, wanted, sorted):
             order, ranks = _ascending.argsort(values, wanted.inverse)
     if wanted.grouped:
         indices, offsets = groups.indices_and_offsets(ranks)
-        return Found(_in_order(values, order), None, None, None, indices, offsets)
+        return AllOutputs(_reordered(values, order), None, None, None, indices, offsets)
     if wanted.inverse or wanted.counts:
         inverse, counts = groups.inverse_and_counts(ranks)
-    return Found(
-        _in_order(values, order),
-        _in_order(index, order) if wanted.index else None,
+    return AllOutputs(
+        _reordered(values, order),
+        _reordered(index, order) if wanted.index else None,
         inverse if wanted.inverse else None,
-        _in_order(counts, order) if wanted.counts else None,
+        _reordered(counts, order) if wanted.counts else None,
     )
 
 
-def _in_order(output, order):
-    """An output in the order of the values: indices, a slice, or None if it is in order already."""
+def _reordered(output, order):
+    """An output in the order of the values. The order is an array of indices, a slice, or None if
+    the output is in order already."""
     if order is None:
         return output
     if isinstance(order, slice):

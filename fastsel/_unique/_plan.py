@@ -3,21 +3,21 @@
 import contextvars
 from typing import NamedTuple
 
-# Larger tables exceed the cache of any CPU. Then direct addressing costs more than a hash, and keys
-# are scattered by their hash so that each part's table fits. A group of a hash table takes about
-# GROUP_BYTES.
+# Tables of more than CACHE_BYTES exceed the cache of any CPU. Then direct addressing takes longer
+# than hashing, and keys are scattered by their hash so that each part's table fits the cache. A
+# group of a hash table takes about GROUP_BYTES.
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
 # Hashing or sorting a key takes COST times as long as copying it.
 COST = 8
 
-# For an ascending answer, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
-# them, and sort only the distinct values.
+# If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
+# the keys, and sort only the distinct values.
 SORTED_SHARE = 16
 
-# With more than CLOSE_ENTRIES entries for each key, a table of bits costs more than hash tables of
-# few groups. It then pays only if more than one key in WIDE_SHARE is distinct.
+# With more than CLOSE_ENTRIES entries for each key, a table of bits takes longer than hash tables
+# of few groups. Then the table of bits pays only if more than 1 key in WIDE_SHARE is distinct.
 CLOSE_ENTRIES = 8
 WIDE_SHARE = 64
 
@@ -26,7 +26,8 @@ WIDE_SHARE = 64
 TINY_ITEMS = 1000
 TINY_STRINGS = 100
 
-# This many items, their keys and their outputs fit the cache of one core: one compiled call.
+# SMALL_ITEMS items, their keys and their outputs fit the cache of one core: arrays of at most this
+# size take one compiled call.
 SMALL_ITEMS = 1 << 14
 
 # Tests set the algorithm here.
@@ -43,7 +44,8 @@ class Plan(NamedTuple):
     reason: str
 
 
-# If an algorithm cannot serve the keys, the next one does. Comparison serves all keys.
+# If an algorithm cannot serve the keys, its entry is the plan that follows. `comparison` serves all
+# keys.
 GIVES_WAY_TO = {
     "tables": Plan("partitions", "a hash table had too many groups, or took too many probes"),
     "sorting": Plan("partitions", "there are too many keys to be sorted at once"),
@@ -59,13 +61,13 @@ def note(algorithm, reason):
 
 
 def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups):
-    """The Plan for `size` keys of `width` bytes that are not in order already.
+    """The Plan for `size` keys of `width` bytes that are not presorted.
 
-    ascending: the keys are numbers of 4 or 8 bytes, and ascending values are wanted. extras: more
-    than the values is wanted. range_bits is log2 of the range of the ordered keys; entries is the
-    size of a direct-address table that pays (`max_entries`), 0 if no table serves the keys. Up to
-    `threads` threads fill hash tables. groups() estimates the number of groups; `plan` calls it
-    only if the answer depends on it.
+    `ascending` means that the keys are numbers of 4 or 8 bytes, and ascending values are wanted;
+    `extras`, that other outputs than the values are wanted. range_bits is log2 of the range of the
+    ordered keys. entries is the maximum size of a direct-address table that pays (`max_entries`), 0
+    if no such table serves the keys. Up to `threads` threads fill hash tables. groups() estimates
+    the number of groups; `plan` calls it only if the answer depends on it.
     """
     entries_wanted = 1 << range_bits
     fits = entries_wanted <= entries
@@ -76,20 +78,23 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
         return Plan("dense", "the keys are of a narrow range, and many are distinct")
     if ascending and expected * SORTED_SHARE > size:
         return Plan("sorting", "many keys are distinct, and the answer ascends")
-    # The table may have the groups that fit the cache; fewer if only some threads have a table,
-    # because all threads would work on partitions.
-    most = CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
-    if expected <= most:
+    # A table may have as many groups as fit the cache; fewer if only some threads would fill a
+    # table, because all threads would work on partitions.
+    max_groups = (
+        CACHE_BYTES // GROUP_BYTES * table_count(size * width, expected, threads) // threads
+    )
+    if expected <= max_groups:
         return Plan("tables", "a hash table of all groups fits the cache")
     return Plan("partitions", "a hash table of all groups exceeds the cache")
 
 
 def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, counts=False):
-    """The most entries that a direct-address table may have. Each thread has a table.
+    """The maximum number of entries of a direct-address table. Each thread has a table.
 
     An entry is a bit, or a byte if first positions are wanted. With group_ids, which the inverse
-    and the counts need, each word gets one. All tables together may take twice the bytes of the
-    keys. Tables that fit the cache may take twice the bytes that keys of 8 bytes would have.
+    and the counts need, there is also a group id for each word. All tables together may have twice
+    the bytes of the keys. Tables that fit the cache may have twice the bytes that keys of 8 bytes
+    would have.
     """
     table_bits = 8 if first_positions else 1
     entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if group_ids else 0)
@@ -98,6 +103,6 @@ def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, coun
 
 
 def table_count(nbytes, groups, threads):
-    """How many threads fill a hash table each. Each table has all groups, and tables are merged in
-    pairs, so the keys of a table should have at least twice the bytes of its groups."""
+    """The number of threads that fill a hash table. Each table may have all groups, and tables are
+    merged in pairs, so the keys of a table should have at least twice the bytes of its groups."""
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))

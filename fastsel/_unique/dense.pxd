@@ -1,4 +1,4 @@
-"""Functions of dense.pyx for small_unique.pyx and range_lookup.pyx."""
+"""Functions that small_unique.pyx and range_lookup.pyx call; see dense.pyx."""
 cimport numpy as cnp
 from libc.stdint cimport uint32_t
 

@@ -15,19 +15,19 @@ from fastsel._simd.blocks cimport fs_ctz
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport any_t, key_at, keys_t
 from fastsel._unique.ordered_keys cimport ordered_key_of
-from fastsel._unique.presence cimport OverEntries, Presence, find_entries, range_t
+from fastsel._unique.presence cimport EntryPass, Presence, find_entries, range_t
 
 cnp.import_array()
 
 
 cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint counts, int threads):
-    """(first_occurrences, inverse, counts) of at least one word, None for an output that is not
-    wanted. None instead of all if a word has no entry. No word is a NaN that equals no item:
-    otherwise all NaN are one group.
+    """(first_occurrences, inverse, counts) of at least one word, with None for an output that is
+    not wanted; None if a word has no entry. No word is a NaN that equals no item: otherwise all NaN
+    are one group.
 
-    ascending: groups are in the order of their words, and first_occurrences has their positions.
-    Otherwise groups are in order of first occurrence, and first_occurrences is the bitmask of the
-    first occurrences. keys and value_range are as for Presence.
+    If `ascending`, groups are in the order of their words, and first_occurrences has the position
+    of the first key of each group. Otherwise groups are in order of first occurrence, and
+    first_occurrences is a bitmask of the keys. keys and value_range are as for Presence.
     """
     cdef Presence presence = Presence(keys, value_range, True, counts, threads)
     cdef Py_ssize_t[::1] offsets
@@ -64,9 +64,9 @@ cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint co
 
 
 cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
-    """By entry: the position of its first key plus one, or 0 if no key has the entry. The tables
-    are filled, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise positions wrap
-    around."""
+    """By entry: the position of its first key plus one, or 0 if no key has the entry. The caller
+    has filled the tables, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise
+    positions wrap around."""
     cdef uint32_t[::1] positions_plus_1 = new_entries(presence, threads)
     presence.merge()
     ClearRepeated(presence, None, None).run(threads)
@@ -75,21 +75,22 @@ cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
 
 
 cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
-    """Zeros: nothing may be written for a group whose keys another thread has changed."""
+    """New zeros. If another thread changes all keys of a group, nothing is written for the group,
+    and its result is 0."""
     out = new_result(length, cnp.NPY_INTP)
     clear(cnp.PyArray_DATA(out), length * sizeof(Py_ssize_t), threads)
     return out
 
 
 cdef uint32_t[::1] new_entries(Presence presence, int threads):
-    """0 for each entry: a key that another thread changes may have an entry without a group, and
-    gets group 0."""
+    """New zeros, one for each entry. If another thread changes a key, the key may have an entry
+    without a group: then it gets group 0."""
     cdef uint32_t[::1] entries = new_u32(presence.entries)
     clear(&entries[0], presence.entries * sizeof(uint32_t), threads)
     return entries
 
 
-cdef class AssignByWord(OverEntries):
+cdef class AssignByWord(EntryPass):
     """Assign group ids in ascending order of the words."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
@@ -103,7 +104,7 @@ cdef class AssignByWord(OverEntries):
                 word &= word - 1
 
 
-cdef class SumCounts(OverEntries):
+cdef class SumCounts(EntryPass):
     """Sum the counts of each group over all chunks."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] counts = self.presence.counts
@@ -116,11 +117,11 @@ cdef class SumCounts(OverEntries):
                 self.out[self.group_ids[entry]] = count
 
 
-cdef class OverFirsts(Job):
-    """A pass over chunks of the keys, mostly over their first occurrences; chunks are whole
-    blocks."""
+cdef class DenseKeyPass(Job):
+    """A pass over chunks of the keys; chunks are whole blocks. Most passes read only the keys that
+    are first occurrences."""
     cdef Presence presence
-    cdef Py_ssize_t[::1] out          # output of a pass, or groups before each chunk
+    cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
     cdef uint32_t[::1] group_ids      # by entry: the group of its word
 
     def __cinit__(self, Presence presence, Py_ssize_t[::1] out, uint32_t[::1] group_ids):
@@ -128,41 +129,41 @@ cdef class OverFirsts(Job):
         self.units, self.chunks = presence.key_blocks, presence.key_chunks
 
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i; any entry if another thread has changed the key to one without an
-        entry."""
-        cdef const range_t *values = &self.presence.value_range
-        cdef uint64_t ordered = ordered_key_of(values.order_map, key_at(&self.presence.keys, i))
-        return <Py_ssize_t>((ordered - values.base) & values.mask)
+        """The entry of key i. If another thread has changed the key, and it has no entry, this is
+        any entry of the table."""
+        cdef const range_t *value_range = &self.presence.value_range
+        cdef uint64_t key = ordered_key_of(value_range.order_map, key_at(&self.presence.keys, i))
+        return <Py_ssize_t>((key - value_range.base) & value_range.mask)
 
 
-cdef class ClearRepeated(OverFirsts):
+cdef class ClearRepeated(DenseKeyPass):
     """Clear the bits of keys that also occur in an earlier chunk, according to the merged
     tables."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint8_t[::1] present = self.presence.present
         cdef uint64_t[::1] first_bits = self.presence.first_bits
         cdef Py_ssize_t entries = self.presence.entries, chunks = self.presence.chunks
-        cdef Py_ssize_t block, own = 0
+        cdef Py_ssize_t block, table_chunk = 0
         cdef uint64_t word
         for block in range(self.begin(k), self.begin(k + 1)):
-            while chunk_start(self.presence.key_blocks, chunks, own + 1) <= block:
-                own += 1
-            word = first_bits[block] if own else 0
+            while chunk_start(self.presence.key_blocks, chunks, table_chunk + 1) <= block:
+                table_chunk += 1
+            word = first_bits[block] if table_chunk else 0
             while word:
-                if present[(own - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
+                if present[(table_chunk - 1) * entries + self.entry_of(block * 64 + fs_ctz(word))]:
                     first_bits[block] &= ~(word & (0 - word))
                 word &= word - 1
 
 
-cdef class CountFirsts(OverFirsts):
+cdef class CountFirsts(DenseKeyPass):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k)
         self.out[k] = level.count(&self.presence.first_bits[start], self.begin(k + 1) - start)
 
 
-cdef class AssignByFirst(OverFirsts):
-    """Assign group ids in order of first occurrence. If `out` is None, note first positions plus
-    one instead."""
+cdef class AssignByFirst(DenseKeyPass):
+    """Assign group ids in order of first occurrence. If `out` is None, write first positions plus
+    one instead of group ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
         cdef bint has_ids = self.out is not None
@@ -177,7 +178,7 @@ cdef class AssignByFirst(OverFirsts):
                 word &= word - 1
 
 
-cdef class WriteIndex(OverFirsts):
+cdef class WriteIndex(DenseKeyPass):
     """Write the first position of each group."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] first_bits = self.presence.first_bits
@@ -191,7 +192,7 @@ cdef class WriteIndex(OverFirsts):
                 word &= word - 1
 
 
-cdef class WriteInverse(OverFirsts):
+cdef class WriteInverse(DenseKeyPass):
     """Pass 2: write the group id of every key."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.presence.keys
@@ -210,11 +211,11 @@ cdef class WriteInverse(OverFirsts):
         cdef Py_ssize_t[::1] inverse = self.out
         cdef const keys_t *keys = &self.presence.keys
         cdef uint32_t mask = <uint32_t>self.presence.value_range.mask
-        cdef uint32_t[64] at
+        cdef uint32_t[64] key_entries
         cdef Py_ssize_t j, n
         while block < stop:
             n = min(64, keys.size - block * 64)
-            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, at)
+            find_entries(&self.presence.value_range, &keys.rule, items + block * 64, n, key_entries)
             for j in range(n):
-                inverse[block * 64 + j] = group_ids[at[j] & mask]
+                inverse[block * 64 + j] = group_ids[key_entries[j] & mask]
             block += 1

@@ -1,25 +1,26 @@
 """A hash table of keys: open addressing, linear probing, at most half full.
 
 A slot has 4 or 8 bytes: word ^ seed of its key, or 0 if the slot is empty. Groups get ids in the
-order in which their first keys are added. Only a table with ids knows the group of each slot. A
-table without ids is smaller, and enough for words if neither inverse nor counts are wanted.
+order in which their first keys are added. A table with ids also has the group of each slot. A table
+without ids is smaller, and suffices for words if neither inverse nor counts are wanted.
 
-Only one word looks like an empty slot: the seed
-itself, which nobody can guess. The seed has no slot, and keys that equal no other have none. At
-most half of the slots are in use, so that each probe ends at an empty slot.
+Only one word looks like an empty slot: the seed itself, which nobody can guess. Neither the seed
+nor a key that equals no other has a slot. At most half of the slots are in use, so that each probe
+ends at an empty slot.
 """
 from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
-    # Statuses beside 0.
+    # The status of a call is 0 or one of these.
     NO_MEMORY = -1          # an allocation failed
     TOO_MANY = -2           # there may be more than max_groups groups
     FLOODED = -3            # too many probes: the keys may be made to collide
     FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
-    PREFETCHED_SLOT_BITS = 15   # log2 of slots; larger ones exceed a core's cache
-    # The budget of extra probes for each key; a table begins with the budget of a batch. Random
+    # From this log2 of the slots on, slots are prefetched: the table exceeds a core's cache.
+    PREFETCHED_SLOT_BITS = 15
+    # The budget of extra probes for each key. A table begins with the budget of a batch. Random
     # keys need at most 0.4 extra probes per key.
     PROBES_PER_KEY = 16
 
@@ -27,13 +28,13 @@ ctypedef struct table_t:
     char *slots             # word ^ seed, or 0 if the slot is empty
     uint32_t *ids_plus_1    # by slot: group id plus one; NULL in a table without ids
     Py_ssize_t *first_positions   # by group: position of its first key
-    Py_ssize_t *counts      # by group: 0 at first, for the caller; NULL in a table without ids
+    Py_ssize_t *counts      # by group: 0 at first, the caller counts; NULL in a table without ids
     Py_ssize_t width        # bytes of a slot
-    Py_ssize_t length       # groups so far
-    Py_ssize_t max_groups     # the table does not grow for more groups
-    uint32_t seed_id_plus_1    # group id of the seed plus one; 0 if the seed was not added
+    Py_ssize_t length       # number of groups
+    Py_ssize_t max_groups   # the table does not grow for more groups
+    uint32_t seed_id_plus_1  # group id of the seed plus one; 0 if the seed was not added
     int slot_bits           # log2 of the number of slots
-    int skip_bits           # top bits of the hash, which are equal for all keys
+    int skip_bits           # how many top bits of the hash are equal for all keys
     bint skips_unequal      # keys that equal no other are not added
     Py_ssize_t lookups
     Py_ssize_t probes

@@ -38,7 +38,7 @@ cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize
     table.width = max(keys.width, 4) if keys.is_word else 8
     table.max_groups, table.skip_bits = max_groups, skip_bits
     table.slot_bits = slot_bits_for(expected)
-    # One more: add_unknown writes entry `length` before it knows whether the key is new.
+    # One more group: add_unknown writes entry `length` even if the key is not new.
     group_bytes = (capacity(table.slot_bits) + 1) * sizeof(Py_ssize_t)
     table.slots = <char *>alloc(<size_t>table.width << table.slot_bits)
     table.first_positions = <Py_ssize_t *>alloc(group_bytes)
@@ -82,8 +82,8 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
                           const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
                           uint32_t *slots) noexcept nogil:
     """Look up n <= BATCH keys in a table of table_keys: slots[j] becomes the slot of key j plus
-    one, or 0 if the table does not have the key. Key j lies at positions[j] of `keys`, and has the
-    word words[j]. Returns the number of extra probes."""
+    one, or 0 if the table does not have the key. Key j is the key of `keys` at positions[j]; its
+    word is words[j]. Returns the number of extra probes."""
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown = probe_first_slots(
@@ -98,8 +98,8 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
                          const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil:
     """Look up n <= BATCH keys, and add the keys that the table does not have, in their order.
-    Returns 0 or a status. ids_plus_1 gets the group id of each key plus one; it is NULL if the
-    table has no ids.
+    Returns a status. ids_plus_1 gets the group id of each key plus one; it is NULL if the table has
+    no ids.
 
     Returns TOO_MANY before growing, assuming that all n keys are new.
     """
@@ -110,7 +110,7 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
                 table.length + n, min(4 * capacity(table.slot_bits), table.max_groups))) != 0:
             return NO_MEMORY
     table.lookups += n
-    # The compiler makes a loop for each call, with constant arguments.
+    # The compiler inlines each call, with its constant arguments, as a loop of its own.
     if not keys.is_word:
         return add_unknown(table, <uint64_t *>table.slots, keys, words, n, positions, ids_plus_1,
                            False)
@@ -126,7 +126,7 @@ cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *tab
                                          uint64_t *first_slots, uint32_t *slots,
                                          uint16_t *unknown) noexcept nogil:
     """Compare n keys with their first slots, without a branch that could be mispredicted. `slots`
-    is as for `find_keys`; `unknown` gets the keys that the first slot does not decide, and, with
+    is as for find_keys. `unknown` lists the keys that the first slot does not decide and, with
     `empty`, the keys whose first slot is empty. Returns the number of unknown keys."""
     cdef Py_ssize_t n_unknown, j
     level.hash_to_slots(
@@ -178,19 +178,19 @@ cdef inline Py_ssize_t probe(const table_t *table, const wide_t *table_words,
     """Look up the unknown keys one by one, from their first slots on. Returns the number of extra
     probes."""
     cdef Py_ssize_t mask = (<Py_ssize_t>1 << table.slot_bits) - 1
-    cdef Py_ssize_t probes = 0, j, k, at
+    cdef Py_ssize_t probes = 0, j, k, slot
     cdef wide_t word
     for k in range(n_unknown):
         j = unknown[k]
-        word, at = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>first_slots[j]
+        word, slot = <wide_t>words[j] ^ <wide_t>keys.seed, <Py_ssize_t>first_slots[j]
         if word == 0:           # the seed, which has no slot
             slots[j] = <uint32_t>(mask + 2) if table.seed_id_plus_1 else 0
             continue
-        while table_words[at] != 0 and (table_words[at] != word or not (
-                keys.is_word or same_bytes(table, table_keys, at, keys, positions[j]))):
-            at = (at + 1) & mask
+        while table_words[slot] != 0 and (table_words[slot] != word or not (
+                keys.is_word or same_bytes(table, table_keys, slot, keys, positions[j]))):
+            slot = (slot + 1) & mask
             probes += 1
-        slots[j] = <uint32_t>(at + 1) if table_words[at] != 0 else 0
+        slots[j] = <uint32_t>(slot + 1) if table_words[slot] != 0 else 0
     return probes
 
 
@@ -198,8 +198,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions, uint32_t *ids_plus_1,
                                    bint is_word) noexcept nogil:
-    """add_keys for slots of one width. All keys are compared with their first slots; then the keys
-    that this does not decide are looked up one by one."""
+    """add_keys for slots of one width. All keys are compared with their first slots; then the
+    unknown keys are looked up one by one, and added if the table does not have them."""
     cdef uint64_t[BATCH] first_slots
     cdef uint32_t[BATCH] slots
     cdef uint16_t[BATCH] unknown
@@ -208,12 +208,12 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
     cdef Py_ssize_t left = PROBES_PER_KEY * (table.lookups + BATCH) - table.probes, budget = left
     cdef Py_ssize_t n_unknown = probe_first_slots(
         table, keys, keys, words, n, positions, True, first_slots, slots, unknown)
-    cdef Py_ssize_t j, k, i, at
+    cdef Py_ssize_t j, k, i, slot
     cdef wide_t word
     cdef uint32_t id_plus_1 = 0
     cdef bint added
     cdef bint any_unequal = keys.rule.nan_unequal or keys.unequal != NULL
-    if not is_word:             # the keys that `confirm` has added are out of order
+    if not is_word:             # the keys that `confirm` has listed last are out of order
         n_unknown = 0
         for j in range(n):
             unknown[n_unknown] = <uint16_t>j
@@ -223,7 +223,7 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
             ids_plus_1[j] = slot_ids_plus_1[first_slots[j]]
     for k in range(n_unknown):
         j = unknown[k]
-        i, at = positions[j], <Py_ssize_t>first_slots[j]
+        i, slot = positions[j], <Py_ssize_t>first_slots[j]
         word = <wide_t>words[j] ^ <wide_t>keys.seed
         if table.skips_unequal and any_unequal and is_unequal(keys, i, words[j]):
             continue
@@ -233,17 +233,17 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
             if not is_unequal(keys, i, words[j]):
                 table.seed_id_plus_1 = id_plus_1
         else:
-            while table_words[at] != 0 and (table_words[at] != word or not (
-                    is_word or same_bytes(table, keys, at, keys, i))):
-                at = (at + 1) & mask
+            while table_words[slot] != 0 and (table_words[slot] != word or not (
+                    is_word or same_bytes(table, keys, slot, keys, i))):
+                slot = (slot + 1) & mask
                 left -= 1
             if left < 0:
                 return FLOODED
-            added = table_words[at] == 0
-            table_words[at] = word
+            added = table_words[slot] == 0
+            table_words[slot] = word
             if ids_plus_1 != NULL:
-                id_plus_1 = <uint32_t>(length + 1) if added else slot_ids_plus_1[at]
-                slot_ids_plus_1[at] = id_plus_1
+                id_plus_1 = <uint32_t>(length + 1) if added else slot_ids_plus_1[slot]
+                slot_ids_plus_1[slot] = id_plus_1
         if ids_plus_1 != NULL:
             table.counts[length], ids_plus_1[j] = 0, id_plus_1
         table.first_positions[length] = i
@@ -280,15 +280,15 @@ cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) n
 
 cdef inline void move_words(const table_t *table, const wide_t *slots, const table_t *larger,
                             wide_t *new_slots, const keys_t *keys) noexcept nogil:
-    cdef Py_ssize_t mask = (<Py_ssize_t>1 << larger.slot_bits) - 1, old, at
+    cdef Py_ssize_t mask = (<Py_ssize_t>1 << larger.slot_bits) - 1, old_slot, new_slot
     cdef uint64_t hash
-    for old in range(<Py_ssize_t>1 << table.slot_bits):
-        if slots[old] == 0:
+    for old_slot in range(<Py_ssize_t>1 << table.slot_bits):
+        if slots[old_slot] == 0:
             continue
-        hash = mix(keys, slots[old] ^ <wide_t>keys.seed)
-        at = <Py_ssize_t>((hash << larger.skip_bits) >> (64 - larger.slot_bits))
-        while new_slots[at]:
-            at = (at + 1) & mask
-        new_slots[at] = slots[old]
+        hash = mix(keys, slots[old_slot] ^ <wide_t>keys.seed)
+        new_slot = <Py_ssize_t>((hash << larger.skip_bits) >> (64 - larger.slot_bits))
+        while new_slots[new_slot]:
+            new_slot = (new_slot + 1) & mask
+        new_slots[new_slot] = slots[old_slot]
         if table.ids_plus_1 != NULL:
-            larger.ids_plus_1[at] = table.ids_plus_1[old]
+            larger.ids_plus_1[new_slot] = table.ids_plus_1[old_slot]

@@ -1,9 +1,9 @@
-"""The inverse in another order of the groups; and from the inverse, for few groups, the positions
-of the keys of each group.
+"""Relabel the inverse, for another order of the groups; and find, for few groups, the positions of
+the keys of each group from the inverse.
 
-The latter is the scatter of scatter.pyx, with groups instead of parts: each chunk counts its keys
-of each group, an exclusive scan of the counts says where each chunk writes to each group, and each
-chunk writes the positions of its keys. For many groups, sorting.pyx finds the positions.
+The positions are found as in scatter.pyx, with groups instead of parts: each chunk counts its keys
+of each group, an exclusive scan of the counts says where each chunk writes to in each group, and
+each chunk writes the positions of its keys. For many groups, sorting.pyx finds the positions.
 """
 cimport numpy as cnp
 from libc.string cimport memset
@@ -53,7 +53,7 @@ def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, i
 
 cdef class WritePositions(Job):
     """Two passes over chunks of the inverse, in rounds, so that signals are handled in time. The
-    first counts the keys of each group, the second writes their positions."""
+    first pass counts the keys of each group, the second pass writes their positions."""
     cdef const Py_ssize_t[::1] inverse
     cdef Py_ssize_t groups
     cdef Py_ssize_t rounds
@@ -70,7 +70,7 @@ cdef class WritePositions(Job):
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t[::1] next_entry = self.next_entry, indices = self.indices
-        cdef Py_ssize_t row = k % self.chunks * self.groups, i, at
+        cdef Py_ssize_t row = k % self.chunks * self.groups, i, entry
         cdef Py_ssize_t start = round_start(inverse.shape[0], self.chunks, self.rounds, k)
         cdef Py_ssize_t stop = round_start(
             inverse.shape[0], self.chunks, self.rounds, k + self.chunks)
@@ -81,19 +81,19 @@ cdef class WritePositions(Job):
                 next_entry[row + inverse[i]] += 1
             return
         for i in range(start, stop):
-            at = next_entry[row + inverse[i]]
-            next_entry[row + inverse[i]] = at + 1
-            indices[at] = i
+            entry = next_entry[row + inverse[i]]
+            next_entry[row + inverse[i]] = entry + 1
+            indices[entry] = i
 
     cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
         """Turn the counts into offsets into `indices`."""
         cdef Py_ssize_t[::1] counts = self.next_entry
-        cdef Py_ssize_t g, k, at, count, total = 0
+        cdef Py_ssize_t g, k, position, count, total = 0
         for g in range(self.groups):
             offsets[g] = total
             for k in range(self.chunks):
-                at = k * self.groups + g
-                count = counts[at]
-                counts[at] = total
+                position = k * self.groups + g
+                count = counts[position]
+                counts[position] = total
                 total += count
         offsets[self.groups] = total

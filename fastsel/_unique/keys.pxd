@@ -19,7 +19,7 @@ cdef extern from "hashing.h" nogil:
 cdef enum:
     BATCH = 256     # keys at a time: their words fit the L1 cache and any stack
     BLOCKS = 4      # blocks of a batch
-    AHEAD = 32      # how many keys ahead a key is prefetched
+    AHEAD = 32      # how many keys ahead a kernel prefetches
 
 ctypedef fused wide_t:
     uint32_t
@@ -32,8 +32,9 @@ ctypedef fused any_t:
     uint64_t
 
 ctypedef struct rule_t:
-    # word & significant is the magnitude. If it is 0, the word becomes 0; if it exceeds limit, the
-    # word becomes nan. For integers, significant and limit are all ones, and no word changes.
+    # word & significant is the magnitude. If the magnitude is 0, the word becomes 0; if it exceeds
+    # limit, the word becomes nan. For integers, significant and limit are all ones, and no word
+    # changes.
     uint64_t significant
     uint64_t limit
     uint64_t nan
@@ -52,8 +53,8 @@ ctypedef struct keys_t:
 
 cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
                               const uint64_t[::1] unequal, tuple seeds) except -1:
-    """data is C-contiguous and has `size` keys of equal width; rule is (significant, limit, nan,
-    nan_unequal), seeds is (seed, factor)."""
+    """Describe `size` keys of equal width in data, which is C-contiguous. rule is (significant,
+    limit, nan, nan_unequal), seeds is (seed, factor)."""
     keys.data = <const char *>cnp.PyArray_DATA(data)
     keys.size = size
     keys.width = cnp.PyArray_NBYTES(data) // size
@@ -66,7 +67,7 @@ cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, t
 
 
 cdef inline int set_keys(keys_t *self, keys, tuple seeds) except -1:
-    """As describe_keys, for a `Keys` of _keys.py or a tuple of its fields."""
+    """Describe the keys of a `Keys` of _keys.py, or of a tuple of its fields."""
     data, size, _, rule, unequal = keys[:5]
     return describe_keys(self, data, size, rule, unequal, seeds)
 
@@ -130,7 +131,7 @@ cdef inline bint is_identity(const rule_t *rule) noexcept nogil:
 
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
-    """Write the words of n keys from start on, as key_at. words has room for n: otherwise memory
+    """Write key_at of n keys from start on to words, which has room for n words: otherwise memory
     behind it is overwritten."""
     cdef Py_ssize_t j
     if keys.width == 8 and keys.rule.significant & keys.rule.limit == <uint64_t>-1:
@@ -146,10 +147,10 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
 
 cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_ssize_t n,
                                 uint64_t *words) noexcept nogil:
-    """Load n words, and make them canonical. Few arrays of floats have -0.0 or NaN, so a block of
-    words is first tested, without a branch, and changes only if the test finds one: the bit above
-    the significant bits is set if magnitude - 1 borrows from it in a negative word (-0.0), or
-    magnitude + gap carries into it (NaN)."""
+    """Load n words, and make them canonical. Few arrays of floats have -0.0 or NaN, so all words
+    are first tested, without a branch, and change only if the test finds -0.0 or NaN. The test
+    reads the bit above the significant bits: the bit is set if magnitude - 1 borrows from it in a
+    negative word (-0.0), or magnitude + gap carries into it (NaN)."""
     cdef uint64_t magnitude, gap = rule.significant - rule.limit, beyond = 0
     cdef wide_t[64] copy
     cdef Py_ssize_t start = 0, j, m
@@ -167,8 +168,8 @@ cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_s
 
 
 cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Prefetch n keys from start on: a batch loads its keys at once, too late for the CPU to
-    prefetch them by itself."""
-    cdef Py_ssize_t at
-    for at in range(0, n * keys.width, 64):
-        fs_prefetch(keys.data + start * keys.width + at)
+    """Prefetch n keys from start on. The CPU does not prefetch them by itself: a batch loads all
+    its keys within a short time."""
+    cdef Py_ssize_t offset
+    for offset in range(0, n * keys.width, 64):
+        fs_prefetch(keys.data + start * keys.width + offset)

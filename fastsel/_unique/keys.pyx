@@ -1,5 +1,5 @@
-"""Items and rows -> canonical keys, if they cannot become canonical when they are loaded and are
-not canonical in memory; and items -> ordered keys.
+"""Items and rows -> canonical keys, for keys that are not canonical in memory and cannot become
+canonical when they are loaded; and items -> ordered keys.
 
 A key consists of fields: the halves of a complex number, the items of a row. Each field follows the
 rule of its dtype.
@@ -18,7 +18,7 @@ from fastsel._unique.ordered_keys cimport ordered_key_of
 cnp.import_array()
 
 ctypedef enum field_kind:
-    RAW = 0       # bytes, which stay
+    RAW = 0       # bytes, which are canonical
     WORD = 1      # 1, 2, 4 or 8 bytes, with a rule
     EXTENDED = 2  # x87 extended precision: 64 bit mantissa, 16 bit sign and exponent, padding
     QUAD = 3      # IEEE quad precision: the rule applies to its upper half
@@ -73,10 +73,10 @@ def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not N
     job.units = cnp.PyArray_NBYTES(items) // width
     set_rule(&job.rule, rule)
     job.chunks = chunk_count(job.units, threads, width)
-    job.other = new_u8(job.chunks)
+    job.noncanonical = new_u8(job.chunks)
     job.run(threads)
     for k in range(job.chunks):
-        if job.other[k]:
+        if job.noncanonical[k]:
             return False
     return True
 
@@ -86,29 +86,29 @@ cdef class CheckWords(Job):
     cdef const char *words
     cdef Py_ssize_t width
     cdef rule_t rule
-    cdef uint8_t[::1] other       # of each chunk: is a word not canonical?
+    cdef uint8_t[::1] noncanonical    # by chunk: 1 if a word is not canonical
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), n
         cdef const char *words
-        cdef bint other = False
-        while start < stop and not other:
+        cdef bint noncanonical = False
+        while start < stop and not noncanonical:
             words = self.words + start * self.width
             n = min(stop - start, BATCH)
             if self.width == 8:
-                other = has_other(&self.rule, words, n, <uint64_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint64_t>self.rule.nan)
             elif self.width == 4:
-                other = has_other(&self.rule, words, n, <uint32_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint32_t>self.rule.nan)
             elif self.width == 2:
-                other = has_other(&self.rule, words, n, <uint16_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint16_t>self.rule.nan)
             else:
-                other = has_other(&self.rule, words, n, <uint8_t>self.rule.nan)
+                noncanonical = has_noncanonical(&self.rule, words, n, <uint8_t>self.rule.nan)
             start += n
-        self.other[k] = other
+        self.noncanonical[k] = noncanonical
 
 
-cdef inline bint has_other(const rule_t *rule, const char *words, Py_ssize_t n,
-                           any_t nan) noexcept nogil:
+cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
+                                  any_t nan) noexcept nogil:
     """Is one of n words not canonical, or a nan that equals no item?"""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
@@ -280,7 +280,7 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
 
 
 cdef inline bint write_quad(const rule_t *rule, const char *source, char *out) noexcept nogil:
-    cdef uint64_t[2] half  # the lower, the upper
+    cdef uint64_t[2] half  # the lower half, then the upper half
     memcpy(half, source, 16)
     # For the rule, the lower half counts as one bit.
     cdef uint64_t magnitude = (half[1] | (half[0] != 0)) & rule.significant

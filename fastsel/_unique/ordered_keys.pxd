@@ -1,8 +1,8 @@
 """Words -> ordered keys, unsigned integers in the order of the items, and back.
 
 order_map is (sign, negative, minimum). The bits of sign are flipped; if the sign bit of the word is
-set, the bits of negative are flipped too; then minimum is subtracted. For dates, minimum makes NaT,
-the smallest integer, the largest key.
+set, the bits of negative are flipped too; then minimum is subtracted. For dates and times, minimum
+is 1, so that NaT, the smallest integer, becomes the largest key.
 """
 from libc.stdint cimport uint64_t
 

@@ -1,9 +1,9 @@
 """Strings of StringDType: hashes of their characters, and a check that equal hashes belong to equal
 strings, without an object for each string.
 
-The strings are read in rounds, with the lock of their allocator. Between rounds the lock is
-released, signal handlers run, and other threads may change the array. A string that changes
-meanwhile may get another group, or the check may fail.
+The strings are read in rounds. During a round, the thread holds the lock of their allocator.
+Between rounds the lock is released, signal handlers run, and other threads may change the array. A
+string that changes meanwhile may get another group, or the check may fail.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -35,9 +35,9 @@ cdef enum:
     ROUND = 1 << 14       # strings between two checks for signals
 
 
-def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
-    """A hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a string
-    is missing."""
+def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
+    """The hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a
+    string is missing."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     cdef uint64_t *out = <uint64_t *>cnp.PyArray_DATA(hashes)
@@ -59,8 +59,9 @@ def hashes_of(cnp.ndarray strings not None, tuple seeds not None):
     return None if is_missing else hashes
 
 
-def are_first(cnp.ndarray strings not None, const Py_ssize_t[::1] first_positions not None,
-              const Py_ssize_t[::1] inverse not None):
+def equal_first_strings(cnp.ndarray strings not None,
+                        const Py_ssize_t[::1] first_positions not None,
+                        const Py_ssize_t[::1] inverse not None):
     """Does each string equal the first string of its group?"""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(strings), start = 0, i
     cdef npy_string_allocator *allocator

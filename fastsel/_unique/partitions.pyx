@@ -4,7 +4,7 @@ The keys are scattered by the top bits of their hash (scatter.pyx), so that part
 each other and the table of a part fits the cache. Within a part, keys keep their order. So the
 first key that is added to a group is its first occurrence.
 
-Memory is used again, so that all four outputs take little more memory than the values alone:
+Memory is reused, so that all four outputs take little more memory than the values alone:
 
 - the position of an entry becomes its group id within the part, and then the rank of the group
 - the words of a part become the counts of its groups, and then their ranks
@@ -27,7 +27,8 @@ cnp.import_array()
 
 
 cdef class Partitions:
-    """The state between `find` and `finish`; in between the caller packs the marks to a bitmask."""
+    """The state between `find` and `finish`; between them, the caller packs the marks to a
+    bitmask."""
     cdef ScatterByHash scatter
     cdef Py_ssize_t expected          # an estimate of the groups of a part
     cdef bint counted
@@ -44,8 +45,8 @@ cdef class Partitions:
         around."""
         cdef cnp.npy_intp size = keys.size
         self.marks = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
-        # Without an inverse, nothing leads back from parts to keys: the marks may overwrite the
-        # parts of the keys.
+        # Only the inverse needs the part of each key again. Without an inverse, the marks may
+        # overwrite the part numbers.
         self.scatter = ScatterByHash(
             keys, seeds, None if inverse else self.marks, True, threads)
         self.expected, self.counted, self.threads = part_share(min(expected, size)), counts, threads
@@ -69,8 +70,8 @@ cdef class Partitions:
         return status == 0
 
     def table_threads(self):
-        """The number of threads whose tables fit into 2.5 times the bytes of the keys, or into a
-        byte per key if that is more."""
+        """The number of threads whose tables fit, beside the scattered keys, into 2.5 times the
+        bytes of the keys, or into a byte per key if that is more."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
         cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
@@ -78,10 +79,11 @@ cdef class Partitions:
         return <int>max(1, min(<Py_ssize_t>self.threads, room // nbytes))
 
     def finish(self, const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None):
-        """(inverse, counts), None for an output that is not wanted. The inverse has the ranks of
-        the groups, and counts are in their order.
+        """(inverse, counts), with None for an output that is not wanted. The inverse has the rank
+        of the group of each key, by first occurrence; counts are in the same order.
 
-        bits has the marks as a bitmask; offsets has the set bits before each chunk, then the total.
+        bits has the marks as a bitmask; offsets has the number of set bits before each chunk, then
+        the total.
         """
         cdef cnp.ndarray counts = None
         cdef Py_ssize_t[::1] no_offsets
@@ -101,7 +103,7 @@ cdef class Partitions:
         return self.inverse, counts
 
 
-cdef class OverParts(Job):
+cdef class PartPass(Job):
     """A pass over chunks of the parts."""
     cdef Partitions state
     cdef ScatterByHash scatter
@@ -112,7 +114,7 @@ cdef class OverParts(Job):
         self.state, self.scatter, self.inverse = state, state.scatter, state.inverse
 
 
-cdef class FillTables(OverParts):
+cdef class FillTables(PartPass):
     """Fill the tables of the parts of a chunk, one after the other in the same memory."""
     cdef uint8_t[::1] marks
     cdef Py_ssize_t[::1] status       # of each chunk
@@ -137,9 +139,9 @@ cdef class FillTables(OverParts):
         self.status[k] = status
 
     cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, wide_t *words) noexcept nogil:
-        """Find the groups of one part. Returns 0 or a status. The first words become counts. With
-        an inverse, the positions of entries become group ids, and the inverse gets first positions;
-        without an inverse, positions gets first positions."""
+        """Find the groups of one part. Returns a status. The first words of the part become counts.
+        With an inverse, the positions of entries become group ids, and the inverse gets first
+        positions; without an inverse, `positions` gets first positions."""
         cdef Py_ssize_t start = self.scatter.start_of(part), stop = self.scatter.start_of(part + 1)
         cdef uint32_t[::1] positions = self.scatter.positions
         cdef Py_ssize_t[::1] inverse = self.inverse
@@ -147,11 +149,11 @@ cdef class FillTables(OverParts):
         cdef uint64_t[BATCH] batch
         cdef Py_ssize_t[BATCH] batch_positions
         cdef uint32_t[BATCH] ids_plus_1
-        cdef Py_ssize_t at = start, n, j, group, length = 0, status
-        while at < stop:
-            n = min(stop - at, BATCH)
+        cdef Py_ssize_t entry = start, n, j, group, length = 0, status
+        while entry < stop:
+            n = min(stop - entry, BATCH)
             for j in range(n):
-                batch[j], batch_positions[j] = words[at + j], positions[at + j]
+                batch[j], batch_positions[j] = words[entry + j], positions[entry + j]
             status = add_keys(table, &self.scatter.keys, batch, n, batch_positions,
                               ids_plus_1 if self.state.with_ids else NULL)
             if status:
@@ -164,8 +166,8 @@ cdef class FillTables(OverParts):
                     table.counts[ids_plus_1[j] - 1] += 1
             if inverse is not None:
                 for j in range(n):
-                    positions[at + j] = ids_plus_1[j] - 1
-            at += n
+                    positions[entry + j] = ids_plus_1[j] - 1
+            entry += n
         self.state.groups[part] = length
         if not self.state.counted and inverse is None:
             return 0
@@ -179,7 +181,7 @@ cdef class FillTables(OverParts):
 
 
 cdef class RankBlocks(Job):
-    """Count the set bits before each block; offsets has the set bits before each chunk."""
+    """Count the set bits before each block; offsets has the number before each chunk."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets
     cdef Py_ssize_t[::1] before           # set bits before each block
@@ -200,7 +202,7 @@ cdef class RankBlocks(Job):
         return self.before[i >> 6] + fs_popcount(self.bits[i >> 6] & below)
 
 
-cdef class RankGroups(OverParts):
+cdef class RankGroups(PartPass):
     """Write the counts of each group by its rank, and replace the group ids of entries by ranks."""
     cdef RankBlocks ranks
     cdef Py_ssize_t[::1] counts       # or None

@@ -1,11 +1,11 @@
 """The sort of one part. In the cache, its keys are counted and scattered once more, by their
 leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
 
-Entries move along with the keys. To sort a piece with entries, each key becomes one word with its
-position within the piece; of the key, the word has only the bits below the bits that chose the
-piece. NumPy sorts these words, so equal keys keep their order. A piece that does not fit these
-words is sorted like a part of its own, by its own minimum and maximum. So is a long piece, which
-has many keys that are close to each other.
+Entries move along with the keys. To sort a piece with entries, each key is packed into one word
+with its position within the piece; the word has only the bits of the key below the bits that chose
+the piece. NumPy sorts these words, so equal keys keep their order. If the words of a piece would
+have more than 64 bits, the piece is sorted like a part, by its own minimum and maximum. A long
+piece, which has many keys that are close to each other, is also sorted like a part.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
@@ -28,10 +28,10 @@ ctypedef fused packed_t:
 
 cdef enum:
     PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
-    LONG_PIECE = 1024       # a longer piece gets a scatter of its own
+    LONG_PIECE = 1024       # a longer piece is sorted like a part
     MIN_PIECE_BITS = 5
     MAX_PIECE_BITS = 12     # log2 of the maximum number of pieces of one scatter
-    MAX_DEPTH = 16          # of nested scatters: each uses at least MIN_PIECE_BITS of the key
+    MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
 
 cdef cnp.npy_intp no_length = 0
 cdef cnp.ndarray view_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
@@ -85,9 +85,9 @@ cdef void sorter_free(sorter_t *sorter) noexcept nogil:
 
 
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
-    """Sort n > 0 keys, stably: sorter.keys gets them in ascending order. If the sorter has entries,
-    `entries` are sorted along with the keys, in place. `keys` are undefined afterwards. n is at
-    most the sorter's room: otherwise memory behind its buffers is overwritten."""
+    """Sort n > 0 keys, stably, and write them to sorter.keys. If the sorter has entries, `entries`
+    are sorted along with the keys, in place. `keys` are undefined afterwards. n is at most the
+    sorter's room: otherwise memory behind its buffers is overwritten."""
     sort_range(sorter, keys, entries, 0, n, sorter.starts, False)
 
 
@@ -105,7 +105,7 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
-    cdef Py_ssize_t pieces, i, piece, at, end
+    cdef Py_ssize_t pieces, i, piece, position, end
     cdef uint32_t count
     cdef int range_bits, shift
     for i in range(start + 1, stop):
@@ -125,27 +125,27 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
     memset(starts, 0, pieces * sizeof(uint32_t))
     for i in range(start, stop):
         starts[(keys[i] - low) >> shift] += 1
-    at = start
+    position = start
     for piece in range(pieces):
         count = starts[piece]
-        starts[piece] = <uint32_t>at
-        at += count
+        starts[piece] = <uint32_t>position
+        position += count
     for i in range(start, stop):
         piece = <Py_ssize_t>((keys[i] - low) >> shift)
-        at = starts[piece]
-        starts[piece] = <uint32_t>(at + 1)
-        out[at] = keys[i]
+        position = starts[piece]
+        starts[piece] = <uint32_t>(position + 1)
+        out[position] = keys[i]
         if entries != NULL:
-            out_entries[at] = entries[i]
-    at = start                              # starts now has the ends of the pieces
+            out_entries[position] = entries[i]
+    position = start                              # starts now has the ends of the pieces
     for piece in range(pieces):
         end = starts[piece]
-        if end - at > 1 and shift:
-            sort_piece(sorter, keys, entries, at, end, <wide_t>(low + (<wide_t>piece << shift)),
-                       shift, starts + pieces, is_piece)
+        if end - position > 1 and shift:
+            sort_piece(sorter, keys, entries, position, end,
+                       <wide_t>(low + (<wide_t>piece << shift)), shift, starts + pieces, is_piece)
         elif entries != NULL:
-            memcpy(entries + at, out_entries + at, (end - at) * sizeof(uint32_t))
-        at = end
+            memcpy(entries + position, out_entries + position, (end - position) * sizeof(uint32_t))
+        position = end
 
 
 cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
@@ -173,8 +173,8 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
 
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
                              wide_t low, int position_bits, packed_t *packed) noexcept nogil:
-    """Sort n keys in place, and write their entries to out. A packed word is the key minus low, and
-    the position. packed has room for n words: otherwise memory behind it is overwritten."""
+    """Sort n keys in place, and write their entries to out. A packed word has the key minus low,
+    then the position. packed has room for n words: otherwise memory behind it is overwritten."""
     cdef packed_t mask = (<packed_t>1 << position_bits) - 1
     cdef Py_ssize_t i
     for i in range(n):
@@ -211,8 +211,8 @@ cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint n
 
 
 cdef inline uint64_t changes_in(const wide_t *keys, wide_t last) noexcept nogil:
-    """The bits of the keys, of 64, that differ from the key before them; last precedes the
-    first."""
+    """A word with a bit for each of 64 keys: 1 if the key differs from the key before it. `last` is
+    the key before the first key."""
     cdef wide_t[64] changes
     cdef uint64_t bits
     cdef Py_ssize_t j

@@ -10,7 +10,7 @@ ctypedef struct range_t:
     uint64_t[3] order_map       # sign, negative, minimum: makes ordered keys
     uint64_t base               # the ordered key of entry 0
     uint64_t base_word          # the word of base
-    uint64_t mask               # number of entries minus 1; the number is a power of two
+    uint64_t mask               # number of entries, a power of two, minus 1
     Py_ssize_t blocks           # blocks of 64 entries, at least one
     bint is_integer             # every word is canonical, and words are in integer order
 
@@ -42,14 +42,14 @@ cdef class Presence(Job):
 cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads)
 
 
-cdef class OverEntries(Job):
+cdef class EntryPass(Job):
     cdef Presence presence
     cdef uint32_t[::1] group_ids  # by entry: the group of its word
     cdef Py_ssize_t[::1] out
 
 
 cdef inline bint find_entries(const range_t *value_range, const rule_t *rule, const any_t *items,
-                              Py_ssize_t n, uint32_t *at) noexcept nogil:
+                              Py_ssize_t n, uint32_t *key_entries) noexcept nogil:
     """Write the entries of n <= 64 keys, which are loaded once. Returns False if a key has no
     entry."""
     cdef any_t[64] words
@@ -58,10 +58,10 @@ cdef inline bint find_entries(const range_t *value_range, const rule_t *rule, co
     fs_load(words, items, n * sizeof(any_t))
     if not value_range.is_integer:      # words of 1 or 2 bytes: each word has an entry
         for j in range(n):
-            at[j] = <any_t>ordered_key_of(value_range.order_map, canonical(rule, words[j]))
+            key_entries[j] = <any_t>ordered_key_of(value_range.order_map, canonical(rule, words[j]))
         return True
     for j in range(n):
         entry = words[j] - <any_t>value_range.base_word
         beyond |= entry
-        at[j] = <uint32_t>entry
+        key_entries[j] = <uint32_t>entry
     return (<uint64_t>beyond & ~value_range.mask) == 0

@@ -1,8 +1,8 @@
 """Which words of a narrow range occur, by direct addressing: each word has an entry in a table.
 
-Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise it is a
-byte, and a bitmask gets a bit for each key that is the first of its group in its chunk. At the end
-the tables are merged. The entries, and so the distinct values, are in ascending order.
+Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise an entry
+is a byte, and a bitmask gets a bit for each key that is the first key of its group in its chunk. At
+the end the tables are merged. The entries, and so the distinct values, are in ascending order.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -24,8 +24,8 @@ cdef class Presence(Job):
     def __init__(self, keys not None, tuple value_range not None, bint with_first_positions,
                  bint counted, int threads):
         """keys is a Keys of at least one key; the keys are words. value_range is (base, bits): each
-        of the 2^bits ordered keys from base on has an entry. with_first_positions: find first
-        occurrences, too."""
+        of the 2^bits ordered keys from base on has an entry. With with_first_positions, first
+        occurrences are found, too."""
         cdef range_t *r = &self.value_range
         cdef Py_ssize_t size
         set_keys(&self.keys, keys, (0, 1))
@@ -39,7 +39,8 @@ cdef class Presence(Job):
         r.is_integer = is_identity(&self.keys.rule) and r.order_map[1] == 0
         self.key_blocks, self.entries = blocks_of(size), r.blocks * 64
         self.chunks = max(1, min(self.key_blocks, threads))
-        if not with_first_positions:  # a table of bits pays if its chunk has half its bytes
+        # A table of bits pays if the keys of its chunk have at least half of the table's bytes.
+        if not with_first_positions:
             self.chunks = max(1, min(self.chunks, 16 * size * self.keys.width // self.entries))
         self.rounds = chunk_count(self.key_blocks // self.chunks, 1, 64 * self.keys.width)
         self.key_chunks = chunk_count(
@@ -119,7 +120,7 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
     cdef Py_ssize_t table = chunk * self.entries, whole = min(stop, self.keys.size >> 6), j, n
     cdef bint counted = self.counts is not None
     cdef uint8_t[256] bytes_seen
-    cdef uint32_t[64] at
+    cdef uint32_t[64] key_entries
     cdef uint8_t[64] is_new
     cdef uint8_t all_seen
     if any_t is uint8_t:
@@ -135,38 +136,39 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
                 if block >= stop:
                     break
         n = min(64, self.keys.size - block * 64)
-        if not find_entries(&self.value_range, &self.keys.rule, items + block * 64, n, at):
+        if not find_entries(&self.value_range, &self.keys.rule, items + block * 64, n, key_entries):
             return False
         all_seen = 1
         for j in range(n):
             if with_first_positions:
-                all_seen &= present[table + at[j]]
+                all_seen &= present[table + key_entries[j]]
             else:
-                all_seen &= <uint8_t>(bits[(table + at[j]) >> 6] >> (at[j] & 63))
+                all_seen &= <uint8_t>(bits[(table + key_entries[j]) >> 6] >> (key_entries[j] & 63))
         if with_first_positions and all_seen:
             first_bits[block] = 0
         elif with_first_positions:
             memset(is_new, 0, sizeof(is_new))
             for j in range(n):
-                is_new[j] = present[table + at[j]] ^ 1
-                present[table + at[j]] = 1
+                is_new[j] = present[table + key_entries[j]] ^ 1
+                present[table + key_entries[j]] = 1
             level.pack[0](<const char *>is_new, 0xff, &first_bits[block], 1)
         elif not all_seen:
             for j in range(n):
-                bits[(table + at[j]) >> 6] |= <uint64_t>1 << (at[j] & 63)
+                bits[(table + key_entries[j]) >> 6] |= <uint64_t>1 << (key_entries[j] & 63)
         if any_t is uint8_t:
             if not all_seen:
                 see_bytes(self, table, bytes_seen, with_first_positions)
         if counted:
             for j in range(n):
-                counts[table + at[j]] += 1
+                counts[table + key_entries[j]] += 1
         block += 1
     return True
 
 
 cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
                            bint with_first_positions) noexcept nogil:
-    """Note for each byte, before it becomes canonical, if the table has its word."""
+    """Write to `seen`, for each value of a byte that is not canonical yet, whether the table has
+    its word."""
     cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
@@ -178,7 +180,7 @@ cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
             seen[byte] = <uint8_t>(self.bits[entry >> 6] >> (entry & 63)) & 1
 
 
-cdef class OverEntries(Job):
+cdef class EntryPass(Job):
     """A pass over chunks of the entries; chunks are whole blocks."""
     def __cinit__(self, Presence presence, uint32_t[::1] group_ids=None,
                   Py_ssize_t[::1] out=None):
@@ -186,28 +188,28 @@ cdef class OverEntries(Job):
         self.units, self.chunks = presence.value_range.blocks, presence.entry_chunks
 
 
-cdef class MergeTables(OverEntries):
+cdef class MergeTables(EntryPass):
     """Merge the tables to the bits of the first table, and count the words. With first occurrences,
     the table of each chunk also gets the words of the chunks before it."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] bits = self.presence.bits
         cdef uint8_t[::1] present = self.presence.present
         cdef Py_ssize_t start = self.begin(k), blocks = self.begin(k + 1) - start
-        cdef Py_ssize_t entries = self.presence.entries, chunk, at
+        cdef Py_ssize_t entries = self.presence.entries, chunk, block, entry
         for chunk in range(1, self.presence.chunks):
             if present is None:
-                for at in range(start, start + blocks):
-                    bits[at] |= bits[chunk * (entries >> 6) + at]
+                for block in range(start, start + blocks):
+                    bits[block] |= bits[chunk * (entries >> 6) + block]
             else:
-                for at in range(start * 64, (start + blocks) * 64):
-                    present[chunk * entries + at] |= present[(chunk - 1) * entries + at]
+                for entry in range(start * 64, (start + blocks) * 64):
+                    present[chunk * entries + entry] |= present[(chunk - 1) * entries + entry]
         if present is not None:
             level.pack[0](<const char *>&present[(self.presence.chunks - 1) * entries + start * 64],
                           0xff, &bits[start], blocks)
         self.presence.offsets[k] = level.count(&bits[start], blocks)
 
 
-# ---- ascending values alone -------------------------------------------------------------
+# ---- only the ascending values ----------------------------------------------------------
 
 
 cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads):
@@ -223,7 +225,7 @@ cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads):
     return write.values
 
 
-cdef class WriteValues(OverEntries):
+cdef class WriteValues(EntryPass):
     """Write the words whose bits are set."""
     cdef cnp.ndarray values
 
@@ -242,15 +244,16 @@ cdef class WriteValues(OverEntries):
     cdef void write(self, Py_ssize_t k, any_t *values) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), block
-        cdef Py_ssize_t at = self.presence.offsets[k], found = self.presence.offsets[k + 1] - at
+        cdef Py_ssize_t position = self.presence.offsets[k]
+        cdef Py_ssize_t count = self.presence.offsets[k + 1] - position
         cdef uint64_t base = self.presence.value_range.base_word, word
         if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is a position plus base
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
-                        is_sparse(found, stop - start), <intptr_t *>values + at, found)
+                        is_sparse(count, stop - start), <intptr_t *>values + position, count)
             return
         for block in range(start, stop):
             word = bits[block]
             while word:
-                values[at] = <any_t>(base + block * 64 + fs_ctz(word))
-                at += 1
+                values[position] = <any_t>(base + block * 64 + fs_ctz(word))
+                position += 1
                 word &= word - 1

@@ -1,2 +1,2 @@
-"""The function of presorted.pyx for small_unique.pyx."""
+"""A function that small_unique.pyx calls; see presorted.pyx."""
 cpdef tuple presorted(keys, int threads)

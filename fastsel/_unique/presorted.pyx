@@ -1,4 +1,4 @@
-"""First occurrences in keys that ascend or descend already: equal keys lie side by side, and no key
+"""First occurrences in keys that ascend or descend already. Equal keys lie side by side, so no key
 has to be looked up."""
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -15,14 +15,16 @@ from fastsel._unique.ordered_keys cimport ordered_key_of
 cnp.import_array()
 
 cdef enum:
-    RISES = 1               # bits of `seen`: a key was greater than the key before it, or less
-    FALLS = 2
+    # The bits of `seen`.
+    RISES = 1               # a key was greater than the key before it
+    FALLS = 2               # a key was less than the key before it
 
 cpdef tuple presorted(keys, int threads):
-    """(bits, direction): the bitmask of the first occurrences of at least one key; None if the keys
-    are not in order. direction is 1 if they ascend, -1 if they descend and the reverse ascends, 0
-    if they descend with several NaN, which the reverse would put in the wrong order. keys is a
-    Keys: numbers of 4 or 8 bytes with an order_map, or strings without one."""
+    """(bits, direction), or None if the keys neither ascend nor descend. bits is the bitmask of the
+    first occurrences of at least one key. direction is 1 if the keys ascend; -1 if they descend; 0
+    if they descend and each NaN is a group, because the reverse of several NaN would be in the
+    wrong order. keys is a Keys: numbers of 4 or 8 bytes with an order_map, or strings without one.
+    """
     cdef MarkRuns job = MarkRuns()
     cdef cnp.npy_intp blocks
     cdef uint8_t seen = 0
@@ -43,13 +45,13 @@ cpdef tuple presorted(keys, int threads):
         seen |= job.seen[k]
     if seen == RISES | FALLS:
         return None
-    if seen == FALLS:       # the reverse of several NaN would be in the wrong order
+    if seen == FALLS:
         return bits, 0 if job.keys.rule.nan_unequal else -1
     return bits, 1
 
 
 cdef class MarkRuns(Job):
-    """Mark keys that differ from the key before them, while all keys rise, or all fall."""
+    """Mark keys that differ from the key before them, while all keys ascend, or all descend."""
     cdef keys_t keys
     cdef uint64_t[3] order_map    # sign, negative, minimum: makes ordered keys
     cdef int character_width      # bytes of a character; 0 if keys are numbers
@@ -79,7 +81,7 @@ cdef class MarkRuns(Job):
                     self.keys.data + block * 64 * width, min(whole - block, BLOCKS),
                     self.keys.rule.significant, self.keys.rule.limit, self.order_map, &last,
                     &self.bits[block], &seen)
-            if done == 0:       # the last block, or a block with words that are not canonical
+            if done == 0:       # a partial block, or a block with words that are not canonical
                 self.mark_block(block, &last, &seen)
                 done = 1
             block += done
@@ -88,8 +90,8 @@ cdef class MarkRuns(Job):
         return <uint8_t>seen
 
     cdef void mark_block(self, Py_ssize_t block, uint64_t *last, int *seen) noexcept nogil:
-        """As mark_numbers, for one block: its words become canonical, and a short block is filled
-        up with its last key."""
+        """mark_numbers for one block: its words become canonical, and a partial block is filled up
+        with its last key."""
         cdef uint64_t[64] words
         cdef uint32_t[64] narrow
         cdef uint64_t all_bits = <uint64_t>-1
@@ -126,14 +128,14 @@ cdef class MarkRuns(Job):
 
 cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
                         int character_width) noexcept nogil:
-    """Less than 0, 0 or greater than 0 if `one` is less than, equal to or greater than `other`."""
+    """Compare two strings, as memcmp does."""
     cdef uint32_t a, b
-    cdef Py_ssize_t at
+    cdef Py_ssize_t offset
     if character_width == 1:
         return memcmp(one, other, width)
-    for at in range(0, width, 4):
-        memcpy(&a, one + at, 4)
-        memcpy(&b, other + at, 4)
+    for offset in range(0, width, 4):
+        memcpy(&a, one + offset, 4)
+        memcpy(&b, other + offset, 4)
         if a != b:
             return -1 if a < b else 1
     return 0
@@ -144,8 +146,9 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
 
 def group_runs(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
                Py_ssize_t size, const Py_ssize_t[::1] ranks, int threads):
-    """The inverse of keys in runs; bits mark the first key of each run. A key gets the index of its
-    run, or the rank of this index. offsets has the set bits before each chunk."""
+    """The inverse of keys in runs; bits mark the first key of each run. The group id of a key is
+    the index of its run or, with ranks, the rank of this index. offsets has the number of set bits
+    before each chunk."""
     cdef GroupRuns job = GroupRuns()
     job.bits, job.offsets, job.ranks = bits, offsets, ranks
     job.units, job.chunks = bits.shape[0], offsets.shape[0] - 1

@@ -1,12 +1,12 @@
 """Quantiles of a sample divide the keys into parts of about equal size, for any distribution.
 
 The quantiles are the limits between parts. A table gives the part of a key without a search: the
-distance of the key from the smallest limit, shifted, is the cell of the table, and the cell has the
-part. If a cell has one limit, the limit moves to the start of the cell. If a cell has several
-limits, it has a table of its own, a node, and so on.
+distance of the key from the smallest limit, shifted, is the index of a cell of the table, and the
+cell has the part. If a cell contains one limit, the limit moves to the start of the cell. If a cell
+contains several limits, it has a table of its own, and so on. Each table is a node.
 
 The table leaves out the widest gap between two limits. Floats of both signs have a wide gap around
-zero, with most of the exponents but few keys; integers with a far outlier have one, too.
+zero, with most of the exponents but few keys; integers with an outlier have a wide gap, too.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -35,7 +35,7 @@ cdef class Quantiles:
         self.limits = new_u64(n)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
-        # A key that is several quantiles gets a part of its own.
+        # If several quantiles are the same key, this key gets a part of its own.
         for k in range(n - 1, 0, -1):
             if self.limits[k] == self.limits[k - 1] and self.limits[k] != <uint64_t>-1:
                 self.limits[k] += 1
@@ -46,7 +46,7 @@ cdef class Quantiles:
         self.build(0, n, cells)
 
     cdef int close_gap(self, fs_cells_t *cells) except -1:
-        """Make the widest gap as wide as the average of the others, and note it in cells."""
+        """Make the widest gap as wide as the average of the other gaps, and write it to cells."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
@@ -66,7 +66,8 @@ cdef class Quantiles:
         return 0
 
     cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1:
-        """Build the node of the limits first to stop - 1; cells has the gap. Returns its index."""
+        """Build the node of the limits first to stop - 1; cells has the gap. Returns the index of
+        the node."""
         cdef Py_ssize_t node = self.n_nodes, start = self.n_cells, k = first, m, cell
         cdef uint64_t value_range = self.limits[stop - 1] - self.limits[first], low
         cells.low = self.limits[first]
@@ -89,11 +90,11 @@ cdef class Quantiles:
         return node
 
     cdef void choose_parts(self, const uint64_t *keys, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        """Write the parts of n <= BATCH keys: about the number of limits that are at most the key.
-        A greater key never has a lower part."""
+        """Write the parts of n <= BATCH keys. The part of a key is about the number of limits that
+        are at most the key. A greater key never has a lower part."""
         cdef const uint16_t[::1] part_of = self.part_of
         cdef uint32_t[BATCH] cells
-        cdef uint16_t found, found_bits = 0
+        cdef uint16_t part_or_node, all_bits = 0
         cdef const fs_cells_t *root
         cdef uint64_t key
         cdef Py_ssize_t j
@@ -103,21 +104,21 @@ cdef class Quantiles:
         root = &self.nodes[0].cells
         level.cells_of(keys, n, root, cells)
         for j in range(n):
-            found = part_of[cells[j]]
-            parts[j] = <uint8_t>found
-            found_bits |= found
-        if found_bits < MAX_PARTS:
+            part_or_node = part_of[cells[j]]
+            parts[j] = <uint8_t>part_or_node
+            all_bits |= part_or_node
+        if all_bits < MAX_PARTS:
             return
         for j in range(n):
-            found = part_of[cells[j]]
-            if found >= MAX_PARTS:
+            part_or_node = part_of[cells[j]]
+            if part_or_node >= MAX_PARTS:
                 key = keys[j] - root.gap if keys[j] >= root.gap_high else min(keys[j], root.gap_low)
-                while found >= MAX_PARTS:
-                    found = part_of[cell_in(&self.nodes[found - MAX_PARTS], key)]
-                parts[j] = <uint8_t>found
+                while part_or_node >= MAX_PARTS:
+                    part_or_node = part_of[cell_in(&self.nodes[part_or_node - MAX_PARTS], key)]
+                parts[j] = <uint8_t>part_or_node
 
 
 cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
-    """The index in part_of of the cell of a key, which is given with the gap closed."""
+    """The index in part_of of the cell of a key. The caller has closed the gap for the key."""
     cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
     return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)

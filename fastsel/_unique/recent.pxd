@@ -1,6 +1,6 @@
-"""A filter of recent keys, for first occurrences of few groups. Each key, before it becomes
-canonical, is compared with the recent key in its slot; if they are equal, the key needs no lookup.
-The comparison takes a quarter of the time of a lookup."""
+"""A filter of recent keys, for first occurrences of few groups. Before it becomes canonical, each
+key is compared with the recent key in its slot; if the two are equal, the key needs no lookup. The
+comparison takes a quarter of the time of a lookup."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -35,14 +35,14 @@ cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
     """An empty filter, or NULL if there is no memory. The caller frees it."""
     cdef void *recent = alloc_zeros(keys.width << FS_RECENT_BITS)
     if recent != NULL:
-        # Slot 0 must not have 0, its own key. 1 belongs to another slot.
+        # An empty slot has 0, which is a key of slot 0. So slot 0 gets 1, a key of another slot.
         set_slot(recent, keys.width, 0, 1)
     return recent
 
 
 cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i,
                              uint64_t word) noexcept nogil:
-    """Put key i into its slot, unless another thread has changed it: `word` has been added."""
+    """Put key i into its slot, unless another thread has changed it since `word` was added."""
     cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
     if canonical(&keys.rule, item) == word:
         set_slot(recent, keys.width, fs_recent_slot(item, factor_of(keys)), item)

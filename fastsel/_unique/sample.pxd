@@ -12,7 +12,7 @@ ctypedef struct sampled_range_t:
     uint64_t base
     int bits
     bint is_addressable    # each ordered key of the range may have its own entry in a table
-    bint in_order           # the sample ascends or descends
+    bint is_presorted           # the sample ascends or descends
 
 
 cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
@@ -34,7 +34,7 @@ cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
         low, high = min(low, keys_seen[i]), max(high, keys_seen[i])
         rises |= keys_seen[i] > keys_seen[i - 1]
         falls |= keys_seen[i] < keys_seen[i - 1]
-    sampled.in_order = not (rises and falls)
+    sampled.is_presorted = not (rises and falls)
     if keys.width <= 2:
         sampled.base, sampled.bits = 0, 8 * keys.width
         sampled.is_addressable = not keys.rule.nan_unequal
@@ -52,20 +52,20 @@ cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
 cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
                             Py_ssize_t first, char *out) noexcept nogil:
     """Copy `drawn` of `size` > 0 keys to out. Their positions are multiples of the golden ratio,
-    from multiple `first` on, so that no period in the keys goes unnoticed. Returns how many of
-    these keys differ from the next key."""
-    cdef Py_ssize_t changes = 0, at, j
+    modulo the size, from multiple `first` on, so that the sample is fair even if keys are periodic.
+    Returns how many of these keys differ from the next key."""
+    cdef Py_ssize_t changes = 0, position, j
     cdef const char *key
     for j in range(drawn):
         fs_prefetch(keys + position_of(first + j + AHEAD, size) * width)
-        at = position_of(first + j, size)
-        key = keys + at * width
+        position = position_of(first + j, size)
+        key = keys + position * width
         if width == 8:
             memcpy(out + j * 8, key, 8)
-            changes += at == size - 1 or load_word(key, 8) != load_word(key + 8, 8)
+            changes += position == size - 1 or load_word(key, 8) != load_word(key + 8, 8)
         else:
             memcpy(out + j * width, key, width)
-            changes += at == size - 1 or memcmp(key, key + width, width) != 0
+            changes += position == size - 1 or memcmp(key, key + width, width) != 0
     return changes
 
 

@@ -1,14 +1,13 @@
 """The scatter: keys are written to parts, stably, in two passes over chunks of the keys.
 
 Pass 1 counts the keys of each part in each chunk. An exclusive scan of the counts says where each
-chunk writes to each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
-Scatter chooses the part of a key: by its hash, or by quantiles of a sample
-(sorting.pyx).
+chunk writes to in each part, and pass 2 writes. Within a part, keys keep their order. A subclass of
+Scatter chooses the part of a key: by its hash, or by quantiles of a sample (sorting.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
 if another thread writes to the keys meanwhile. The bytes also lead back from the entries of the
-parts to the keys: in the order of the keys, each key takes the next entry of its part. So results
-are read as one stream per part, and written as one stream (`read_back`).
+parts to the keys: in the order of the keys, the entry of each key is the next entry of its part. So
+results are read as one stream per part, and written as one stream (`read_back`).
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -54,8 +53,8 @@ cdef class Scatter:
 
 
 cdef class ScatterByHash(Scatter):
-    """A part has the words of a range of hashes. Keys that equal no other may all have the same
-    hash, so they go to all parts in turn."""
+    """A part has the words of a range of hashes. Keys that equal no other key may all have the same
+    hash, so they are distributed evenly over all parts."""
     def __init__(self, keys not None, tuple seeds not None, uint8_t[::1] part_of, bint positions,
                  int threads):
         set_keys(&self.keys, keys, seeds)
@@ -66,13 +65,13 @@ cdef class ScatterByHash(Scatter):
         load_words(&self.keys, start, n, words)
 
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        cdef uint64_t[BATCH] words, found
+        cdef uint64_t[BATCH] words, parts_u64
         cdef Py_ssize_t j
         self.load(start, n, words)
         level.hash_to_slots(
-            words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, found)
+            words, n, self.keys.seed, self.keys.factor, 0, 64 - MAX_PART_BITS, parts_u64)
         for j in range(n):
-            parts[j] = <uint8_t>found[j]
+            parts[j] = <uint8_t>parts_u64[j]
         if self.keys.rule.nan_unequal or self.keys.unequal != NULL:
             for j in range(n):
                 if is_unequal(&self.keys, start + j, words[j]):
@@ -89,7 +88,7 @@ cdef int scatter_keys(Scatter scatter, int threads) except -1:
     return 0
 
 
-cdef class OverKeys(Job):
+cdef class ScatterKeyPass(Job):
     """A pass over chunks of the keys; chunks are whole blocks."""
     cdef Scatter scatter
 
@@ -102,7 +101,7 @@ cdef class OverKeys(Job):
         return min(block * 64, self.scatter.keys.size)
 
 
-cdef class CountParts(OverKeys):
+cdef class CountParts(ScatterKeyPass):
     """Pass 1: note the part of each key, and count the keys of each part."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.first_key(k), stop = self.first_key(k + 1)
@@ -121,7 +120,7 @@ cdef class CountParts(OverKeys):
             starts[p * self.chunks + k] = counts[p]
 
 
-cdef class WriteParts(OverKeys):
+cdef class WriteParts(ScatterKeyPass):
     """Pass 2: write the words of a chunk's keys, and their positions if wanted."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         if self.scatter.four_bytes:
@@ -136,7 +135,7 @@ cdef class WriteParts(OverKeys):
         cdef bint with_positions = self.scatter.positions is not None
         cdef uint64_t[BATCH] words
         cdef Py_ssize_t[MAX_PARTS] next_entry
-        cdef Py_ssize_t n, j, p, at
+        cdef Py_ssize_t n, j, p, entry
         next_entries(self.scatter, k, next_entry)
         while start < stop:
             n = min(stop - start, BATCH)
@@ -144,10 +143,10 @@ cdef class WriteParts(OverKeys):
             if with_positions:
                 for j in range(n):
                     p = part_of[start + j]
-                    at = next_entry[p]
-                    next_entry[p] = at + 1
-                    out[at] = <wide_t>words[j]
-                    positions[at] = <uint32_t>(start + j)
+                    entry = next_entry[p]
+                    next_entry[p] = entry + 1
+                    out[entry] = <wide_t>words[j]
+                    positions[entry] = <uint32_t>(start + j)
             else:
                 for j in range(n):
                     p = part_of[start + j]
@@ -167,7 +166,7 @@ cdef inline void next_entries(Scatter scatter, Py_ssize_t k, Py_ssize_t *next_en
 # ---- from parts back to keys ------------------------------------------------------------
 
 
-cdef class ReadGroups(OverKeys):
+cdef class ReadGroups(ScatterKeyPass):
     """Write the group id of each key: the id of its entry plus the offset of its part."""
     cdef const uint32_t[::1] group_ids
     cdef const Py_ssize_t[::1] offsets
@@ -188,7 +187,7 @@ cdef class ReadGroups(OverKeys):
             next_entry[p] += 1
 
 
-cdef class ReadFlags(OverKeys):
+cdef class ReadFlags(ScatterKeyPass):
     """Write the flag of each key."""
     cdef const uint8_t[::1] flags
     cdef uint8_t[::1] out

@@ -1,9 +1,9 @@
 """unique of small arrays: all outputs from one call on one thread, with the GIL.
 
-Keys that are in order, and keys of a narrow range, go to their kernels (presorted, dense). For
-ascending values, other keys are sorted beside their positions, by the sort of one part
-(pieces.pyx), if they are few or nearly all distinct. All remaining keys go to a hash table, and for
-ascending values its groups are sorted.
+Presorted keys, and keys of a narrow range, have kernels (presorted.pyx, dense.pyx). For ascending
+values, other keys are sorted beside their positions, by the sort of one part (pieces.pyx), if they
+are few or if many of them are distinct. All remaining keys are added to a hash table; for ascending
+values, its groups are sorted.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -38,14 +38,14 @@ ctypedef struct small_t:
 def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, tuple seeds not None,
                  bint index, bint inverse, bint counts, bint ascending, Py_ssize_t entries,
                  Py_ssize_t share):
-    """(values, index, inverse, counts) of a small array, None for an output that is not wanted.
-    With `ascending` and an order_map, values ascend; otherwise they are in order of first
-    occurrence. None instead of all if the hash table gives up.
+    """(values, index, inverse, counts) of a small array, with None for an output that is not
+    wanted; None if the hash table gives up. With `ascending` and an order_map, values ascend;
+    otherwise they are in order of first occurrence.
 
-    rule belongs to the items of a, which are words or longer than 8 bytes; order_map to their
-    words, if they are numbers. `entries` is the limit for a direct-address table; 0 for arrays that
-    are too small for a sample. For ascending values, all keys are sorted if more than 1 in `share`
-    is distinct.
+    rule is the rule of the items of a, which are words or longer than 8 bytes; order_map is their
+    order_map if they are numbers, otherwise None. `entries` is the maximum number of entries of a
+    direct-address table; 0 for arrays that are too small for a sample. For ascending values, all
+    keys are sorted if more than 1 in `share` is distinct.
     """
     cdef small_t task
     cdef Scratch scratch = Scratch()
@@ -59,9 +59,9 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
     if order_map is not None:
         task.order_map = order_map
         if entries:
-            found = by_sample(&task, a, rule, order_map, entries)
-            if found is not None:
-                return found
+            outputs = by_sample(&task, a, rule, order_map, entries)
+            if outputs is not None:
+                return outputs
         elif ascending:
             return by_sorting(&task, a, scratch)
     return by_table(&task, a, scratch, share if entries else 0)
@@ -69,16 +69,16 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
 
 cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
                      Py_ssize_t entries):
-    """The outputs for keys that are in order or of a narrow range, according to a sample; otherwise
-    None."""
+    """The outputs for keys that are presorted or of a narrow range according to a sample; None for
+    other keys."""
     cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
     cdef tuple keys = (a, task.keys.size, task.keys.width, rule, None, order_map, 0)
-    if sampled.in_order and task.keys.width >= 4:
-        found = presorted(keys, 1)
-        if found is not None and (found[1] > 0 or not task.ascending):
-            return by_runs(task, a, found[0])
+    if sampled.is_presorted and task.keys.width >= 4:
+        runs = presorted(keys, 1)
+        if runs is not None and (runs[1] > 0 or not task.ascending):
+            return by_runs(task, a, runs[0])
     if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > entries:
         return None
     value_range = sampled.base, sampled.bits
@@ -86,10 +86,10 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
             and is_identity(&task.keys.rule)):
         values = ascending_values(keys, value_range, 1)
         return None if values is None else (values.view(a.dtype), None, None, None)
-    found = dense(keys, value_range, task.ascending, task.inverse, task.counts, 1)
-    if found is None:
+    outputs = dense(keys, value_range, task.ascending, task.inverse, task.counts, 1)
+    if outputs is None:
         return None
-    first_positions, inverse_out, counts_out = found
+    first_positions, inverse_out, counts_out = outputs
     if not task.ascending:
         index_out = bit_positions(task, first_positions) if task.index else None
         return compress_items(task, a, first_positions), index_out, inverse_out, counts_out
@@ -291,9 +291,10 @@ cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t grou
 
 
 cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssize_t share):
-    """The outputs by a hash table; None if the table gives up. Repeated keys among the first BATCH
-    keys give an estimate of the number of groups (the birthday problem), which decides if all keys
-    are sorted instead. With share 0, keys are never sorted."""
+    """The outputs by a hash table; None if the table gives up. The repeated keys among the first
+    BATCH keys give an estimate of the number of groups (the birthday problem). For ascending
+    values, all keys are sorted instead if the estimate is more than 1 group in `share` keys; with
+    share 0, keys are never sorted."""
     cdef chunk_table_t chunk_table
     cdef cnp.npy_intp size = task.keys.size, groups
     cdef Py_ssize_t sampled

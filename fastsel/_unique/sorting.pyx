@@ -2,7 +2,7 @@
 part is sorted in the cache of one thread, so that equal keys lie side by side.
 
 Keys of 4 and 8 bytes become ordered keys. Quantiles of a sample are the limits between parts
-(quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is used again:
+(quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is reused:
 
 - the first words of a part become its distinct keys
 - the positions of its entries become the first positions of its groups or, with an inverse, the
@@ -29,10 +29,10 @@ from fastsel._unique.scatter cimport MAX_PARTS, Scatter, read_back, scatter_keys
 cnp.import_array()
 
 cdef enum:
-    PART_KEYS = 4096             # minimum of a part, unless there are fewer keys
-    SAMPLED = 16                  # sampled keys per part: sizes of parts vary by 25 %
-    MIN_ROOM = 1 << 22            # bytes that the sorters of all threads may have in any case
-    MAX_PART_KEYS = 1 << 26       # a longer part delays the handling of signals
+    PART_KEYS = 4096              # minimum average size of parts, in keys
+    SAMPLED = 16                  # sampled keys per part: the sizes of parts vary by 25 %
+    MIN_ROOM = 1 << 22            # the sorters of all threads may always have this many bytes
+    MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
 
 cdef class ScatterByValue(Scatter):
@@ -47,7 +47,7 @@ cdef class ScatterByValue(Scatter):
         self.describe(self.quantiles.parts, None, positions, threads)
 
     cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
-        """The quantiles of a sample that nobody can foresee."""
+        """The quantiles of a sample. The seed chooses the sample, so that nobody can foresee it."""
         cdef Py_ssize_t n = parts * SAMPLED, width = self.keys.width
         cdef uint8_t[::1] items
         cdef uint64_t[::1] sample
@@ -76,11 +76,11 @@ cdef class ScatterByValue(Scatter):
 def sorted_groups(keys not None, tuple seeds not None, bint index, bint inverse, bint counts,
                   bint merged, int threads):
     """(values, index, inverse, counts) of a Keys of at least one number of 4 or 8 bytes, in
-    ascending order, None for an output that is not wanted; the values are words. None instead of
-    all for too many keys.
+    ascending order, with None for an output that is not wanted; None for too many keys. The values
+    are words.
 
-    merged: equal keys are one group. Otherwise each key is a group of its own: the index sorts the
-    keys, stably, and the inverse is the inverse permutation.
+    If `merged`, equal keys are one group. Otherwise each key is a group of its own: the index is
+    the permutation that sorts the keys, stably, and the inverse is the inverse permutation.
     """
     cdef SortParts job = sorted_parts(keys, seeds, index, inverse, merged, False, threads)
     cdef cnp.npy_intp groups
@@ -99,8 +99,9 @@ def sorted_groups(keys not None, tuple seeds not None, bint index, bint inverse,
 
 
 def sorted_positions(keys not None, tuple seeds not None, int threads):
-    """(values, indices, offsets) of keys as for sorted_groups: the keys of group g are at the
-    positions indices[offsets[g]:offsets[g + 1]], which ascend. None for too many keys."""
+    """(values, indices, offsets), or None for too many keys. Keys and values are as for
+    sorted_groups. The keys of group g are at the positions indices[offsets[g]:offsets[g + 1]],
+    which ascend."""
     cdef SortParts job = sorted_parts(keys, seeds, True, False, True, True, threads)
     cdef cnp.ndarray indices, offsets
     if job is None:
@@ -113,7 +114,7 @@ def sorted_positions(keys not None, tuple seeds not None, int threads):
 
 cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint merged,
                             bint all_positions, int threads):
-    """Sort the parts, and scan the numbers of their groups. None for too many keys."""
+    """Sort the parts, and scan the numbers of their groups. Returns None for too many keys."""
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
@@ -136,7 +137,8 @@ cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint me
 
 cdef class SortParts(Job):
     """Sort each part. Its first words become its distinct keys, ascending; the bits of run_starts
-    mark the first key of each group; positions and inverse get what the head of this file says."""
+    mark the first key of each group. The head of this file says what positions and inverse become.
+    """
     cdef ScatterByValue scatter
     cdef object inverse_out
     cdef Py_ssize_t[::1] inverse      # or None
@@ -160,8 +162,8 @@ cdef class SortParts(Job):
             self.longest = max(self.longest, scatter.start_of(part + 1) - scatter.start_of(part))
 
     cdef Py_ssize_t first_block(self, Py_ssize_t part) noexcept nogil:
-        """The first block of a part in run_starts; the parts before it need at most this many
-        blocks."""
+        """The first block of a part in run_starts: at least the number of blocks of all parts
+        before it."""
         return (self.scatter.start_of(part) >> 6) + part
 
     cdef int sorter_threads(self, int threads) noexcept nogil:
@@ -241,7 +243,7 @@ cdef class SortParts(Job):
             positions[start + entries[j]] = group
 
     cdef cnp.ndarray values_of_groups(self, index, counts, int threads):
-        """The words of all groups; fills index and counts, if they are not None."""
+        """The words of all groups. Writes index and counts if they are not None."""
         cdef int kind = cnp.NPY_UINT32 if self.scatter.four_bytes else cnp.NPY_UINT64
         values = new_result(self.groups[self.chunks], kind)
         WriteGroups(self, values, index, counts).run(threads)

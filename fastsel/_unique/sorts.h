@@ -1,5 +1,5 @@
-/* NumPy's sort of contiguous unsigned integers, by its C API without the GIL: a worker thread
-   cannot acquire the GIL if there is no memory for its thread state. */
+/* NumPy's sort of contiguous unsigned integers, by NumPy's C API, without the GIL: a thread of a
+   region could not acquire the GIL if there were no memory for its thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 
@@ -40,8 +40,8 @@ static int fs_sort_u64(void *keys, npy_intp length, void *array)
 /* The sort for an array of uint32 or uint64; the array is the last argument of the sort. */
 static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
-    fs_sort_t found = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
-    if (found != NULL) return found;
+    fs_sort_t sort = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
+    if (sort != NULL) return sort;
     return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_sort_u32 : fs_sort_u64;
 }
 

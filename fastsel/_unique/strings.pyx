@@ -35,7 +35,7 @@ cnp.import_array()
 cdef enum:
     ROUND = 1 << 16       # strings between two checks for signals: some milliseconds
     STRING_BYTES = 128    # about the bytes that a thread reads of a string
-    CHARACTERS = 47       # offset of the end of the first 8 characters in most str objects
+    CHARACTERS = 47       # offset of the eighth character in most str objects
 
 ctypedef struct characters_t:
     const char *data
@@ -43,7 +43,7 @@ ctypedef struct characters_t:
     int width               # bytes of a character
 
 
-cdef class OverStrings(Job):
+cdef class StringPass(Job):
     """A pass over n > 0 strings, which are all str or all bytes, in rounds. The caller holds the
     GIL during a round; between rounds other Python threads may run. A chunk fails at an object of
     another type (in CompareStrings, also at a string that differs from its value), and the pass
@@ -93,9 +93,9 @@ cdef Py_ssize_t max_chunk_count(int threads) noexcept:
 # ---- hashes -----------------------------------------------------------------------------
 
 
-def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
-    """A hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
-    are bytes. Objects of subclasses are neither."""
+def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
+    """The hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
+    are bytes. Objects of subclasses of str or bytes count as other objects."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
@@ -104,7 +104,7 @@ def hashes_of(cnp.ndarray strings not None, tuple seeds not None, int threads):
     return hashes if job.passes(threads) else None
 
 
-cdef class HashStrings(OverStrings):
+cdef class HashStrings(StringPass):
     cdef uint64_t[::1] hashes
     cdef uint64_t seed
     cdef uint64_t factor
@@ -124,10 +124,10 @@ cdef class HashStrings(OverStrings):
             self.hashes[i] = hash + characters.width * self.factor
 
 
-def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
-               cnp.ndarray group_ids not None, int threads):
-    """Does each of n > 0 strings equal the value of its group? Returns False, too, if the objects
-    are not all str, or all bytes."""
+def equal_group_values(cnp.ndarray strings not None, cnp.ndarray values not None,
+                       cnp.ndarray group_ids not None, int threads):
+    """Does each of n > 0 strings equal the value of its group? Also returns False if the objects
+    are neither all str nor all bytes."""
     cdef CompareStrings job = CompareStrings(strings)
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
@@ -135,7 +135,7 @@ def are_values(cnp.ndarray strings not None, cnp.ndarray values not None,
     return job.passes(threads)
 
 
-cdef class CompareStrings(OverStrings):
+cdef class CompareStrings(StringPass):
     """Compare each string with the value of its group."""
     cdef object values_owned
     cdef PyObject **values
@@ -161,9 +161,9 @@ cdef class CompareStrings(OverStrings):
 # ---- leading words ----------------------------------------------------------------------
 
 
-def leading_words(cnp.ndarray strings not None, int threads):
-    """A uint64 word for each of n > 0 objects, made of its first characters after the common
-    prefix. Words compare as these characters do. None unless all objects are str, or all are
+def pack_leading_characters(cnp.ndarray strings not None, int threads):
+    """Pack the first characters after the common prefix of each of n > 0 objects into a uint64
+    word. Words compare like these characters. Returns None unless all objects are str, or all are
     bytes."""
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
@@ -187,7 +187,7 @@ def leading_words(cnp.ndarray strings not None, int threads):
     return words if write.passes(threads) else None
 
 
-cdef class MeasureStrings(OverStrings):
+cdef class MeasureStrings(StringPass):
     """Measure the common prefix with the first string, and the width of characters."""
     cdef Py_ssize_t[::1] common_prefix    # of each chunk, in characters
     cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
@@ -212,7 +212,7 @@ cdef class MeasureStrings(OverStrings):
         self.common_prefix[k], self.widths[k] = common, <uint8_t>width
 
 
-cdef class WriteWords(OverStrings):
+cdef class WriteWords(StringPass):
     cdef Py_ssize_t common_prefix
     cdef int bits                 # of a character in a word
     cdef uint64_t[::1] words
@@ -238,7 +238,7 @@ cdef class WriteWords(OverStrings):
 # ---- runs -------------------------------------------------------------------------------
 
 
-def runs_of(cnp.ndarray strings not None):
+def find_runs(cnp.ndarray strings not None):
     """Returns (run_starts, direction) if the n > 0 objects are all str, or all bytes, and ascend or
     descend; otherwise None. run_starts has the positions of strings that differ from the string
     before them; direction is 1 if the strings ascend, -1 if they descend."""

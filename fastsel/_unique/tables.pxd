@@ -1,5 +1,5 @@
-"""The table of a chunk, which small_unique.pyx uses, too; and the merged table, in which
-table_lookup.pyx looks up other keys."""
+"""The table of a chunk, for small_unique.pyx; and the merged table, in which table_lookup.pyx looks
+up other keys."""
 from libc.stdint cimport uint64_t
 
 from fastsel._core.scratch cimport Block
@@ -8,7 +8,7 @@ from fastsel._unique.hash_table cimport table_t
 
 ctypedef struct chunk_table_t:
     table_t table
-    Py_ssize_t status           # 0, or why the table gave up
+    Py_ssize_t status           # 0, or the status with which the table gave up
     Py_ssize_t *group_ids       # by group: its id in the merged table, and later in the inverse
     void *recent                # a filter of recent keys (recent.pxd), or NULL
     int missed                  # batches in a row in which most keys were not recent
@@ -17,10 +17,10 @@ ctypedef struct chunk_table_t:
 cdef class Tables:
     cdef keys_t keys
     cdef object owned             # arrays that the keys point to
-    cdef Py_ssize_t max_groups          # of a table
+    cdef Py_ssize_t max_groups    # of a table
     cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint counted
-    cdef bint with_ids           # the tables have ids
+    cdef bint with_ids            # the tables have ids
     cdef bint skips_unequal       # keys that equal no other do not become groups
     cdef Py_ssize_t key_blocks
     cdef Py_ssize_t key_chunks

@@ -4,10 +4,10 @@ in the cache.
 A chunk table is filled in rounds, so that signals are handled in time. Then adjacent tables are
 merged in pairs, the later table into the earlier one; then the merged tables are merged in pairs,
 and so on. So threads share the work, and the groups of the last table are in order of first
-occurrence. The inverse has the group ids of each chunk's own table until `finish` writes the ids
-that the caller wants: the caller may order the groups in between.
+occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish`
+replaces them by the final ids; before that, the caller may order the groups.
 
-If only first occurrences are wanted, a filter holds the recent keys; a key in the filter needs no
+If only first occurrences are wanted, a filter has the recent keys; a key in the filter needs no
 lookup.
 """
 cimport numpy as cnp
@@ -27,18 +27,19 @@ from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 cnp.import_array()
 
 cdef enum:
-    MAX_MISSED = 8          # after these batches with few recent keys, the filter is left
+    # After MAX_MISSED batches in a row in which most keys were not recent, the filter is not used.
+    MAX_MISSED = 8
 
 
 cdef class Tables:
-    """The state between `find` and `finish`; the caller may order the groups in between."""
+    """The state between `find` and `finish`; between them, the caller may order the groups."""
     def __init__(self, keys not None, tuple seeds not None, Py_ssize_t max_groups,
                  Py_ssize_t expected, bint inverse, bint counts, int threads,
                  bint skips_unequal=False, bint with_ids=False):
         """keys is a Keys of at least one key. A chunk table grows for at most max_groups groups;
-        expected is an estimate of the number of groups, or 0. skips_unequal: keys that equal no
-        other do not become groups; then there are neither inverse nor counts. with_ids: the tables
-        have ids."""
+        expected is an estimate of the number of groups, or 0. With skips_unequal, keys that equal
+        no other do not become groups, and there are neither inverse nor counts. With with_ids, the
+        tables have ids."""
         cdef Py_ssize_t size
         set_keys(&self.keys, keys, seeds)
         self.owned, self.threads, size = keys, threads, self.keys.size
@@ -75,8 +76,9 @@ cdef class Tables:
         return True
 
     def finish(self, const Py_ssize_t[::1] ranks=None):
-        """(inverse, counts), None for an output that is not wanted. Counts are in order of first
-        occurrence. The inverse has group ids in this order, or the ranks of the groups."""
+        """(inverse, counts), with None for an output that is not wanted. Counts are in order of
+        first occurrence. The inverse has group ids in this order or, with ranks, the rank of the
+        group of each key."""
         cdef const table_t *whole = &self.tables[0].table
         cdef Py_ssize_t length = whole.length, step = 1, g
         cdef Py_ssize_t *group_ids
@@ -125,37 +127,37 @@ cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil:
 # ---- fill -------------------------------------------------------------------------------
 
 
-cdef class OverTables(Job):
-    """A pass over the chunks of the keys, or over pairs of their tables."""
-    cdef Tables all
+cdef class TablePass(Job):
+    """A pass over the tables of the chunks, or over pairs of them."""
+    cdef Tables state
     cdef Py_ssize_t step              # distance of the two tables of a pair; 0: no pairs
     cdef Py_ssize_t[::1] inverse      # or None
 
-    def __cinit__(self, Tables all, Py_ssize_t step):
-        self.all, self.step, self.inverse = all, step, all.inverse
-        self.chunks = all.key_chunks
+    def __cinit__(self, Tables state, Py_ssize_t step):
+        self.state, self.step, self.inverse = state, step, state.inverse
+        self.chunks = state.key_chunks
         if step:                      # the number of pairs
-            self.chunks = (all.key_chunks + step - 1) // (2 * step)
+            self.chunks = (state.key_chunks + step - 1) // (2 * step)
 
 
-cdef class FillTables(OverTables):
-    """Fill the table of a chunk, and write its part of the inverse, one round at a time."""
+cdef class FillTables(TablePass):
+    """Fill the table of a chunk, and write the inverse of the chunk, one round at a time."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef chunk_table_t *chunk_table = &self.all.tables[k % self.chunks]
+        cdef chunk_table_t *chunk_table = &self.state.tables[k % self.chunks]
         if k < self.chunks:
             chunk_table.status = table_start(
-                &chunk_table.table, &self.all.keys, self.all.with_ids, self.all.max_groups, 0,
-                self.all.expected + BATCH)
-            chunk_table.table.skips_unequal = self.all.skips_unequal
+                &chunk_table.table, &self.state.keys, self.state.with_ids, self.state.max_groups, 0,
+                self.state.expected + BATCH)
+            chunk_table.table.skips_unequal = self.state.skips_unequal
         if chunk_table.status == 0:
-            fill(chunk_table, &self.all.keys, self.all.first_key(k),
-                 self.all.first_key(k + self.chunks), self.all.counted,
+            fill(chunk_table, &self.state.keys, self.state.first_key(k),
+                 self.state.first_key(k + self.chunks), self.state.counted,
                  &self.inverse[0] if self.inverse is not None else NULL)
 
 
 cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start, Py_ssize_t stop,
                bint counted, Py_ssize_t *inverse) noexcept nogil:
-    """Add keys start to stop - 1 to a table that has started. counted: count the keys of each
+    """Add keys start to stop - 1 to a table that has started. If `counted`, count the keys of each
     group. If inverse is not NULL, write the group id of key i to inverse[i]. Counts and inverse
     need a table with ids."""
     cdef Py_ssize_t n
@@ -208,8 +210,9 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions,
                                    Py_ssize_t before) noexcept nogil:
-    """Put n words into the filter if few of them are new: the table had `before` groups. After
-    MAX_MISSED batches in a row in which most keys were not recent, this round has no filter."""
+    """Put n words into the filter if at most half of them are new; before they were added, the
+    table had `before` groups. After MAX_MISSED batches in a row in which most keys were not recent,
+    the rest of this round does not use the filter."""
     cdef Py_ssize_t j
     chunk_table.missed += 1
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
@@ -224,8 +227,8 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
 
 cdef inline bint add_not_recent(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                                 Py_ssize_t n) noexcept nogil:
-    """Add the words that are not recent. Returns False, and does nothing, if they are more than
-    half."""
+    """Add the words that are not recent. If more than half of the words are not recent, returns
+    False, and adds no word."""
     cdef intptr_t[BATCH + 64] positions
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t k, not_recent = not_recent_keys(
@@ -282,7 +285,7 @@ cdef inline void record(Py_ssize_t *counts, Py_ssize_t *inverse, Py_ssize_t star
 
 cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_ssize_t *run_starts,
                              Py_ssize_t runs, const uint32_t *ids_plus_1) noexcept nogil:
-    """As record, for runs."""
+    """record for runs of equal keys."""
     cdef Py_ssize_t i, j
     for j in range(runs):
         if counts != NULL:
@@ -295,20 +298,20 @@ cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_s
 # ---- merge ------------------------------------------------------------------------------
 
 
-cdef class MergePairs(OverTables):
+cdef class MergePairs(TablePass):
     """Merge the later table of a pair into the earlier table, and note the new id of each group.
     The later table is freed; only its length is kept."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef table_t *whole = &self.all.tables[2 * k * self.step].table
-        cdef chunk_table_t *chunk_table = &self.all.tables[(2 * k + 1) * self.step]
+        cdef table_t *whole = &self.state.tables[2 * k * self.step].table
+        cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t length = chunk_table.table.length, g = 0
-        whole.max_groups = self.all.key_chunks * self.all.max_groups
+        whole.max_groups = self.state.key_chunks * self.state.max_groups
         chunk_table.group_ids = <Py_ssize_t *>alloc(length * sizeof(Py_ssize_t))
         if chunk_table.group_ids == NULL:
             chunk_table.status = NO_MEMORY
         while g < length and chunk_table.status == 0:
             chunk_table.status = merge_batch(
-                &self.all.keys, whole, &chunk_table.table, g, chunk_table.group_ids)
+                &self.state.keys, whole, &chunk_table.table, g, chunk_table.group_ids)
             g += BATCH
         table_free(&chunk_table.table)
         memset(&chunk_table.table, 0, sizeof(table_t))
@@ -317,7 +320,8 @@ cdef class MergePairs(OverTables):
 
 cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *table, Py_ssize_t g,
                             Py_ssize_t *merged) noexcept nogil:
-    """Merge a batch of groups, from group g on. Returns 0 or a status."""
+    """Merge a batch of groups, from group g on, into the table `whole`. Write their ids in this
+    table to `merged`. Returns a status."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
@@ -334,22 +338,22 @@ cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *t
     return 0
 
 
-cdef class MapPairs(OverTables):
+cdef class MapPairs(TablePass):
     """Map the noted group ids of the later table of a pair, which are ids of the earlier table, to
     ids of the inverse."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t *whole = self.all.tables[2 * k * self.step].group_ids
-        cdef chunk_table_t *chunk_table = &self.all.tables[(2 * k + 1) * self.step]
+        cdef const Py_ssize_t *whole = self.state.tables[2 * k * self.step].group_ids
+        cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
         cdef Py_ssize_t g
         for g in range(chunk_table.table.length):
             chunk_table.group_ids[g] = whole[chunk_table.group_ids[g]]
 
 
-cdef class Relabel(OverTables):
+cdef class Relabel(TablePass):
     """Map the group ids of the inverse from the chunk's table to the final ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        cdef const Py_ssize_t *group_ids = self.all.tables[k % self.chunks].group_ids
+        cdef const Py_ssize_t *group_ids = self.state.tables[k % self.chunks].group_ids
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t i
-        for i in range(self.all.first_key(k), self.all.first_key(k + self.chunks)):
+        for i in range(self.state.first_key(k), self.state.first_key(k + self.chunks)):
             inverse[i] = group_ids[inverse[i]]

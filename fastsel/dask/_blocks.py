@@ -43,8 +43,8 @@ class Location:
 
 def follows_itself(block_shape, shape):
     """Are the items of a block of this shape contiguous in the flattened array?"""
-    cut = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
-    return block_shape[cut + 1 :] == shape[cut + 1 :]
+    first_long_axis = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
+    return block_shape[first_long_axis + 1 :] == shape[first_long_axis + 1 :]
 
 
 def serves(x):
@@ -64,14 +64,15 @@ def checked(name, a):
 
 
 def _as_dask(a):
-    """``dask.array.asarray(a)``, also for dtypes of Python objects, whose size dask does not know:
-    the size of the references decides the size of their blocks."""
+    """``dask.array.asarray(a)``, also for object dtypes. dask does not know the size of objects, so
+    the size of the references decides how large blocks are."""
     try:
         return da.asarray(a)
     except NotImplementedError:
         array = np.asanyarray(a)
     chunks = normalize_chunks("auto", array.shape, dtype=np.dtype((np.void, array.itemsize)))
-    return da.from_array(array, chunks, name=False)  # else dask names it by its printed items
+    # By default, dask would derive the name from the printed items.
+    return da.from_array(array, chunks, name=False)
 
 
 def stand_in(x):
@@ -86,7 +87,8 @@ def unknown(sizes):
 
 
 def bands(name, x, axes=None, whole_rows=False):
-    """`x` rechunked to bands: blocks that follow one another in C order along the first axes.
+    """`x`, rechunked to bands: blocks that follow one another in C order along the first `axes`
+    axes.
 
     A band has more of the last axes, and less of the first axis, than a block of `x`. It is at most
     as large as the largest block, or MIN_BAND_BYTES if that is more. With `whole_rows`, only the
@@ -94,10 +96,12 @@ def bands(name, x, axes=None, whole_rows=False):
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
-    cut = next((k for k, sizes in enumerate(chunks) if any(size != 1 for size in sizes)), 0)
+    divided_axis = next(
+        (k for k, sizes in enumerate(chunks) if any(size != 1 for size in sizes)), 0
+    )
     if whole_rows:
-        cut = 0
-    if all(len(sizes) == 1 for sizes in chunks[cut + 1 :]):
+        divided_axis = 0
+    if all(len(sizes) == 1 for sizes in chunks[divided_axis + 1 :]):
         return x
     if any(map(unknown, chunks)):
         raise ValueError(
@@ -107,16 +111,18 @@ def bands(name, x, axes=None, whole_rows=False):
     max_items = max(math.prod(map(max, chunks)), MIN_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
     widths = [max(math.prod(x.shape[k + 1 : axes]), 1) for k in range(axes)]
     if not whole_rows:
-        cut = next(k for k, width in enumerate(widths) if width <= max_items)
-    most = max(max_items // widths[cut], 1)
-    pieces = tuple(piece for size in chunks[cut] for piece in even_pieces(size, most))
-    whole = {k: x.shape[k] for k in range(cut + 1, axes)}
-    return x.rechunk({**dict.fromkeys(range(cut), 1), cut: pieces, **whole})
+        divided_axis = next(k for k, width in enumerate(widths) if width <= max_items)
+    max_length = max(max_items // widths[divided_axis], 1)
+    pieces = tuple(
+        piece for size in chunks[divided_axis] for piece in even_pieces(size, max_length)
+    )
+    whole = {k: x.shape[k] for k in range(divided_axis + 1, axes)}
+    return x.rechunk({**dict.fromkeys(range(divided_axis), 1), divided_axis: pieces, **whole})
 
 
-def even_pieces(size, most):
-    """`size` as a sum of parts of at most `most`, which differ by at most 1."""
-    count = max(-(-size // most), 1)
+def even_pieces(size, max_size):
+    """Integers of at most max_size whose sum is `size`, and which differ by at most 1."""
+    count = max(-(-size // max_size), 1)
     return [size * (k + 1) // count - size * k // count for k in range(count)]
 
 
@@ -126,11 +132,11 @@ def one_axis(name, x, axes=None):
     if axes == 1:
         return x
     x = bands(name, x, axes)
-    own = f"fastsel-flat-{tokenize(x.name, axes)}"
+    flat_name = f"fastsel-flat-{tokenize(x.name, axes)}"
     flatten = functools.partial(_flatten, axes)
     leading = [*np.ndindex(x.numblocks[:axes])]
     tasks = {
-        (own, k, *rest): (flatten, (x.name, *lead, *rest))
+        (flat_name, k, *rest): (flatten, (x.name, *lead, *rest))
         for k, lead in enumerate(leading)
         for rest in np.ndindex(x.numblocks[axes:])
     }
@@ -139,7 +145,7 @@ def one_axis(name, x, axes=None):
     )
     chunks = (sizes, *x.chunks[axes:])
     meta = np.empty((0,) * len(chunks), x.dtype)
-    return da.Array(layer(own, tasks, x), own, chunks, meta=meta)
+    return da.Array(layer(flat_name, tasks, x), flat_name, chunks, meta=meta)
 
 
 def _flatten(axes, block):
@@ -147,7 +153,7 @@ def _flatten(axes, block):
 
 
 def blocks(x):
-    """The keys of the blocks of `x`: (block number along each axis) -> key, in C order."""
+    """The keys of the blocks of `x`, in C order: a dict from the block number along each axis."""
     return {block: (x.name, *block) for block in np.ndindex(x.numblocks)}
 
 
@@ -156,11 +162,11 @@ def locations(x, name):
     unknown, the key of the task that computes it."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
-        known = {
+        known_locations = {
             block: Location(tuple(s[k] for s, k in zip(starts, block, strict=True)), x.shape)
             for block in np.ndindex(x.numblocks)
         }
-        return known, {}
+        return known_locations, {}
     graph, sizes_of_axes = {}, []
     for axis, sizes in enumerate(x.chunks):
         keys = [(f"size-{name}", axis, k) for k in range(len(sizes))]
@@ -168,9 +174,11 @@ def locations(x, name):
             block = (0,) * axis + (k,) + (0,) * (x.ndim - axis - 1)
             graph[key] = (functools.partial(_length, axis), (x.name, *block))
         sizes_of_axes.append(keys)
-    found = {block: (f"location-{name}", *block) for block in np.ndindex(x.numblocks)}
-    graph |= {key: (functools.partial(_location, b), sizes_of_axes) for b, key in found.items()}
-    return found, graph
+    location_keys = {block: (f"location-{name}", *block) for block in np.ndindex(x.numblocks)}
+    graph |= {
+        key: (functools.partial(_location, b), sizes_of_axes) for b, key in location_keys.items()
+    }
+    return location_keys, graph
 
 
 def _length(axis, block):
@@ -196,9 +204,9 @@ def one_thread(function, *arguments, **literals):
 
 
 def shared_dtype(arrays):
-    """The dtype of several blocks together. If they have the same dtype, it is returned as it is:
-    NumPy would make it native, and remove the padding between its fields. Otherwise NumPy promotes:
-    strings may be longer than the dask array declares."""
+    """The common dtype of several blocks. If all have the same dtype, this dtype is returned
+    unchanged: NumPy would make it native, and remove the padding between its fields. Otherwise
+    NumPy promotes the dtypes: strings may be longer than the dask array declares."""
     dtypes = {array.dtype for array in arrays}
     return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
@@ -215,9 +223,9 @@ class Unfused(Task):
     block_fusion = True
 
 
-def unfused(tasks, known):
-    """The tasks, not to be fused; arguments that are known keys are replaced by their results."""
-    nodes = convert_legacy_graph(tasks, known)
+def unfused(tasks, known_keys):
+    """The tasks as Unfused; dask replaces arguments that are among known_keys by their results."""
+    nodes = convert_legacy_graph(tasks, known_keys)
     return {
         key: Unfused(key, node.func, *node.args, **node.kwargs) if type(node) is Task else node
         for key, node in nodes.items()
@@ -226,8 +234,8 @@ def unfused(tasks, known):
 
 def layer(name, tasks, *sources):
     """A graph of these tasks, on top of dask arrays."""
-    known = {*tasks, *(key for source in sources for key in blocks(source).values())}
-    return HighLevelGraph.from_collections(name, unfused(tasks, known), dependencies=sources)
+    known_keys = {*tasks, *(key for source in sources for key in blocks(source).values())}
+    return HighLevelGraph.from_collections(name, unfused(tasks, known_keys), dependencies=sources)
 
 
 def output(graph, base, name, tasks, chunks, dtype):

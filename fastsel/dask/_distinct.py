@@ -381,11 +381,11 @@ def _outputs(x, rule, split_every, partitions):
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
-        own = f"{part}-{name}"
+        output_name = f"{part}-{name}"
         get = operator.attrgetter(f"groups.{part}")
-        keys = {(own, k) + (0,) * len(shape): (get, key) for k, key in enumerate(last)}
+        keys = {(output_name, k) + (0,) * len(shape): (get, key) for k, key in enumerate(last)}
         chunks = ((np.nan,) * len(last), *((size,) for size in shape))
-        return output(tasks, name, own, keys, chunks, dtype)
+        return output(tasks, name, output_name, keys, chunks, dtype)
 
     found = {
         "values": of_groups("values", x.dtype, x.shape[1:] if rule.rows else ()),
@@ -397,13 +397,13 @@ def _outputs(x, rule, split_every, partitions):
         for part, chunks, part_jobs in zip(
             ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
         ):
-            own = f"{part}-{name}"
-            keys = {(own, k): job for k, job in enumerate(part_jobs)}
-            found[part] = output(tasks, name, own, keys, (chunks,), np.intp)
+            output_name = f"{part}-{name}"
+            keys = {(output_name, k): job for k, job in enumerate(part_jobs)}
+            found[part] = output(tasks, name, output_name, keys, (chunks,), np.intp)
     elif rule.inverse:
-        own = f"inverse-{name}"
+        output_name = f"inverse-{name}"
         places = [block[:1] if rule.rows else block for block in blocks(x)]
-        keys = {(own, *place): job for place, job in zip(places, jobs, strict=True)}
+        keys = {(output_name, *place): job for place, job in zip(places, jobs, strict=True)}
         chunks = x.chunks[:1] if rule.rows else x.chunks
-        found["inverse"] = output(tasks, name, own, keys, chunks, np.intp)
+        found["inverse"] = output(tasks, name, output_name, keys, chunks, np.intp)
     return found

@@ -65,11 +65,11 @@ def first_nonzero(
         tasks[name, *block] = task(_first_in_block, key, where[block], axes=axes)
     chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
     meta = np.empty((0,) * x.ndim, np.intp)
-    found = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
-    found = da.reduction(
-        found, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta
+    result = da.Array(layer(name, tasks, x), name, chunks, meta=meta)
+    result = da.reduction(
+        result, _least, _least, axis=axes, keepdims=bool(keepdims), dtype=np.intp, meta=meta
     )
-    return found.map_blocks(_or_minus_one, dtype=np.intp, meta=found._meta)
+    return result.map_blocks(_or_minus_one, dtype=np.intp, meta=result._meta)
 
 
 def _or_minus_one(found):
@@ -83,9 +83,9 @@ def _least(found, axis, keepdims):
 def _first_in_block(block, location, axes):
     """For each position along the other axes, the index of the block's first non-zero item in the
     whole array, or _NOT_FOUND."""
-    found = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
+    local = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
     if not block.size:
-        return np.full(found.shape, _NOT_FOUND)
+        return np.full(local.shape, _NOT_FOUND)
     searched = Location(*(tuple(s[k] for k in axes) for s in (location.start, location.shape)))
-    index = searched.flat(np.maximum(found, 0), tuple(block.shape[k] for k in axes))
-    return np.where(found < 0, _NOT_FOUND, index)
+    index = searched.flat(np.maximum(local, 0), tuple(block.shape[k] for k in axes))
+    return np.where(local < 0, _NOT_FOUND, index)

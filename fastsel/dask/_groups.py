@@ -52,10 +52,10 @@ class Leaf(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Merged groups and, for the inverse, the new numbers of each source's groups."""
+    """Merged groups and, for the inverse, the new numbers of the groups of each source."""
 
     groups: Groups
-    became: list
+    new_numbers: list
 
 
 class Ordered(NamedTuple):
@@ -93,24 +93,24 @@ def merge(parts, rule):
     Merged for the inverse."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
     order = _first_ones_first(values, index, rule.smallest_nan)
-    found, first_indices, inverse = rule.unique(
+    merged_values, first_indices, inverse = rule.unique(
         values[order], return_index=True, return_inverse=True, sorted=False
     )
-    became = np.empty_like(inverse)
-    became[order] = inverse
+    new_numbers = np.empty_like(inverse)
+    new_numbers[order] = inverse
     counts = None
     if rule.counts:
-        counts = np.zeros(len(found), np.intp)
-        np.add.at(counts, became, joined([part.counts for part in parts]))
-    groups = Groups(found, index[order][first_indices], counts)
+        counts = np.zeros(len(merged_values), np.intp)
+        np.add.at(counts, new_numbers, joined([part.counts for part in parts]))
+    groups = Groups(merged_values, index[order][first_indices], counts)
     if not rule.inverse:
         return groups
     ends = np.cumsum([len(part.index) for part in parts])[:-1]
-    return Merged(groups, np.split(became, ends))
+    return Merged(groups, np.split(new_numbers, ends))
 
 
 def _first_ones_first(values, index, smallest_nan):
-    """An order in which the value that represents a group comes before all values equal to it."""
+    """An order in which the value that represents a group precedes all values equal to it."""
     order = np.argsort(index, kind="stable")
     if not smallest_nan:
         return order
@@ -146,7 +146,7 @@ def numbers_of_last(ordered, sizes, k):
 
 def numbers_before(numbers, merged, k):
     """The numbers of the groups of source k, from the numbers of the merged groups."""
-    return look_up(numbers, merged.became[k])
+    return look_up(numbers, merged.new_numbers[k])
 
 
 def numbers_of_whole(parted, numbers):
@@ -168,7 +168,7 @@ def grouped_block(numbers, location):
 
 
 def grouped_part(grouped, sizes, k):
-    """What belongs to the groups of part k."""
+    """The positions of the groups of part k, and the group number of each position."""
     first = sum(sizes[:k])
     start, stop = np.searchsorted(grouped.values, (first, first + sizes[k]))
     offsets = grouped.offsets[start : stop + 1]
@@ -177,14 +177,14 @@ def grouped_part(grouped, sizes, k):
 
 
 def joined_indices(parts):
-    """The positions of each group of a part, from those in each block, of which later ones have
-    greater positions."""
+    """The positions of each group of a part, group after group, from its positions in each block;
+    later blocks have greater positions."""
     numbers, indices = (joined([part[k] for part in parts]) for k in (0, 1))
     return indices[fastsel.group_indices(numbers).indices]
 
 
 def total(ordered):
-    """How many items the groups of a part have."""
+    """The number of items of the groups of a part."""
     return int(ordered.groups.counts.sum())
 
 

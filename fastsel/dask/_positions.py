@@ -276,8 +276,8 @@ def _checked_dtype(dtype, shape):
 
 def _nonzero_in_block(block, location, dtype):
     _positions.check_indices_fit(location.shape, dtype)
-    found = zip(fastsel.nonzero(block), location.start, strict=True)
-    return [(k + start if start else k).astype(dtype, copy=False) for k, start in found]
+    indices = zip(fastsel.nonzero(block), location.start, strict=True)
+    return [(k + start if start else k).astype(dtype, copy=False) for k, start in indices]
 
 
 def _flatnonzero_in_block(block, location, dtype):
@@ -287,9 +287,9 @@ def _flatnonzero_in_block(block, location, dtype):
 
 def _argwhere_in_block(block, location, dtype):
     _positions.check_indices_fit(location.shape, dtype)
-    found = fastsel.argwhere(block)
-    found += np.array(location.start, np.intp)
-    return found.astype(dtype, copy=False)
+    rows = fastsel.argwhere(block)
+    rows += np.array(location.start, np.intp)
+    return rows.astype(dtype, copy=False)
 
 
 def _of_each_band(step, x, function, dtype):
@@ -304,10 +304,12 @@ def _of_each_band(step, x, function, dtype):
 
 def _whole(x, graph, name, step, get, dtype, row_shape=()):
     """The results of `get`, called with the result of each band, as one dask array."""
-    own = f"{step}-{name}"
-    tasks = {(own, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)}
+    output_name = f"{step}-{name}"
+    tasks = {
+        (output_name, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)
+    }
     chunks = ((np.nan,) * x.npartitions, *((size,) for size in row_shape))
-    return output(graph, name, own, tasks, chunks, dtype)
+    return output(graph, name, output_name, tasks, chunks, dtype)
 
 
 def _itself(result):

@@ -180,7 +180,7 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
 
 
 def _check_mask_shape(x, mask):
-    """NumPy's rules: a mask axis of length 0 fits any length."""
+    """Raise NumPy's errors. A mask axis of length 0 fits any length, as in NumPy."""
     if mask.ndim > x.ndim:
         raise IndexError(
             f"too many indices for array: array is {x.ndim}-dimensional, but {mask.ndim} were "
@@ -234,24 +234,25 @@ def _compress_block(block, mask, axis):
 
 def _as_mask(condition, size, axis):
     """A NumPy condition as a mask with the length of the axis."""
-    found = fastsel.flatnonzero(condition)
-    if len(found) and found[-1] >= size:
-        beyond = found[np.searchsorted(found, size)]
+    positions = fastsel.flatnonzero(condition)
+    if len(positions) and positions[-1] >= size:
+        beyond = positions[np.searchsorted(positions, size)]
         raise IndexError(f"index {beyond} is out of bounds for axis {axis} with size {size}")
     mask = np.zeros(size, bool)
-    mask[found] = True
+    mask[positions] = True
     return mask
 
 
 def _fitted(condition, sizes, size, axis):
     """A condition that is a dask array, rechunked to the chunks of the axis."""
     condition = checked("condition", condition)
-    own = condition.chunks[0]
-    if unknown(sizes) or unknown(own):
-        if len(sizes) != len(own):
+    condition_sizes = condition.chunks[0]
+    if unknown(sizes) or unknown(condition_sizes):
+        if len(sizes) != len(condition_sizes):
             raise ValueError(
                 f"condition must have the same chunks as axis {axis}, where sizes are unknown: "
-                f"got {len(own)} and {len(sizes)} chunks; compute_chunk_sizes() finds the sizes"
+                f"got {len(condition_sizes)} and {len(sizes)} chunks; compute_chunk_sizes() finds "
+                "the sizes"
             )
         return condition
     beyond = condition.shape[0] - size
@@ -264,7 +265,7 @@ def _fitted(condition, sizes, size, axis):
 
 
 def _refused_beyond(condition, beyond, axis):
-    """The condition, with tasks that raise an error if items beyond the axis select."""
+    """The condition, whose tasks also raise an error if items beyond the axis select."""
     name = f"fastsel-fitted-{tokenize(condition.name, beyond.name, axis)}"
     tasks = {
         (name, *block): task(_refuse_beyond, key, (beyond.name,), axis=axis, size=len(condition))

@@ -319,7 +319,7 @@ def _isin_block(block, tests, **options):
 
 
 def _pair(ar1, ar2, axis):
-    """Both as dask arrays, and the axis of the slices, None for items."""
+    """(x, y, axis): the arguments as dask arrays, and the axis of the slices, None for items."""
     x, y = checked("ar1", ar1), checked("ar2", ar2)
     if axis is not None:
         axis = checked_axis_of_shapes(axis, ar1=x.shape, ar2=y.shape)
@@ -327,13 +327,13 @@ def _pair(ar1, ar2, axis):
 
 
 def _isin_of_slices(x, tests, axis, invert):
-    """isin of blocks of whole slices, each beside all distinct tests."""
+    """isin of blocks of whole slices; the task of each block has all distinct tests."""
     rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
-    found = blocks(distinct)[(0,) * distinct.ndim]
+    tests_key = blocks(distinct)[(0,) * distinct.ndim]
     tasks = {
-        (name, block[0]): task(_isin_block, key, found, invert=invert, axis=0)
+        (name, block[0]): task(_isin_block, key, tests_key, invert=invert, axis=0)
         for block, key in blocks(rows).items()
     }
     graph = layer(name, tasks, rows, distinct)
@@ -341,7 +341,7 @@ def _isin_of_slices(x, tests, axis, invert):
 
 
 def _of_distinct(function, dtype, axis, *arrays):
-    """The function of these arrays, which have one chunk each, as one task, whose result has the
+    """Call the function with these arrays in one task. Each array has one chunk; the result has the
     axes of the first array."""
     sources = [array.name for array in arrays]
     name = f"fastsel-sets-{tokenize(function.__name__, axis, sources)}"

@@ -42,7 +42,7 @@ class Graph:
         return key
 
     def tree(self, split_every):
-        """Merge neighbours until one task is left; returns the keys of the last stage, in order."""
+        """Merge neighbours until one task is left. Returns the keys of the last stage, in order."""
         groups, level = self.groups, 0
         while len(groups) > 1:
             groups = self.merge_neighbours(groups, level, split_every)
@@ -50,7 +50,8 @@ class Graph:
         return self.arranged(groups)
 
     def partitioned(self, partitions):
-        """Merge one range of values, or of positions, for each partition; returns their keys."""
+        """Merge one range of values, or of positions, for each partition. Returns the keys of the
+        merged groups."""
         least = _groups.MIN_SAMPLES
         count = max(least * partitions // len(self.groups), least)
         samples = [

@@ -20,9 +20,9 @@ from fastsel.onnx import _operators as functions
 
 DOMAIN = onnxruntime_extensions.default_opset_domain()
 
-# For each operator, the types for which ONNX Runtime 1.31 has no CPU kernel, and which Python
-# operators can serve. Python operators accept no float16, bfloat16 and complex numbers, and return
-# wrong uint64 from 2**63 on.
+# For each operator, the types for which ONNX Runtime 1.31 has no CPU kernel, and for which a Python
+# operator is possible. Python operators accept neither float16, bfloat16 nor complex numbers, and
+# return wrong uint64 from 2**63 on.
 LACKING = {
     "NonZero": ("int8", "int16", "uint16", "uint32", "uint64", "double", "string"),
     "Unique": ("bool", "int16", "int32", "uint8", "uint16", "uint32"),
@@ -107,11 +107,11 @@ def _register():
             op_type="FastselNonZero", inputs=[getattr(types, f"dt_{name}")], outputs=[integer]
         )(functions.non_zero)
     for name in LACKING["Unique"]:
-        own = getattr(types, f"dt_{name}")
+        tensor_type = getattr(types, f"dt_{name}")
         onnxruntime_extensions.onnx_op(
             op_type="FastselUnique",
-            inputs=[own],
-            outputs=[own, integer, integer, integer],
+            inputs=[tensor_type],
+            outputs=[tensor_type, integer, integer, integer],
             attrs={"flat": integer, "axis": integer, "sorted": integer},
         )(_unique)
 
@@ -143,8 +143,8 @@ def _rewrite(node, rank):
     """Replace a node by fastsel's operator. A Python operator has neither optional outputs nor
     optional attributes, and must not fail."""
     if node.op_type == "Unique":
-        given = {attribute.name: attribute.i for attribute in node.attribute}
-        axis, sorted = given.get("axis"), given.get("sorted", 1)
+        node_attributes = {attribute.name: attribute.i for attribute in node.attribute}
+        axis, sorted = node_attributes.get("axis"), node_attributes.get("sorted", 1)
         functions.check_attributes(axis, sorted, rank)
         names = [*node.output, "", "", ""][:4]
         del node.attribute[:], node.output[:]

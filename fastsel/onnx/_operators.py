@@ -224,12 +224,12 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
         compared, *wanted, axis, equal_nan=equal_nan, sorted=bool(sorted)
     )  # fmt: skip
     values, *extras = outputs if any(wanted) else (outputs,)
-    found = [extras.pop(0) if is_wanted else None for is_wanted in wanted]
+    extra_outputs = [extras.pop(0) if is_wanted else None for is_wanted in wanted]
     if compared is not array:
-        values = array.take(found[0], axis)
+        values = array.take(extra_outputs[0], axis)
     if wanted.inverse:
-        found[1] = found[1].reshape(-1)
-    return [values, *found]
+        extra_outputs[1] = extra_outputs[1].reshape(-1)
+    return [values, *extra_outputs]
 
 
 def check_attributes(axis, sorted, ndim):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from arrays import DTYPES, make, objects
 from comparison import assert_same, assert_same_outcome, outcome
-from operators import OF_TWO_ARRAYS
+from operators import TWO_ARRAY_NAMES
 
 import fastsel
 from fastsel import _patch
@@ -36,7 +36,7 @@ def _unpatched():
 
 
 def arguments_of(name):
-    return ([True, False], [3, 4]) if name in OF_TWO_ARRAYS else ([3, 4],)
+    return ([True, False], [3, 4]) if name in TWO_ARRAY_NAMES else ([3, 4],)
 
 
 def reaches_fastsel(name, function=None):
@@ -321,7 +321,7 @@ def test_patched_in_many_threads():
 
 # name: calls of a function f of this name
 CALLS_BY_NAME = {
-    **{name: [lambda f, a: f(a)] for name in NAMES if name not in OF_TWO_ARRAYS},
+    **{name: [lambda f, a: f(a)] for name in NAMES if name not in TWO_ARRAY_NAMES},
     "count_nonzero": [lambda f, a: f(a), lambda f, a: f(a, axis=0)],
     "compress": [lambda f, a: f(a != a[0], a)],
     "extract": [lambda f, a: f(a != a[0], a)],

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from operators import OF_ONE_ARRAY, OF_TWO_ARRAYS
+from operators import ONE_ARRAY_NAMES, TWO_ARRAY_NAMES
 
 FOLDER = Path(__file__).parent
 
@@ -15,12 +15,12 @@ from fastsel import _patch
 
 def test_of_one_array():
     assert _patch.is_patched()
-    for name in {[name for name in OF_ONE_ARRAY if name != "nonzero"]}:
+    for name in {[name for name in ONE_ARRAY_NAMES if name != "nonzero"]}:
         getattr(np, name)([0, 1])
     nonzero([0, 1])
 
 def test_of_two_arrays():
-    for name in {OF_TWO_ARRAYS}:
+    for name in {TWO_ARRAY_NAMES}:
         getattr(np, name)([0, 1], [1, 2])
 
 def test_nothing():

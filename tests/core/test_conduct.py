@@ -217,9 +217,10 @@ def test_kernels_that_ask_for_the_environment_or_for_forks():
     assert kernels_that_call("atfork") == ({"parallel"} if parallel.is_threaded() else set())
 
 
-KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
-
-
+@pytest.mark.skipif(
+    b"__gcov_init" in KERNELS[0].read_bytes(),
+    reason="a build for line coverage, which has variables of its own",
+)
 def test_kernels_name_no_other_variable():
     names = {
         kernel.name.split(".")[0]: {*re.findall(rb"\b(?:FASTSEL|OMP|GOMP|KMP)_[A-Z_]+(?=\0)", code)}

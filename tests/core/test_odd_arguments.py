@@ -12,13 +12,13 @@ from grids import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from odd_arguments import (
-    ANSWERS,
+    ARRAY_LIKES,
     AXES,
     CHUNKS,
+    DUCK_ARRAY,
     EACH_SIDE,
     FLAGS,
     LENGTHS,
-    LIKES,
     Plain,
     assert_same_answer,
     check,
@@ -176,13 +176,15 @@ def without_numbers(raised):
     return raised[0], raised[1:2], re.sub(r"\d+", "#", raised[2])
 
 
-@pytest.mark.parametrize("value", {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "answers": ANSWERS})
+@pytest.mark.parametrize(
+    "value", {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}
+)
 @pytest.mark.parametrize(
     "name", ["indices", "batch_dims", "out", "n", "capacity", "fill_value", "count_out"]
 )
 def test_functions_that_numpy_lacks_raise_the_same_error_for_each_size(name, value):
     """A value that a function accepts is accepted for each size."""
-    value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "answers": ANSWERS}[value]
+    value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}[value]
     outcomes = set()
     for length in EACH_SIDE:
         a = table(length)
@@ -212,10 +214,10 @@ def odd_calls(draw):
     """The name of a function of NumPy, and its arguments, any of which may be odd."""
     rows = table(draw(st.sampled_from([*EACH_SIDE[:-2], *CHUNKS])))
     rows = draw(st.sampled_from([rows, rows.T, rows.ravel(), rows.astype(np.int16), rows > 3]))
-    a = draw(st.sampled_from([rows, *(kind for kind in LIKES if rows.dtype == float)]))
+    a = draw(st.sampled_from([rows, *(kind for kind in ARRAY_LIKES if rows.dtype == float)]))
     if isinstance(a, str):
         try:
-            a = LIKES[a](table(len(rows)))
+            a = ARRAY_LIKES[a](table(len(rows)))
         except (TypeError, ValueError, BufferError):
             a = rows
     name = draw(st.sampled_from(["count_nonzero", "compress", "unique", "extract", *OF_ONE_ARRAY]))
@@ -230,7 +232,7 @@ def odd_calls(draw):
     condition = conditions[draw(st.integers(0, len(conditions) - 1))]
     if name == "extract":
         return name, (condition, a), {}
-    out = draw(st.sampled_from([None, None, None, ANSWERS, [], 0, np.zeros(1), rows[:1].copy()]))
+    out = draw(st.sampled_from([None, None, None, DUCK_ARRAY, [], 0, np.zeros(1), rows[:1].copy()]))
     return name, (condition, a), {"axis": draw(odd_axes), "out": out}
 
 

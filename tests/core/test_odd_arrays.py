@@ -5,10 +5,10 @@ import pytest
 from comparison import outcome
 from grids import covering
 from odd_arguments import (
-    ANSWERS,
+    ARRAY_LIKES,
+    DUCK_ARRAY,
     LENGTHS,
-    LIKES,
-    Answers,
+    DuckArray,
     assert_same_answer,
     check,
     check_values,
@@ -23,27 +23,27 @@ if np.lib.NumpyVersion(np.__version__) < "2.4.0":
 
 @covering(
     at_least=152,
-    kind=LIKES,
+    kind=ARRAY_LIKES,
     length=LENGTHS,
     name=["nonzero", "flatnonzero", "argwhere", "count_nonzero"],
 )
 def test_positions_and_counts_of_array_likes_equal_numpy(kind, length, name):
-    check(name, LIKES[kind](table(length)))
+    check(name, ARRAY_LIKES[kind](table(length)))
 
 
-@covering(kind=LIKES, length=LENGTHS)
+@covering(kind=ARRAY_LIKES, length=LENGTHS)
 def test_counts_along_axes_of_array_likes_equal_numpy(kind, length):
     rows = table(length)
-    a = LIKES[kind](rows)
+    a = ARRAY_LIKES[kind](rows)
     for axis in (0, 1, (0, 1), ()):
         check("count_nonzero", a, axis)
         check("count_nonzero", a, axis, keepdims=True)
 
 
-@covering(at_least=76, kind=LIKES, length=LENGTHS, name=["compress", "extract"])
+@covering(at_least=76, kind=ARRAY_LIKES, length=LENGTHS, name=["compress", "extract"])
 def test_selections_by_and_from_array_likes_equal_numpy(kind, length, name):
     rows = table(length)
-    odd = LIKES[kind](rows)
+    odd = ARRAY_LIKES[kind](rows)
     for condition in ([True, False], [0, 1, 0, 0], rows.ravel() > 3, rows > 3):
         check(name, condition, odd)
     check(name, odd, rows)
@@ -51,10 +51,10 @@ def test_selections_by_and_from_array_likes_equal_numpy(kind, length, name):
     check(name, odd, odd)
 
 
-@covering(kind=LIKES, length=LENGTHS)
+@covering(kind=ARRAY_LIKES, length=LENGTHS)
 def test_unique_of_array_likes_equals_numpy(kind, length):
     rows = table(length)
-    odd = LIKES[kind](rows)
+    odd = ARRAY_LIKES[kind](rows)
     for extras in ({}, {"return_index": True}, {"return_inverse": True, "return_counts": True}):
         check("unique", odd, **extras)
         check("unique", odd, axis=0, **extras)
@@ -62,31 +62,31 @@ def test_unique_of_array_likes_equals_numpy(kind, length):
         check(name, odd)
 
 
-@covering(kind=LIKES, length=LENGTHS)
+@covering(kind=ARRAY_LIKES, length=LENGTHS)
 def test_array_like_out_of_compress_equals_numpy(kind, length):
     rows = table(length)
     condition = np.arange(len(rows)) % 2 == 0
     for selected in (rows[::2], rows[::2].astype(int)):
-        ours, theirs = (LIKES[kind](selected.copy()) for _ in range(2))
-        if isinstance(theirs, np.ndarray | Answers):
+        ours, theirs = (ARRAY_LIKES[kind](selected.copy()) for _ in range(2))
+        if isinstance(theirs, np.ndarray | DuckArray):
             result = outcome(fastsel.compress, condition, rows, 0, ours)
             expected = outcome(np.compress, condition, rows, 0, theirs)
-            if expected[0] == "returns" and theirs is not ANSWERS:
+            if expected[0] == "returns" and theirs is not DUCK_ARRAY:
                 assert result[1] is ours
             assert_same_answer(result, expected)
         else:
             check("compress", condition, rows, 0, theirs)
 
 
-@covering(kind=LIKES, length=LENGTHS)
+@covering(kind=ARRAY_LIKES, length=LENGTHS)
 def test_boolean_mask_of_odd_arrays_equals_indexing(kind, length):
     rows = table(length)
-    a = LIKES[kind](rows)
+    a = ARRAY_LIKES[kind](rows)
     if isinstance(a, np.ndarray):
         mask = np.arange(a.size).reshape(a.shape) % 2 == 0
         assert_same_answer(outcome(fastsel.boolean_mask, a, mask), outcome(lambda: a[mask]))
 
 
-@covering(kind=LIKES, length=LENGTHS)
+@covering(kind=ARRAY_LIKES, length=LENGTHS)
 def test_unique_values_of_array_likes_equal_numpy(kind, length):
-    check_values(LIKES[kind](table(length)))
+    check_values(ARRAY_LIKES[kind](table(length)))

@@ -32,6 +32,9 @@ fastsel._unique._plan.SMALL_ITEMS = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
+# NumPy's unique throws std::bad_alloc. The first exception of a thread allocates memory, and glibc
+# ends the process if there is none.
+ctypes.CDLL("libstdc++.so.6").__cxa_get_globals()
 
 gc.freeze()  # objects of imports are no garbage of a call
 rng = np.random.default_rng(1)

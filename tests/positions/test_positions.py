@@ -12,7 +12,7 @@ from arrays import (
     WORD_DTYPES,
     make,
     objects,
-    some_for,
+    values_for_dtype,
 )
 from comparison import assert_same, assert_same_outcome, outcome
 from grids import covering, slow
@@ -63,7 +63,7 @@ def check_numpy(array):
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size_equals_numpy(name, forced_kernels):
     with fastsel.threads(1):
-        for size in some_for(name, SIZES):
+        for size in values_for_dtype(name, SIZES):
             array = make(name, size, DENSITIES[size % len(DENSITIES)])
             for function in FUNCTIONS:
                 check(function, array)
@@ -71,7 +71,7 @@ def test_every_small_size_equals_numpy(name, forced_kernels):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
-    arrays = [make(name, size, 0.3) for size in some_for(name, EDGE_SIZES)]
+    arrays = [make(name, size, 0.3) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
             check_numpy(array)
@@ -86,7 +86,7 @@ def test_every_small_size_in_several_chunks_equals_numpy(name, forced_kernels):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_large_sizes_and_densities_equal_numpy(name):
-    for k, size in enumerate(some_for(name, LARGE_SIZES, len(LARGE_SIZES))):
+    for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
             check_numpy(make(name, size, density))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from operators import OF_NUMPY
+from operators import NUMPY_NAMES
 
 import fastsel
 from fastsel._core._operators import OPERATORS
@@ -96,7 +96,7 @@ def test_entries_of_the_registry_fit_the_signatures(name):
 
 def test_the_docstring_of_the_patch_names_its_functions():
     text = inspect.getdoc(fastsel.patch_numpy)
-    assert set(re.findall(r"``(\w+)``", text[: text.index("Calls")])) == {*OF_NUMPY}
+    assert set(re.findall(r"``(\w+)``", text[: text.index("Calls")])) == {*NUMPY_NAMES}
 
 
 def test_fastsel_dask_has_the_operators_that_the_registry_says():

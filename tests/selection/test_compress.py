@@ -16,7 +16,7 @@ from arrays import (
     make,
     numbered,
     pools,
-    some_for,
+    values_for_dtype,
 )
 from comparison import assert_same, assert_same_outcome, outcome
 from grids import covering, slow
@@ -59,7 +59,7 @@ def mask_of(size, density=0.5, seed=0):
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_small_size_equals_numpy(name, forced_kernels):
     with fastsel.threads(1):
-        for size in some_for(name, SIZES):
+        for size in values_for_dtype(name, SIZES):
             mask, array = mask_of(size, DENSITIES[size % len(DENSITIES)]), make(name, size)
             for ours, theirs, oracle in OPERATORS.values():
                 expected = theirs(mask, array)
@@ -69,7 +69,7 @@ def test_every_small_size_equals_numpy(name, forced_kernels):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
-    arrays = [numbered(name, np.arange(size)) for size in some_for(name, EDGE_SIZES)]
+    arrays = [numbered(name, np.arange(size)) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
             check_numpy(mask_of(array.size), array)
@@ -77,7 +77,7 @@ def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_large_sizes_and_densities_equal_numpy(name):
-    for k, size in enumerate(some_for(name, LARGE_SIZES, len(LARGE_SIZES))):
+    for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         array = make(name, size)
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
             check_numpy(mask_of(size, density), array)

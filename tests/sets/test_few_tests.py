@@ -1,4 +1,4 @@
-"""Items among a few tests, which are compared one by one."""
+"""isin with few test elements: each item is compared with each of them."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def few_values(dtype, size, rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_equals_numpy(dtype):
+def test_isin_with_few_tests_equals_numpy(dtype):
     rng = np.random.default_rng(1)
     for size in SIZES:
         items = few_values(dtype, size, rng)
@@ -36,20 +36,20 @@ def test_equals_numpy(dtype):
                     expected = np.isin(array, tests, invert=invert)
                     for threads in (1, 2, 3, 7):
                         with fastsel.threads(threads):
-                            found = fastsel.isin(array, tests, invert=invert)
-                        assert found.dtype == bool
-                        assert np.array_equal(found, expected), (size, count)
+                            result = fastsel.isin(array, tests, invert=invert)
+                        assert result.dtype == bool
+                        assert np.array_equal(result, expected), (size, count)
 
 
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("test", [0.0, -0.0, np.nan, -np.nan, 1.5, np.inf])
-def test_one_float(test, invert):
+def test_isin_with_one_float_equals_numpy(test, invert):
     items = np.array([0.0, -0.0, np.nan, -np.nan, 1.5, -1.5, np.inf, 5e-324])
-    found = fastsel.isin(items, test, invert=invert)
-    assert found.tolist() == np.isin(items, test, invert=invert).tolist()
+    result = fastsel.isin(items, test, invert=invert)
+    assert result.tolist() == np.isin(items, test, invert=invert).tolist()
 
 
-def test_items_of_any_shape_and_alignment():
+def test_items_at_an_odd_address_equal_numpy():
     items = np.frombuffer(b"\0" + np.arange(12, dtype="f8").tobytes(), np.uint8)[1:]
     items = items.view("f8").reshape(3, 4)
     assert not items.flags.aligned

@@ -1,4 +1,4 @@
-"""index_in: the position of the first equal of each item, or -1."""
+"""index_in: the position of the first test element that equals an item, or -1."""
 
 import numpy as np
 import pytest
@@ -26,11 +26,13 @@ SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64"
 def test_every_dtype_and_layout(name, each_num_threads):
     dtype = DTYPES[name]
     items = grouped(dtype, 120, 30).reshape(20, 6)
-    found = {layout: lay(items) for layout, lay in LAYOUTS.items() if has_layout(dtype, layout)}
+    arrays_by_layout = {
+        layout: lay(items) for layout, lay in LAYOUTS.items() if has_layout(dtype, layout)
+    }
     tests = grouped(dtype, 60, 30)[::-2]
     cases = [
         (*pair, reference.index_in(*pair))
-        for array in found.values()
+        for array in arrays_by_layout.values()
         for pair in ((array, tests), (tests, array), (array, array))
     ]
     for _ in each_num_threads:
@@ -60,8 +62,8 @@ def test_num_threads_agnosticism(tests, size, step, each_num_threads):
     rng = np.random.default_rng(size)
     first, second = (rng.integers(0, 2 * tests, n) * step for n in (size, tests))
     values, index = np.unique(second, return_index=True)
-    at = np.searchsorted(values, first) % len(values)
-    expected = np.where(values[at] == first, index[at], -1)
+    positions = np.searchsorted(values, first) % len(values)
+    expected = np.where(values[positions] == first, index[positions], -1)
     for _ in each_num_threads:
         assert_same(fastsel.index_in(first, second), expected)
 
@@ -70,7 +72,7 @@ def test_num_threads_agnosticism(tests, size, step, each_num_threads):
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "M8[s]", "complex64", "complex128"]
 )
-def test_nan_is_nowhere_and_zeros_are_equal(dtype, algorithm, few_threads, monkeypatch):
+def test_nan_never_matches_and_zeros_are_equal(dtype, algorithm, few_threads, monkeypatch):
     force(monkeypatch, algorithm)
     nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
     items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
@@ -88,9 +90,9 @@ def test_slices_along_an_axis(name, axis, each_num_threads):
     array = grouped(np.dtype(name), 400, 2).reshape(20, 20)
     array[2] = array[7]
     array[:, 3] = array[:, 1]
-    cases = [(array, array), (array, array[::-1, ::-1]), (array.T, np.asfortranarray(array))]
-    cases += [(array, np.take(array, [9, 7, 2], axis)), (np.take(array, [1, 3], axis), array)]
-    cases = [(*pair, reference.index_in(*pair, axis)) for pair in cases]
+    pairs = [(array, array), (array, array[::-1, ::-1]), (array.T, np.asfortranarray(array))]
+    pairs += [(array, np.take(array, [9, 7, 2], axis)), (np.take(array, [1, 3], axis), array)]
+    cases = [(*pair, reference.index_in(*pair, axis)) for pair in pairs]
     for _ in each_num_threads:
         for first, second, expected in cases:
             assert_same(fastsel.index_in(first, second, axis), expected)
@@ -105,20 +107,20 @@ def test_slices_of_two_dtypes(width, few_threads):
     assert_same(fastsel.index_in(rows.astype("i1"), rows + 256, 0), np.full(50, -1))
 
 
-@pytest.mark.parametrize("one", NUMBERS)
-@pytest.mark.parametrize("other", NUMBERS)
-def test_numbers_of_two_dtypes(one, other, few_threads):
+@pytest.mark.parametrize("first_dtype", NUMBERS)
+@pytest.mark.parametrize("second_dtype", NUMBERS)
+def test_numbers_of_two_dtypes(first_dtype, second_dtype, few_threads):
     numbers = [0, 1, 2, 100, 1.5, 255, -1, 2**31, 2**40, 1j, np.nan]
     with np.errstate(all="ignore"):
-        first, second = (fits(numbers, dtype) for dtype in (one, other))
+        first, second = (numbers_of(numbers, dtype) for dtype in (first_dtype, second_dtype))
     for tests in (second, np.tile(second, 5)):
-        found = fastsel.index_in(first, tests)
-        assert_same(found >= 0, np.isin(first, tests))
-        assert (first[found >= 0] == tests[found[found >= 0]]).all()
-        assert (found < len(second)).all()
+        positions = fastsel.index_in(first, tests)
+        assert_same(positions >= 0, np.isin(first, tests))
+        assert (first[positions >= 0] == tests[positions[positions >= 0]]).all()
+        assert (positions < len(second)).all()
 
 
-def fits(numbers, dtype):
+def numbers_of(numbers, dtype):
     kind = np.dtype(dtype).kind
     if kind != "c":
         numbers = [number for number in numbers if not isinstance(number, complex)]
@@ -128,26 +130,26 @@ def fits(numbers, dtype):
     return np.array(numbers[::-1]).astype(dtype)
 
 
-def test_large_integers_are_the_numbers_that_they_are():
+def test_large_integers_are_compared_exactly():
     signed, unsigned = np.array([2**62 + 1, -1]), np.array([2**64 - 1, 2**62 + 1], np.uint64)
     assert fastsel.index_in(signed, unsigned).tolist() == [1, -1]
     assert fastsel.index_in(unsigned, signed).tolist() == [-1, 0]
 
 
-def test_units_of_time():
+def test_times_of_different_units_can_be_equal():
     days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02"] * 2, "M8[s]")
     assert fastsel.index_in(days, seconds).tolist() == [0]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("items", "tests"),
     [([1, 2], ["1", "2"]), (["a"], [b"a"]), (np.array([1], "M8[s]"), [1]), ([1.5], [None])],
 )
-def test_items_that_numpy_does_not_compare_are_never_equal(one, other):
-    assert fastsel.index_in(one, other).tolist() == [-1] * len(one)
+def test_items_that_numpy_does_not_compare_are_never_equal(items, tests):
+    assert fastsel.index_in(items, tests).tolist() == [-1] * len(items)
 
 
-def test_strings_of_any_length_and_kind():
+def test_strings_of_different_lengths_and_dtypes_can_be_equal():
     short, long = np.array(["a", "bb", ""]), np.array(["bb", "longer", "a", "bb"])
     assert fastsel.index_in(short, long).tolist() == [2, 0, -1]
     texts = np.array(["a", "bb", "a"], np.dtypes.StringDType())
@@ -155,7 +157,7 @@ def test_strings_of_any_length_and_kind():
     assert fastsel.index_in(short, texts).tolist() == [0, 1, -1]
 
 
-def test_structured_items():
+def test_structured_items_are_found():
     pairs = np.array([(1, 2.0), (3, 4.0), (1, 2.0)], "i4, f8")
     assert fastsel.index_in(pairs, pairs[1:]).tolist() == [1, 0, 1]
 
@@ -170,14 +172,14 @@ class Named:
     __hash__ = None
 
 
-def test_objects():
+def test_objects_are_found_if_equal():
     nan = float("nan")
     items = objects("a", 3, nan, None, 2.0, True, b"a")
     tests = objects(2, "b", None, nan, "a", 1, 2.0, "a")
     assert fastsel.index_in(items, tests).tolist() == [4, -1, -1, 2, 0, 5, -1]
     assert fastsel.index_in([1, 2], tests).tolist() == [5, 0]
-    names, others = objects(Named(3), Named(4)), objects(4, Named(3), Named(3))
-    assert fastsel.index_in(names, others).tolist() == [1, 0]
+    names, names_and_numbers = objects(Named(3), Named(4)), objects(4, Named(3), Named(3))
+    assert fastsel.index_in(names, names_and_numbers).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
@@ -189,14 +191,14 @@ def test_no_tests_and_no_items(shape):
     assert_same(fastsel.index_in(np.zeros((3, 0)), np.zeros((0, 0)), 0), np.full(3, -1))
 
 
-def test_ragged_lists_are_refused_by_name():
+def test_error_of_ragged_lists_names_the_argument():
     with pytest.raises(ValueError, match="test_elements cannot be converted"):
         fastsel.index_in([1], [[1], [1, 2]])
 
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
-def test_keys_made_to_collide(dtype, monkeypatch, few_threads):
-    """All keys want one slot, the table gives up, and NumPy's sort serves the call."""
+def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, few_threads):
+    """All keys hash to one slot: the table gives up, and NumPy's sort is used."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", (0, 1))
     words = (np.arange(40_000, dtype="u8") << (12 if dtype == "u4" else 40)).astype(dtype)
     words = np.unique(words)
@@ -208,23 +210,25 @@ def test_keys_made_to_collide(dtype, monkeypatch, few_threads):
 
 
 def test_the_table_has_the_smaller_array(monkeypatch, few_threads):
-    made = []
+    table_sizes = []
     make_table = _membership.table_of
     monkeypatch.setattr(
         _membership,
         "table_of",
-        lambda keys, *rest, **options: made.append(keys.size) or make_table(keys, *rest, **options),
+        lambda keys, *rest, **options: (
+            table_sizes.append(keys.size) or make_table(keys, *rest, **options)
+        ),
     )
     many, few = np.arange(50_000) * 1_000_003, np.arange(100) * 2_000_006
     fastsel.index_in(many, few)
     fastsel.index_in(few, many)
-    assert made == [100, 100]
+    assert table_sizes == [100, 100]
 
 
 @given(
     st.lists(st.integers(-3, 3) | st.just(2**40), max_size=100),
     st.lists(st.integers(-3, 3) | st.just(2**40), max_size=40),
 )
-def test_any_integers(first, second):
+def test_any_integers_equal_a_linear_search(first, second):
     expected = [second.index(item) if item in second else -1 for item in first]
     assert fastsel.index_in(np.array(first, int), np.array(second, int)).tolist() == expected

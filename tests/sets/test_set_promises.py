@@ -1,4 +1,5 @@
-"""isin and its kin: the result depends on the items only; hostile keys cost no more than a sort."""
+"""isin and functions of sorted sets: results depend on the items only; hostile keys cost no more
+than a sort."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from unique_kernels import INTEGER_RULE, make_tables
 
 import fastsel
 from fastsel._sets import _membership
-from fastsel._sets.table_lookup import by_partitions, by_table, of_small
+from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
 from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
@@ -22,8 +23,13 @@ SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64"
 
 def results(first, second):
     masks = fastsel.isin(first, second), fastsel.isin(second, first, invert=True)
-    found = fastsel.intersect1d(first, second, return_indices=True)
-    return (*masks, *found, fastsel.setxor1d(first, second), fastsel.setdiff1d(first, second))
+    intersection = fastsel.intersect1d(first, second, return_indices=True)
+    return (
+        *masks,
+        *intersection,
+        fastsel.setxor1d(first, second),
+        fastsel.setdiff1d(first, second),
+    )
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -34,17 +40,17 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
         for _ in each_num_threads:
             for algorithm in ALGORITHMS:
                 force(monkeypatch, algorithm)
-                found = results(first, second)
-                expected = found if expected is None else expected
-                assert_same(found, expected)
+                outputs = results(first, second)
+                expected = outputs if expected is None else expected
+                assert_same(outputs, expected)
 
 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
-    """A word that looks like an empty slot is found if it is there, and not if it is not."""
+    """A word that looks like an empty slot is found only if it is among the tests."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
-    even = seeds[0] & ~1  # as the kernels take it
+    even = seeds[0] & ~1  # the kernels clear the last bit
     words = np.array([0, even, even + 1, even ^ 1 << 31, 7, 9], np.uint64).astype(dtype)
     for algorithm in ("tables", "partitions"):
         force(monkeypatch, algorithm)
@@ -72,40 +78,43 @@ def as_keys(array):
 
 
 def lookup_in_table(tables, items, *, of_tests):
-    """Which items are among the keys of the tables and, if asked for, the other way round."""
-    return by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
+    """Which items are among the keys of the tables and, if `of_tests`, which keys are items."""
+    return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 
-def test_strings_whose_hashes_are_equal_are_told_apart():
+def test_different_strings_of_equal_hashes_are_distinct():
     """With a factor of 0 all hashes are equal: in a table of few keys, each key is compared with
     all the others."""
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
-    for one, other in ((first, second), (first, second[:25])):
-        found = of_small(one, other, INTEGER_RULE, (2, 0), True, True, False)
-        assert_same(found, (np.isin(one, other), np.isin(other, one)))
+    for items, tests in ((first, second), (first, second[:25])):
+        masks = masks_of_small(items, tests, INTEGER_RULE, (2, 0), True, True, False)
+        assert_same(masks, (np.isin(items, tests), np.isin(tests, items)))
 
 
 def test_lookups_give_up_on_collisions():
-    """The table is filled within its budget, and then asked for the end of its longest chain."""
+    """The table is filled within its budget of probes. Then the end of its longest chain is looked
+    up."""
     chain = colliding(500)
-    cheap = np.random.default_rng(8).integers(0, 2**64, 20_000, dtype=np.uint64)
-    tests, ends = np.concatenate((cheap, chain)), np.tile(chain[-50:], 400)
+    random_keys = np.random.default_rng(8).integers(0, 2**64, 20_000, dtype=np.uint64)
+    tests, end_of_chain = np.concatenate((random_keys, chain)), np.tile(chain[-50:], 400)
     tables = make_tables(tests, max_groups=1 << 16)
     assert tables.find()
-    assert lookup_in_table(tables, cheap, of_tests=True) is not None
-    assert lookup_in_table(tables, ends, of_tests=False) is None
+    assert lookup_in_table(tables, random_keys, of_tests=True) is not None
+    assert lookup_in_table(tables, end_of_chain, of_tests=False) is None
 
 
 def test_partitions_give_up_on_collisions():
-    cheap = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
-    for tests, items in ((colliding(300, 16), cheap), (cheap, cheap)):
-        found = by_partitions(as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1)
-        assert (found is None) is (tests is not cheap)
+    random_keys = np.random.default_rng(8).integers(0, 2**64, 2000, dtype=np.uint64)
+    for tests, items in ((colliding(300, 16), random_keys), (random_keys, random_keys)):
+        masks = masks_by_partitions(
+            as_keys(tests), as_keys(items), SEEDS, 300, True, True, False, 1
+        )
+        assert (masks is None) is (tests is not random_keys)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_answer_is_right(algorithm, monkeypatch):
+def test_keys_that_collide_give_the_right_result(algorithm, monkeypatch):
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", SEEDS)
     force(monkeypatch, algorithm)
     chain, one_part = colliding(3000), colliding(300, 16)
@@ -114,16 +123,16 @@ def test_the_answer_is_right(algorithm, monkeypatch):
         (chain[::2], chain[1::2]),
         (np.tile(one_part, 3), one_part[:100]),
     ):
-        for one, other in ((first, second), (second, first)):
-            expected = np.isin(one, other)
-            assert_same(fastsel.isin(one, other), expected)
-            assert_same(fastsel.setdiff1d(one, other), np.unique(one[~expected]))
+        for items, tests in ((first, second), (second, first)):
+            expected = np.isin(items, tests)
+            assert_same(fastsel.isin(items, tests), expected)
+            assert_same(fastsel.setdiff1d(items, tests), np.unique(items[~expected]))
 
 
 # Sizes on both sides of each decision.
 
 
-def test_more_tests_than_a_table_takes():
+def test_more_tests_than_a_table_holds():
     rng = np.random.default_rng(2)
     pool = rng.permutation(1 << 19) << 30
     for sizes in ((_membership.MAX_GROUPS + 9, 150_000), (300_000, 20_000), (30_000, 400_000)):
@@ -133,8 +142,8 @@ def test_more_tests_than_a_table_takes():
         assert len(fastsel.setxor1d(first, second)) == sum(sizes) - 20_000
 
 
-def test_few_tests_that_are_repeated_often():
-    """Tables of several threads, merged; the estimate is too low and the table grows."""
+def test_few_distinct_tests_that_are_repeated():
+    """The tables of several threads are merged; if the estimate is too low, a table grows."""
     for groups in (10, 3000, 40_000):
         tests = grouped("int64", 200_000, groups)
         items = np.concatenate((tests[::7], np.arange(50_000)))
@@ -142,11 +151,11 @@ def test_few_tests_that_are_repeated_often():
         assert_same(fastsel.isin(tests, items[:100]), np.isin(tests, items[:100]))
 
 
-def test_a_range_that_the_sample_does_not_show():
-    """Tests beyond the range of the sample have no entry in the table: another algorithm."""
+def test_tests_beyond_the_range_of_the_sample():
+    """If a test is beyond the range of the sample, another algorithm replaces the table."""
     tests = np.arange(50_000)
     tests[12_345] = 2**60
     items = np.append(np.arange(-100, 60_000), [2**60])
     assert_same(fastsel.isin(items, tests), reference.isin(items, tests))
-    few = np.arange(9, dtype="i4")
-    assert_same(fastsel.isin(few, items[:9].astype("i4")), np.zeros(9, bool))
+    few_items = np.arange(9, dtype="i4")
+    assert_same(fastsel.isin(few_items, items[:9].astype("i4")), np.zeros(9, bool))

@@ -46,7 +46,7 @@ def test_signature_is_that_of_numpy(name):
     ],
     ids=str,
 )
-def test_kind_of_isin(kind, element, tests):
+def test_kind_of_isin_returns_or_raises_as_in_numpy(kind, element, tests):
     assert_same_outcome(
         outcome(fastsel.isin, element, tests, kind=kind),
         outcome(np.isin, element, tests, kind=kind),
@@ -54,18 +54,18 @@ def test_kind_of_isin(kind, element, tests):
 
 
 def test_a_table_of_a_wide_range_takes_no_memory():
-    """NumPy's would have 2^61 entries."""
+    """NumPy's table would have 2^61 entries."""
     tests = np.array([0, 2**61])
-    found = fastsel.isin(np.arange(3), tests, kind="table")
-    assert found.tolist() == [True, False, False]
+    result = fastsel.isin(np.arange(3), tests, kind="table")
+    assert result.tolist() == [True, False, False]
 
 
 # assume_unique
 
 
 def test_assume_unique_of_repeated_values():
-    """NumPy's results are wrong then; these are as without it, but for setdiff1d, which keeps
-    values as they come."""
+    """NumPy's results are wrong for repeated values. Those of fastsel are the same as without
+    assume_unique, except that setdiff1d keeps the order and the repeats."""
     first, second = np.array([3, 1, 3, 2, 1]), np.array([2, 5, 3, 3])
     for name in ("isin", "intersect1d", "setxor1d"):
         function = getattr(fastsel, name)
@@ -74,7 +74,7 @@ def test_assume_unique_of_repeated_values():
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3", "u1"])
-def test_assume_unique_of_distinct_values(dtype, few_threads):
+def test_assume_unique_of_distinct_values_equals_numpy(dtype, few_threads):
     rng = np.random.default_rng(1)
     first, second = (rng.permutation(200)[:100].astype(dtype) for _ in range(2))
     for name in ("isin", "intersect1d", "setxor1d", "setdiff1d"):
@@ -91,14 +91,14 @@ def test_assume_unique_of_distinct_values(dtype, few_threads):
 
 
 class Plain(np.ndarray):
-    """A subclass without methods of its own."""
+    """A subclass that defines no methods."""
 
 
 # Older NumPy raises an error unless both arrays have one dimension.
-FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
+SETXOR1D_FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
 
-SET = {1, 2}  # one for both, since it is an item by identity
-LIKES = {
+SET = {1, 2}  # one object for all calls: assert_same compares objects by identity
+ARRAY_LIKES = {
     "list": lambda: [3, 1, 3],
     "tuple": lambda: (1, 2),
     "nested": lambda: [[1, 2], [3, 4]],
@@ -122,12 +122,13 @@ LIKES = {
 }
 
 
-@pytest.mark.parametrize("one", LIKES)
-@pytest.mark.parametrize("other", LIKES)
-def test_array_likes(one, other, forced_kernels):
+@pytest.mark.parametrize("first", ARRAY_LIKES)
+@pytest.mark.parametrize("second", ARRAY_LIKES)
+def test_array_likes(first, second, forced_kernels):
     for name in SETS:
         ours, theirs = (
-            outcome(getattr(module, name), LIKES[one](), LIKES[other]()) for module in (fastsel, np)
+            outcome(getattr(module, name), ARRAY_LIKES[first](), ARRAY_LIKES[second]())
+            for module in (fastsel, np)
         )
         assert ours[:1] == theirs[:1]
         if ours[0] == "raises":
@@ -136,44 +137,44 @@ def test_array_likes(one, other, forced_kernels):
         assert_same(np.asarray(ours[1]), np.asarray(theirs[1]))
         assert type(ours[1]) is type(theirs[1])
         assert np.ma.getmaskarray(ours[1]).tolist() == np.ma.getmaskarray(theirs[1]).tolist()
-        if name in ("intersect1d", "setdiff1d") or (name == "setxor1d" and FLATTENS):
+        if name in ("intersect1d", "setdiff1d") or (name == "setxor1d" and SETXOR1D_FLATTENS):
             ours, theirs = (
-                outcome(getattr(module, name), LIKES[one](), LIKES[other](), True)
+                outcome(getattr(module, name), ARRAY_LIKES[first](), ARRAY_LIKES[second](), True)
                 for module in (fastsel, np)
             )
             assert ours[:1] == theirs[:1]
             assert ours[0] == "raises" or np.asarray(ours[1]).dtype == np.asarray(theirs[1]).dtype
 
 
-def test_memmap_is_an_array(tmp_path, forced_kernels):
+def test_memmap_gives_the_results_of_an_array(tmp_path, forced_kernels):
     mapped = np.memmap(tmp_path / "items", "i4", "w+", shape=(100,))
     mapped[:] = np.arange(100) % 7
     for name in SETS:
-        found = getattr(fastsel, name)(mapped, [1, 5, 9])
-        assert_same(found, getattr(np, name)(np.asarray(mapped), [1, 5, 9]))
+        result = getattr(fastsel, name)(mapped, [1, 5, 9])
+        assert_same(result, getattr(np, name)(np.asarray(mapped), [1, 5, 9]))
 
 
-class Other:
-    """An array of another kind, which takes NumPy functions over."""
+class Overriding:
+    """An array of another library, which overrides NumPy functions."""
 
     def __array_function__(self, func, types, args, kwargs):
         return func, types, args, kwargs
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("place", [0, 1])
-def test_other_arrays_get_the_numpy_function(name, place):
+@pytest.mark.parametrize("position", [0, 1])
+def test_an_override_gets_the_numpy_function(name, position):
     arrays = [np.arange(3), np.arange(2)]
-    arrays[place] = Other()
+    arrays[position] = Overriding()
     func, types, args, kwargs = getattr(fastsel, name)(*arrays)
     assert func is getattr(np, name)
-    assert {*types} >= {Other}
+    assert {*types} >= {Overriding}
     assert [*args] == arrays or args is arrays
     assert kwargs == {}
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_arrays_without_a_common_dtype(name):
+def test_arrays_without_a_common_dtype_return_or_raise_as_in_numpy(name):
     for first, second in (
         (np.arange(3), np.array(["2001-01-01"], "M8[D]")),
         (np.zeros(20, "i4,f4"), np.zeros(20)),
@@ -189,15 +190,15 @@ OBJECTS = {
     "int": lambda k: k % 50 - 25,
     "float": lambda k: float("nan") if k % 7 == 0 else k % 50 / 2,
     "mixed": lambda k: [k % 3, float(k % 3), str(k % 3), None, True, 1j, b"1", 2**70][k % 8],
-    "unequal": lambda k: float("nan"),
+    "nan": lambda k: float("nan"),
     "tuple": lambda k: (k % 3,),
     "list": lambda k: [k % 3],
-    "of_a_class_of_its_own": lambda k: EqualToAll() if k % 9 == 0 else k % 20,
+    "equal_to_all": lambda k: EqualToAll() if k % 9 == 0 else k % 20,
 }
 
 
 class EqualToAll:
-    """NumPy asks it whether it equals an item, and so does a set only if their hashes are equal."""
+    """NumPy compares it with each item. A set compares it only with items of the same hash."""
 
     def __eq__(self, other):
         return True
@@ -209,7 +210,7 @@ class EqualToAll:
 @pytest.mark.parametrize("kind", OBJECTS)
 @pytest.mark.parametrize("count", [1, 7, 8, 60])
 @pytest.mark.parametrize("invert", [False, True])
-def test_objects_among_objects(kind, count, invert):
+def test_isin_of_objects_returns_or_raises_as_in_numpy(kind, count, invert):
     items, tests = np.empty(300, object), np.empty(count, object)
     for array, step in ((items, 1), (tests, 3)):
         for k in range(len(array)):

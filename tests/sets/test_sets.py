@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, some_for
+from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, in_a_row, scattered, values_for_dtype
 from comparison import (
     SORTED_SET_FUNCTIONS,
     assert_same,
@@ -24,7 +24,7 @@ import fastsel
 
 pytestmark = SIGNALLING_NANS
 
-# NumPy serves the others.
+# The dtypes that fastsel serves itself; it calls NumPy for all others.
 SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}
 
 
@@ -55,9 +55,9 @@ def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SERVED)
 def test_small_arrays(name):
-    """Small arrays take the path that they take for users: no kernel is forced."""
+    """No kernel is forced: small arrays take the path of ordinary calls."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
-    for sizes in [*some_for(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
+    for sizes in [*values_for_dtype(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
         check_set_functions(*two_arrays(SERVED[name], sizes))
 
 
@@ -73,7 +73,7 @@ def test_arrays_of_several_chunks(name, nbytes):
 
 
 @given(data=st.data())
-def test_any_integers(data):
+def test_any_integers_equal_the_reference(data):
     """Integers lie on both sides of the widest range that a direct-address table holds."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
@@ -81,7 +81,7 @@ def test_any_integers(data):
 
 
 @given(data=st.data())
-def test_any_floats(data):
+def test_any_floats_equal_the_reference(data):
     width = data.draw(st.sampled_from([16, 32, 64]))
     numbers = st.lists(st.floats(width=width), max_size=40)
     first, second = (np.array(data.draw(numbers), f"f{width // 8}") for _ in range(2))
@@ -89,7 +89,7 @@ def test_any_floats(data):
 
 
 @pytest.mark.parametrize("name", [name for name in DTYPES if name not in SERVED])
-def test_numpy_serves_the_others(name):
+def test_other_dtypes_return_or_raise_as_in_numpy(name):
     first, second = two_arrays(DTYPES[name], (30, 20), in_a_row)
     for function in ("isin", *SORTED_SET_FUNCTIONS):
         assert_same_outcome(
@@ -104,11 +104,17 @@ SHAPES = [(), (1,), (0,), (6,), (2, 3), (3, 0, 2), (1, 1, 6)]
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f4", "U3"])
-def test_shapes(dtype, few_threads):
-    for one, other in itertools.product(SHAPES, repeat=2):
+def test_every_shape_equals_numpy(dtype, few_threads):
+    for first_shape, second_shape in itertools.product(SHAPES, repeat=2):
         first, second = np.arange(6).astype(dtype), np.arange(3, 9).astype(dtype)
-        first = np.resize(first, one) if np.prod(one) else np.empty(one, dtype)
-        second = np.resize(second, other) if np.prod(other) else np.empty(other, dtype)
+        first = (
+            np.resize(first, first_shape) if np.prod(first_shape) else np.empty(first_shape, dtype)
+        )
+        second = (
+            np.resize(second, second_shape)
+            if np.prod(second_shape)
+            else np.empty(second_shape, dtype)
+        )
         for name in ("isin", *SORTED_SET_FUNCTIONS):
             expected = getattr(np, name)(first, second)
             assert_same(getattr(fastsel, name)(first, second), expected)
@@ -116,10 +122,10 @@ def test_shapes(dtype, few_threads):
                 assert_same(getattr(fastsel, name)(first.T, second[...]), expected)
 
 
-# What equals what.
+# Equality of items.
 
 
-def test_nan_is_among_nothing(few_threads):
+def test_nan_never_matches(few_threads):
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16"):
         array = np.array([np.nan, 1, -0.0, np.nan], dtype)
         assert fastsel.isin(array, array).tolist() == [False, True, True, False]
@@ -131,7 +137,7 @@ def test_nan_is_among_nothing(few_threads):
         assert np.isnan(fastsel.setxor1d(array, array)).tolist() == [True, True]
 
 
-def test_nat_is_among_nothing(few_threads):
+def test_nat_never_matches(few_threads):
     for dtype in ("M8[D]", "m8[s]"):
         for numbers in (np.arange(5), np.arange(5) * 10**12):
             array = numbers.astype("m8[s]").view("i8").view(dtype)
@@ -141,8 +147,8 @@ def test_nat_is_among_nothing(few_threads):
             assert np.isnat(fastsel.setxor1d(array, array)).tolist() == [True, True]
 
 
-def test_nat_in_a_range_of_large_times(few_threads, monkeypatch):
-    """NaT has the entry after the largest time's."""
+def test_nat_never_matches_in_a_range_of_large_times(few_threads, monkeypatch):
+    """The table entry after that of the largest time belongs to NaT."""
     monkeypatch.setattr("fastsel._sets._membership._by_hash", None)
     times = (np.iinfo("i8").max - np.arange(300)).view("M8[s]")
     tests = np.append(times[::2], np.datetime64("NaT", "s"))
@@ -152,8 +158,8 @@ def test_nat_in_a_range_of_large_times(few_threads, monkeypatch):
     assert fastsel.isin(items, tests, invert=True).tolist() == [not found for found in expected]
 
 
-def test_many_nan_among_the_tests(num_threads, monkeypatch):
-    """Each is a key of its own, and none of them is in a table."""
+def test_many_nan_among_the_tests_never_match(num_threads, monkeypatch):
+    """Each NaN is a distinct key, and no table has a NaN."""
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
         tests = np.full(5000, np.nan)
@@ -166,14 +172,14 @@ def test_many_nan_among_the_tests(num_threads, monkeypatch):
 
 # Two dtypes.
 
-MIXED = (
+DTYPES_TO_COMBINE = (
     *("?", "i1", "u1", "i2", "u4", "i4", "i8", "u8", ">i4", "f2", "f4", "f8", "g", "c8", "c16"),
     *("U1", "U3", "S2", "S5", ">U3", "M8[s]", "M8[D]", "m8[s]", "V3", "O"),
 )
 
 
 def edges(dtype):
-    """Items on both sides of what other dtypes can hold."""
+    """Items within and beyond the limits of other dtypes."""
     numbers = [0, 1, 2, 3, 100, 127, 128, 200, 255, 256, 2047, 2048, 2049, 32767, 32768, 65535]
     dtype = np.dtype(dtype)
     if dtype.kind in "SUO":
@@ -198,35 +204,39 @@ def test_contiguous_items_at_odd_addresses(dtype):
     """Items at odd addresses lie in buffers of records; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
-        odd = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
-        assert odd.flags.c_contiguous
-        for first, second in ((odd, array[::2].copy()), (array[::2].copy(), odd), (odd, odd)):
+        at_odd_address = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
+        assert at_odd_address.flags.c_contiguous
+        for first, second in (
+            (at_odd_address, array[::2].copy()),
+            (array[::2].copy(), at_odd_address),
+            (at_odd_address, at_odd_address),
+        ):
             check_set_functions(first, second)
 
 
-@pytest.mark.parametrize("one", MIXED)
-@pytest.mark.parametrize("other", MIXED)
-def test_two_dtypes(one, other):
-    """Values, dtypes and errors are NumPy's; for few tests and for many, which it compares in
-    another way."""
-    first = edges(one)
-    for second in (edges(other), np.resize(edges(other), 100)):
+@pytest.mark.parametrize("first_dtype", DTYPES_TO_COMBINE)
+@pytest.mark.parametrize("second_dtype", DTYPES_TO_COMBINE)
+def test_two_dtypes_return_or_raise_as_in_numpy(first_dtype, second_dtype):
+    """Values, dtypes and errors are NumPy's, for few tests and for many, which NumPy compares in
+    different ways."""
+    first = edges(first_dtype)
+    for second in (edges(second_dtype), np.resize(edges(second_dtype), 100)):
         for name in ("isin", *SORTED_SET_FUNCTIONS):
             expected = outcome(getattr(np, name), first, second)
-            found = outcome(getattr(fastsel, name), first, second)
-            assert found[:2] == expected[:2] if expected[0] == "raises" else True, (name, found)
+            actual = outcome(getattr(fastsel, name), first, second)
+            assert actual[:2] == expected[:2] if expected[0] == "raises" else True, (name, actual)
             if expected[0] == "returns":
-                assert_same_values(found[1], expected[1])
+                assert_same_values(actual[1], expected[1])
 
 
-def assert_same_values(found, expected):
-    """Zeros and NaN may have other bits."""
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+def assert_same_values(actual, expected):
+    """Equal dtypes and equal values; zeros and NaN may differ in their bits."""
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
 
 
-def test_large_integers_are_compared_as_they_are():
-    """NumPy's sort makes floats of large integers, if there are many tests in a wide range."""
+def test_large_integers_are_compared_exactly():
+    """If there are many tests in a wide range, NumPy sorts large integers as floats."""
     tests = np.append(np.arange(50, dtype="u8") * 2**57, np.array([2**53, 2**64 - 1], "u8"))
     items = np.array([2**53, 2**53 + 1, -1, -(2**63)])
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
@@ -236,8 +246,8 @@ def test_large_integers_are_compared_as_they_are():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
 @pytest.mark.parametrize("share", [0.5, 1])
-def test_mostly_nan(dtype, share):
-    """NaN are among nothing, and are split off before others are looked up."""
+def test_arrays_of_mostly_nan(dtype, share):
+    """NaN never match, and are removed before other items are looked up."""
     random = np.random.default_rng(2)
     first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
     a, b = first.astype(dtype), second.astype(dtype)

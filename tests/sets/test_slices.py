@@ -1,4 +1,4 @@
-"""axis= of isin and the functions of sorted sets: slices as items."""
+"""axis= of isin and the functions of sorted sets: slices are compared as items."""
 
 import functools
 import itertools
@@ -18,16 +18,18 @@ import fastsel
 pytestmark = SIGNALLING_NANS
 
 SORTED = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
-SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # which add axes
+SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # broadcasting adds an axis
 SERVED = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
 
 
-def two_tables(dtype, sizes, width=3, axis=0):
+def two_arrays_of_slices(dtype, sizes, width=3, axis=0):
     """Slices of which about half are in the other array."""
     pool = make(dtype, (6, width), 0.5)
     rng = np.random.default_rng(sum(sizes))
-    rows = [pool[rng.integers(low, low + 4, size)] for low, size in zip((0, 2), sizes, strict=True)]
-    return [np.moveaxis(table, 0, axis) for table in rows]
+    arrays = [
+        pool[rng.integers(low, low + 4, size)] for low, size in zip((0, 2), sizes, strict=True)
+    ]
+    return [np.moveaxis(array, 0, axis) for array in arrays]
 
 
 def check_all(first, second, axis):
@@ -49,7 +51,7 @@ def check_all(first, second, axis):
 
 @covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
 def test_every_dtype_and_layout(name, layout, axis, few_threads):
-    arrays = two_tables(name, (40, 15), axis=axis)
+    arrays = two_arrays_of_slices(name, (40, 15), axis=axis)
     if has_layout(arrays[0].dtype, layout):
         check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
 
@@ -63,17 +65,17 @@ def test_every_dtype_and_layout(name, layout, axis, few_threads):
 )
 def test_every_algorithm(name, algorithm, sizes, width, num_threads, monkeypatch):
     force(monkeypatch, algorithm)
-    check_all(*two_tables(name, sizes, width), 0)
+    check_all(*two_arrays_of_slices(name, sizes, width), 0)
 
 
 @pytest.mark.parametrize("name", STRUCT_DTYPES)
-def test_structures_are_compared_as_unique_does(name):
-    first, second = two_tables(name, (20, 9))
-    both = np.concatenate((first, second))
+def test_structured_items_are_compared_as_in_unique(name):
+    first, second = two_arrays_of_slices(name, (20, 9))
+    joined = np.concatenate((first, second))
     assert_same_outcome(
-        outcome(fastsel.union1d, first, second, axis=0), outcome(np.unique, both, axis=0)
+        outcome(fastsel.union1d, first, second, axis=0), outcome(np.unique, joined, axis=0)
     )
-    if outcome(np.unique, both, axis=0)[0] == "returns":
+    if outcome(np.unique, joined, axis=0)[0] == "returns":
         check_all(first, second, 0)
 
 
@@ -90,13 +92,13 @@ def test_slices_of_several_dimensions(axis, few_threads):
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
 def test_no_slices_and_slices_without_items(dtype, few_threads):
     shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
-    for one, other in itertools.product(shapes, repeat=2):
-        if one[1:] == other[1:]:
-            check_all(np.ones(one, dtype), np.ones(other, dtype), 0)
+    for first_shape, second_shape in itertools.product(shapes, repeat=2):
+        if first_shape[1:] == second_shape[1:]:
+            check_all(np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0)
 
 
-def test_one_axis_is_that_of_the_items(few_threads):
-    """NaN are one value there, and objects are taken."""
+def test_an_axis_of_one_dimension_changes_no_result(few_threads):
+    """All NaN are one value, and objects are accepted, as without an axis."""
     first, second = np.array([3, 1, np.nan, 3, np.nan]), np.array([3.0, np.nan])
     for a, b in ((first, second), (first.astype(object)[:2], second.astype(object)[:1])):
         for name in ("isin", *SORTED):
@@ -105,7 +107,7 @@ def test_one_axis_is_that_of_the_items(few_threads):
                 assert_same(getattr(fastsel, name)(a, b, axis=axis), expected)
 
 
-def test_a_slice_with_nan_equals_none(num_threads):
+def test_a_slice_with_nan_never_matches(num_threads):
     rows = np.array([[1.0, np.nan], [1.0, 2.0], [-0.0, 1.0], [0.0, 1.0], [1.0, np.nan]])
     assert fastsel.isin(rows, rows, axis=0).tolist() == [False, True, True, True, False]
     assert len(fastsel.intersect1d(rows, rows, axis=0)) == 2
@@ -114,38 +116,39 @@ def test_a_slice_with_nan_equals_none(num_threads):
     assert len(fastsel.setxor1d(rows, rows, axis=0)) == 4
 
 
-def test_of_equal_slices_the_first_one_is_kept(few_threads):
+def test_the_first_of_equal_slices_is_returned(few_threads):
     rows = np.array([[0.0, 1.0], [-0.0, 1.0]])
     for order in (rows, rows[::-1]):
-        found, index, _ = fastsel.intersect1d(order, rows, return_indices=True, axis=0)
+        values, index, _ = fastsel.intersect1d(order, rows, return_indices=True, axis=0)
         assert index.tolist() == [0]
-        assert found.tobytes() == order[:1].tobytes()
+        assert values.tobytes() == order[:1].tobytes()
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first_dtype", "second_dtype"),
     [
         *(("i4", "i8"), ("u1", "i2"), ("i8", "u8"), ("f4", "f8"), ("i8", "f8"), ("i4", "c16")),
         *(("U2", "U5"), ("M8[s]", "M8[ms]"), ("bool", "u1"), (">i4", "i4"), ("f4", "c8")),
     ],
 )
-def test_two_dtypes(one, other, few_threads):
-    """In their common dtype."""
-    a = np.array([[0, 1], [1, 1], [3, 0], [0, 1]]).astype(one)
-    b = np.array([[1, 1], [1, 0], [0, 1]]).astype(other)
+def test_slices_of_two_dtypes_are_compared_in_their_common_dtype(
+    first_dtype, second_dtype, few_threads
+):
+    a = np.array([[0, 1], [1, 1], [3, 0], [0, 1]]).astype(first_dtype)
+    b = np.array([[1, 1], [1, 0], [0, 1]]).astype(second_dtype)
     common = np.result_type(a, b)
     for first, second in ((a, b), (b, a)):
-        as_one = first.astype(common), second.astype(common)
-        assert_same(fastsel.isin(first, second, axis=0), reference.isin(*as_one, axis=0))
+        in_common_dtype = first.astype(common), second.astype(common)
+        assert_same(fastsel.isin(first, second, axis=0), reference.isin(*in_common_dtype, axis=0))
         for name in ("intersect1d", "union1d", "setxor1d"):
-            expected = getattr(reference, name)(*as_one, axis=0)
+            expected = getattr(reference, name)(*in_common_dtype, axis=0)
             assert_same(getattr(fastsel, name)(first, second, axis=0), expected)
-        found = fastsel.setdiff1d(first, second, axis=0)
-        assert found.dtype == first.dtype
-        assert_same(found.astype(common), reference.setdiff1d(*as_one, axis=0))
+        result = fastsel.setdiff1d(first, second, axis=0)
+        assert result.dtype == first.dtype
+        assert_same(result.astype(common), reference.setdiff1d(*in_common_dtype, axis=0))
 
 
-def test_integers_are_compared_as_the_numbers_they_are():
+def test_large_integers_are_compared_exactly():
     rows = np.array([[2**63, 1], [5, 1]], np.uint64)
     tests = np.array([[-(2**63), 1], [5, 1]])
     assert fastsel.isin(rows, tests, axis=0).tolist() == [False, True]
@@ -153,7 +156,7 @@ def test_integers_are_compared_as_the_numbers_they_are():
 
 
 @pytest.mark.parametrize("name", ["isin", "index_in", *SORTED])
-def test_errors(name):
+def test_errors_name_the_wrong_arguments(name):
     call = getattr(fastsel, name)
     names = ("ar1", "ar2") if name in SORTED else ("element", "test_elements")
     a = np.ones((4, 3))
@@ -178,21 +181,21 @@ def test_errors(name):
 
 
 @pytest.mark.parametrize("kind", ["table", "hash", 3, ["sort"]])
-def test_kind_of_slices(kind):
+def test_kind_with_an_axis_must_be_none_or_sort(kind):
     a = np.ones((4, 3), int)
     assert fastsel.isin(a, a, kind="sort", axis=1).all()
     with pytest.raises(ValueError, match="kind must be None or 'sort' with an axis, got"):
         fastsel.isin(a, a, kind=kind, axis=0)
 
 
-def test_numpy_has_no_such_argument_with_the_patch_either():
+def test_patched_numpy_functions_have_no_axis():
     for name in ("isin", *SORTED):
         with fastsel.patched(), pytest.raises(TypeError, match="axis"):
             getattr(np, name)([[1]], [[1]], axis=0)
 
 
 def test_input_unmodified(few_threads):
-    first, second = two_tables("float64", (50, 20))
+    first, second = two_arrays_of_slices("float64", (50, 20))
     before = first.tobytes(), second.tobytes()
     first.flags.writeable = second.flags.writeable = False
     for call in (*(getattr(fastsel, name) for name in SORTED), fastsel.isin):
@@ -200,7 +203,7 @@ def test_input_unmodified(few_threads):
     assert (first.tobytes(), second.tobytes()) == before
 
 
-def test_subclasses_are_plain_arrays():
+def test_subclasses_are_treated_as_ndarrays():
     masked = np.ma.array([[1, 2], [3, 4]], mask=[[1, 0], [0, 0]])
     assert fastsel.isin(masked, [[1, 2]], axis=0).tolist() == [True, False]
     assert type(fastsel.union1d(masked, masked, axis=0)) is np.ndarray

@@ -1,8 +1,8 @@
-"""Makers of arrays for the tests: every dtype, and items of it from its whole range.
+"""Functions that make arrays for the tests: of every dtype, with items from its whole range.
 
-All is deterministic: the same arguments give the same array. Items come from two pools per dtype,
-the items that are selected (truthy) and the items that are not (falsy). The pools hold the awkward
-values: negative zero, NaN with any payload, subnormals, NaT, a lone bit, bool bytes other than 1.
+The same arguments give the same array. Each dtype has two pools of items: the items that are
+selected (truthy) and the items that are not (falsy). The pools contain the awkward values: negative
+zero, NaN with any payload, subnormals, NaT, items with a single bit set, bool bytes other than 1.
 """
 
 import functools
@@ -13,7 +13,7 @@ from numpy.dtypes import StringDType
 
 try:
     import ml_dtypes
-except ImportError:  # it has no wheel for musl
+except ImportError:  # ml_dtypes has no wheel for musl
     ml_dtypes = None
 
 SIZES = tuple(range(68))
@@ -39,22 +39,24 @@ ML_NAMES = (
     "int2",
     "uint2",
 )
-# Older releases of ml_dtypes lack some of the small ones.
+# Older releases of ml_dtypes lack some of the small dtypes.
 ML_DTYPES = {
     name: np.dtype(getattr(ml_dtypes, name)) for name in ML_NAMES if hasattr(ml_dtypes, name)
 }
 
 
-def _named(*names):
+def _dtypes_by_name(*names):
     return {name: np.dtype(name) for name in names}
 
 
-INTEGER_DTYPES = _named("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-FLOAT_DTYPES = _named("float16", "float32", "float64", "longdouble")
-COMPLEX_DTYPES = _named("complex64", "complex128", "clongdouble")
+INTEGER_DTYPES = _dtypes_by_name(
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"
+)
+FLOAT_DTYPES = _dtypes_by_name("float16", "float32", "float64", "longdouble")
+COMPLEX_DTYPES = _dtypes_by_name("complex64", "complex128", "clongdouble")
 TIME_DTYPES = {"datetime64": np.dtype("M8[s]"), "timedelta64": np.dtype("m8[ns]")}
-STRING_DTYPES = _named("S1", "S2", "S3", "S8", "S17", "U1", "U2", "U3", "U8")
-VOID_DTYPES = _named("V1", "V3", "V4", "V8", "V16")
+STRING_DTYPES = _dtypes_by_name("S1", "S2", "S3", "S8", "S17", "U1", "U2", "U3", "U8")
+VOID_DTYPES = _dtypes_by_name("V1", "V3", "V4", "V8", "V16")
 STRUCT_DTYPES = {
     "struct_plain": np.dtype([("a", "i4"), ("b", "f4")]),
     "struct_padded": np.dtype([("a", "i1"), ("b", "f8"), ("c", "i2")], align=True),
@@ -77,7 +79,7 @@ DTYPES = {
     "object": np.dtype(object),
     **ML_DTYPES,
 }
-# Items that can be read as plain bytes: these have views, byte buffers and memory maps.
+# Dtypes whose items can be read as bytes: their arrays have views, byte buffers and memory maps.
 BYTES_DTYPES = {
     name: dtype for name, dtype in DTYPES.items() if name not in ("StringDType", "object")
 }
@@ -99,14 +101,14 @@ WORD_DTYPES = {
     )
     if name in DTYPES
 }
-"""One or two dtypes for each item width and each rule, where all of DTYPES would be too slow."""
+"""One or two dtypes for each item width and each rule, for tests too slow for all of DTYPES."""
 
 
-def some_for(name, values, parts=4):
-    """All values for WORD_DTYPES; for other DTYPES one value in `parts`, shifted by one from dtype
-    to dtype."""
-    place = [*DTYPES].index(name) if name in DTYPES else 0
-    return values if name in WORD_DTYPES else values[place % parts :: parts]
+def values_for_dtype(name, values, parts=4):
+    """All values if `name` is in WORD_DTYPES; otherwise every `parts`-th value, beginning one value
+    later for each next dtype of DTYPES."""
+    start = [*DTYPES].index(name) if name in DTYPES else 0
+    return values if name in WORD_DTYPES else values[start % parts :: parts]
 
 
 def from_bits(bits, unsigned, dtype):
@@ -117,9 +119,9 @@ def from_bits(bits, unsigned, dtype):
 def _float_bits(dtype):
     unsigned = {2: np.uint16, 4: np.uint32, 8: np.uint64}[dtype.itemsize]
     info = np.finfo(dtype)
-    top = 1 << (8 * dtype.itemsize - 1)
+    sign = 1 << (8 * dtype.itemsize - 1)
     inf = ((1 << info.nexp) - 1) << info.nmant
-    quiet = 1 << (info.nmant - 1)
+    quiet_nan = 1 << (info.nmant - 1)
     positive = [
         1,
         2,
@@ -128,13 +130,13 @@ def _float_bits(dtype):
         inf - 1,
         inf,
         inf | 1,
-        inf | quiet,
-        inf | quiet | 5,
-        top - 1,
+        inf | quiet_nan,
+        inf | quiet_nan | 5,
+        sign - 1,
     ]
     positive += [1 << bit for bit in range(8 * dtype.itemsize - 1)]
-    truthy = from_bits(positive + [top | bits for bits in positive], unsigned, dtype)
-    return from_bits([0, top], unsigned, dtype), truthy
+    truthy = from_bits(positive + [sign | bits for bits in positive], unsigned, dtype)
+    return from_bits([0, sign], unsigned, dtype), truthy
 
 
 def _float_pools(dtype):
@@ -156,7 +158,7 @@ LONG_DTYPES = (np.dtype("longdouble"), np.dtype("clongdouble"))
 
 
 def padding_bytes(dtype):
-    """Bytes at the end of each long double that carry no value."""
+    """The number of bytes at the end of each long double that carry no value."""
     info = np.finfo(dtype)
     return 6 if info.dtype.itemsize == 16 and info.nmant == 63 else 0
 
@@ -164,7 +166,7 @@ def padding_bytes(dtype):
 def _complex_pools(dtype):
     part = np.dtype(dtype.type(0).real.dtype)
     falsy, truthy = _float_pools(part)
-    one_zero = [
+    pairs = [
         np.stack([truthy, np.resize(falsy, truthy.size)], axis=1),
         np.stack([np.resize(falsy, truthy.size), truthy], axis=1),
         np.stack([truthy, truthy[::-1]], axis=1),
@@ -172,16 +174,16 @@ def _complex_pools(dtype):
     zeros = np.stack([np.repeat(falsy, 2), np.tile(falsy, 2)], axis=1)
     return (
         np.ascontiguousarray(zeros).view(dtype).ravel(),
-        np.ascontiguousarray(np.concatenate(one_zero)).view(dtype).ravel(),
+        np.ascontiguousarray(np.concatenate(pairs)).view(dtype).ravel(),
     )
 
 
 def _struct_pools(dtype):
-    """One falsy item, and one item for each truthy leaf, both on top of padding that is not
-    zero."""
+    """One falsy item; truthy items in which a single field or sub-array item is truthy. The bytes
+    of padding are not zero."""
     fields = [(name, *dtype.fields[name][:2]) for name in dtype.names]
 
-    def blank(count):
+    def falsy_items(count):
         items = np.full(count * dtype.itemsize, 0xA5, np.uint8).view(dtype)
         for name, _, _ in fields:
             items[name] = np.zeros((), dtype[name])
@@ -191,14 +193,14 @@ def _struct_pools(dtype):
     for name, field, _ in fields:
         if field.subdtype is not None:
             base, shape = field.subdtype
-            items = blank(int(np.prod(shape)))
+            items = falsy_items(int(np.prod(shape)))
             items[name].reshape(len(items), -1)[np.diag_indices(len(items))] = pools(base)[1][0]
         else:
             values = pools(field)[1][:8]
-            items = blank(len(values))
+            items = falsy_items(len(values))
             items[name] = values
         truthy.append(items)
-    return blank(1), join(truthy)
+    return falsy_items(1), join(truthy)
 
 
 def pools(dtype):
@@ -236,19 +238,19 @@ def pools(dtype):
         width = dtype.itemsize // np.dtype(dtype.kind + "1").itemsize
         texts = [" ", "0", "\0" * (width - 1) + "a", "ab"[:width], "z" * width]
         return np.zeros(1, dtype), np.array(texts, dtype)
-    # Raw void: one item for each byte that can be the only one set.
-    lone = np.zeros((dtype.itemsize, dtype.itemsize), np.uint8)
-    np.fill_diagonal(lone, [1 << (k % 8) for k in range(dtype.itemsize)])
-    return np.zeros(1, dtype), lone.view(dtype).ravel()
+    # Raw void: item k has one bit set, in byte k.
+    one_bit = np.zeros((dtype.itemsize, dtype.itemsize), np.uint8)
+    np.fill_diagonal(one_bit, [1 << (k % 8) for k in range(dtype.itemsize)])
+    return np.zeros(1, dtype), one_bit.view(dtype).ravel()
 
 
 def objects(*items):
-    """1-d array of these objects."""
+    """A 1-d array of the given objects."""
     return np.fromiter(items, object, len(items))
 
 
 def join(parts):
-    """Concatenate without touching the padding of structured items."""
+    """Concatenate arrays; the bytes of padding of structured items are copied, too."""
     if parts[0].dtype.names is None:
         return np.concatenate(parts)
     dtype = parts[0].dtype
@@ -256,7 +258,7 @@ def join(parts):
 
 
 def take_items(pool, positions):
-    """`pool[positions]`, all bytes of each item."""
+    """`pool[positions]`, with all bytes of each item, padding included."""
     if pool.dtype.char in "TO" or pool.dtype.itemsize == 0:
         return pool[positions]
     items = pool.view(np.uint8).reshape(len(pool), pool.dtype.itemsize)[positions]
@@ -264,7 +266,7 @@ def take_items(pool, positions):
 
 
 def choose(size, density, rng):
-    """A bool array: which of `size` items are selected."""
+    """A random bool array of `size` items, with a share of `density` True, or with one True."""
     if density == "one":
         chosen = np.zeros(size, bool)
         if size:
@@ -274,60 +276,61 @@ def choose(size, density, rng):
 
 
 def make(dtype, shape, density=0.5, seed=0):
-    """Random array of `dtype` (a dtype or a name of DTYPES) with a share of truthy items."""
+    """A random array of `dtype` (a dtype or a name of DTYPES); a share of `density` is truthy."""
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     size = math.prod(shape) if isinstance(shape, tuple) else int(np.prod(shape))
-    pool, falsy = _pool(dtype)
-    # Most arrays are small, and made for one operator after the other.
-    find = _positions if size <= 5000 else _positions.__wrapped__
-    return take_items(pool, find(size, density, seed, falsy, len(pool) - falsy)).reshape(shape)
+    pool, n_falsy = _pool(dtype)
+    # Positions of small arrays are cached: each operator needs the same small arrays.
+    positions_of = _positions if size <= 5000 else _positions.__wrapped__
+    positions = positions_of(size, density, seed, n_falsy, len(pool) - n_falsy)
+    return take_items(pool, positions).reshape(shape)
 
 
 @functools.cache
-def _positions(size, density, seed, falsy, truthy):
-    """Positions of random items in a pool of `falsy` falsy items and then `truthy` truthy ones."""
+def _positions(size, density, seed, n_falsy, n_truthy):
+    """Positions of random items in a pool that has its falsy items before its truthy items."""
     rng = np.random.default_rng([size, seed])
     chosen = choose(size, density, rng)
-    if falsy == 0:
+    if n_falsy == 0:
         chosen[:] = True
     return np.where(
         chosen,
-        rng.integers(truthy, size=size) + falsy,
-        rng.integers(max(falsy, 1), size=size),
+        rng.integers(n_truthy, size=size) + n_falsy,
+        rng.integers(max(n_falsy, 1), size=size),
     )
 
 
 @functools.cache
 def _pool(dtype):
-    """The pools in one array, and how many items of it are falsy."""
+    """Both pools in one array, falsy items first, and the number of falsy items."""
     falsy, truthy = pools(dtype)
     return join([falsy, truthy]), len(falsy)
 
 
 def numbered(dtype, numbers):
-    """Item number k of `dtype` for each k >= 0: different k give different items while they fit."""
+    """An item of `dtype` for each of the numbers, which are >= 0. Different numbers give different
+    items as long as the dtype has enough items."""
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     numbers = np.asarray(numbers, np.int64)
     if dtype.char == "O":
         return np.array([f"item {k}" for k in numbers.ravel()], object).reshape(numbers.shape)
     if dtype.names is not None:
         items = np.full((*numbers.shape, dtype.itemsize), 0xA5, np.uint8).view(dtype)[..., 0]
-        for place, name in enumerate(dtype.names):
+        for position, name in enumerate(dtype.names):
             field = dtype[name]
             if field.subdtype is None:
-                items[name] = numbered(field, numbers >> (7 * place) if place else numbers)
+                items[name] = numbered(field, numbers >> (7 * position) if position else numbers)
             else:
                 base, shape = field.subdtype
-                spread = numbers.reshape(numbers.shape + (1,) * len(shape))
-                items[name] = numbered(base, np.broadcast_to(spread, numbers.shape + shape))
+                expanded = numbers.reshape(numbers.shape + (1,) * len(shape))
+                items[name] = numbered(base, np.broadcast_to(expanded, numbers.shape + shape))
         return items
     if dtype.char == "T" or dtype.kind in "SU":
         texts = [f"{k:x}"[::-1] for k in numbers.ravel()]
         return np.array(texts, dtype).reshape(numbers.shape)
     if dtype.kind == "V" and dtype not in ML_DTYPES.values():
-        little = numbers.astype("<i8")[..., None].view(np.uint8)
         raw = np.zeros((*numbers.shape, max(dtype.itemsize, 8)), np.uint8)
-        raw[..., :8] = little
+        raw[..., :8] = numbers.astype("<i8")[..., None].view(np.uint8)
         raw = np.ascontiguousarray(raw[..., : dtype.itemsize])
         return raw.view(dtype)[..., 0]
     if dtype.kind == "b":
@@ -338,7 +341,8 @@ def numbered(dtype, numbers):
         return numbers.view(np.dtype(f"{dtype.kind}8{dtype.str[3:]}"))
     if dtype.itemsize == 1 and dtype in ML_DTYPES.values():
         return (numbers % 256).astype(np.uint8).view(dtype)
-    if dtype.itemsize == 2 and dtype.kind not in "iu":  # counts beyond 2048 or 256 are not exact
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
+        # Greater integers are not exact in these dtypes.
         numbers = numbers % (2048 if dtype == np.float16 else 256)
     return numbers.astype(dtype)
 
@@ -348,9 +352,10 @@ def _is_sub_byte(dtype):
 
 
 def scattered(dtype, count, seed=0):
-    """`count` items of `dtype` from its whole range: awkward values, NaNs of any payload, repeats.
+    """`count` random items of `dtype` from its whole range, among them awkward values, NaN of any
+    payload, and repeated items.
 
-    Object items are texts, because unlike things have no order.
+    Object items are texts, because objects of different types have no order.
     """
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     rng = np.random.default_rng([count, seed, 1])
@@ -369,17 +374,18 @@ def scattered(dtype, count, seed=0):
         return take_items(items, rng.integers(len(items), size=count))
     items = rng.integers(256, size=(count, dtype.itemsize), dtype=np.uint8).view(dtype)[:, 0]
     if _is_sub_byte(dtype):
-        return items.astype(np.float32).astype(dtype)  # clears the bits beyond the number
+        return items.astype(np.float32).astype(dtype)  # clears the bits that carry no value
     awkward = join(list(pools(dtype)))
-    places = rng.integers(count, size=count // 8) if count else []
-    items[places] = awkward[rng.integers(len(awkward), size=len(places))]
+    positions = rng.integers(count, size=count // 8) if count else []
+    items[positions] = awkward[rng.integers(len(awkward), size=len(positions))]
     return items
 
 
 def grouped(dtype, size, groups, seed=0, make_items=scattered):
-    """`size` items in random order, of at most `groups` kinds; all different kinds if they fit.
+    """`size` items in random order, in at most `groups` groups; if `groups` >= `size`, each item is
+    drawn once.
 
-    `make_items` is `scattered` or, for narrow ranges, `in_a_row`.
+    `make_items` is `scattered`, or `in_a_row` for items in a narrow range.
     """
     pool = make_items(dtype, min(groups, size) if size else 0, seed)
     rng = np.random.default_rng([size, groups, seed])
@@ -389,6 +395,6 @@ def grouped(dtype, size, groups, seed=0, make_items=scattered):
 
 
 def in_a_row(dtype, count, seed=0):
-    """Items number 0 ... `count` - 1 of `dtype`; half precision starts again where it ends."""
+    """The items of `dtype` for the numbers 0 to `count` - 1; float16 starts again after 2048."""
     items = numbered(dtype, np.arange(count) % 2048 if dtype == np.float16 else np.arange(count))
     return items.astype(np.float32).astype(items.dtype) if _is_sub_byte(items.dtype) else items

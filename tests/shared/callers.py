@@ -1,16 +1,16 @@
-"""Several callers of fastsel at once."""
+"""Calls of fastsel from several threads at once."""
 
 import threading
 
 
 def in_threads(functions, timeout=600):
-    """Run all at once, each in a thread of its own; the first error comes through. The time is for
-    what hangs, not for what is slow."""
-    errors, gate = [], threading.Barrier(len(functions))
+    """Run all functions at once, each in its own thread, and raise the first error. The timeout is
+    for functions that hang, not for slow functions."""
+    errors, barrier = [], threading.Barrier(len(functions))
 
     def run(function):
         try:
-            gate.wait(timeout)
+            barrier.wait(timeout)
             function()
         except BaseException as error:
             errors.append(error)

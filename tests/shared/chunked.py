@@ -1,4 +1,4 @@
-"""Dask arrays for the tests: the same array in many chunkings, computed on each scheduler."""
+"""Dask arrays for the tests: the same array in many chunkings."""
 
 import dask
 import dask.array as da
@@ -7,17 +7,16 @@ from comparison import assert_same
 from hypothesis import strategies as st
 
 
-def even(shape):
+def one_chunk(shape):
     return tuple((size,) for size in shape)
 
 
-def single(shape):
-    """Chunks of one item."""
+def one_item_chunks(shape):
     return tuple((1,) * size or (0,) for size in shape)
 
 
 def uneven(shape):
-    """Chunks of 1, 2, 3, ... and what is left."""
+    """Chunks of 1, 2, 3, ... items, and a last chunk of the items that remain."""
     return tuple(_growing(size) for size in shape)
 
 
@@ -27,25 +26,31 @@ def with_empty(shape):
 
 
 def _growing(size):
-    found, piece = [], 1
+    sizes, next_size = [], 1
     while size > 0:
-        found.append(min(piece, size))
-        size -= piece
-        piece += 1
-    return tuple(found) or (0,)
+        sizes.append(min(next_size, size))
+        size -= next_size
+        next_size += 1
+    return tuple(sizes) or (0,)
 
 
-CHUNKINGS = {"one": even, "single": single, "uneven": uneven, "empty": with_empty}
+CHUNKINGS = {
+    "one": one_chunk,
+    "single": one_item_chunks,
+    "uneven": uneven,
+    "empty": with_empty,
+}
 
 
 @st.composite
 def chunkings(draw, shape):
-    """Any chunks of an array of this shape, up to three or two along an axis, empty ones too."""
-    most = 3 - (len(shape) + 1) // 2
+    """Any chunks of an array of this shape, some of them empty: up to three along an axis, or two
+    if the array has three or four axes."""
+    max_cuts = 3 - (len(shape) + 1) // 2
     return tuple(
         tuple(
             np.diff(
-                [0, *sorted(draw(st.lists(st.integers(0, size), max_size=most))), size]
+                [0, *sorted(draw(st.lists(st.integers(0, size), max_size=max_cuts))), size]
             ).tolist()
         )
         for size in shape
@@ -53,17 +58,17 @@ def chunkings(draw, shape):
 
 
 def chunked(a, chunks):
-    """`a` as a dask array, without copies or names that depend on its items."""
+    """`a` as a dask array, without a copy; its name is random, not a hash of its items."""
     return da.from_array(a, chunks=chunks, name=False)
 
 
 def of_unknown_sizes(x):
-    """The same dask array; what its sizes are along the first axis shows when it is computed."""
+    """The same dask array, whose chunk sizes along the first axis are unknown until computed."""
     return x[da.ones(x.shape[0], dtype=bool, chunks=(x.chunks[0],))]
 
 
 def computed(result):
-    """A result with its dask arrays computed together, on the scheduler of the test."""
+    """The result with its dask arrays computed together, by the scheduler that the test has set."""
     if isinstance(result, tuple):
         parts = dask.compute(*result)
         return type(result)(*parts) if hasattr(result, "_fields") else parts
@@ -71,7 +76,7 @@ def computed(result):
 
 
 def assert_declared(result):
-    """The computed result has the chunks, dimensions and dtype that the graph declares."""
+    """Check that the computed result has the chunks, dimensions and dtype of the dask arrays."""
     for x in result if isinstance(result, tuple) else (result,):
         whole = dask.compute(x)[0]
         assert np.ndim(whole) == x.ndim
@@ -81,7 +86,7 @@ def assert_declared(result):
 
 
 def assert_equal(result, expected):
-    """A dask result, computed, is the same as an array; 0-d arrays and scalars are the same."""
+    """Check that a computed dask result equals the expected array; a scalar equals a 0-d array."""
     found = computed(result)
     if isinstance(expected, tuple):
         assert len(found) == len(expected)

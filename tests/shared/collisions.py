@@ -1,12 +1,13 @@
-"""Keys made to collide, for the hash of fastsel with known seeds."""
+"""Keys made to collide in fastsel's hash tables, if the hash has the seeds SEEDS."""
 
 import numpy as np
 
 SEEDS = (0x243F6A8885A308D2, 0x13198A2E03707345)
 
 
-def mixed(words):
-    """The hash of 8 byte keys: the halves of (word ^ seed) * factor, folded together."""
+def hash_words(words):
+    """fastsel's hash of keys of 8 bytes: both halves of the 128-bit product (word ^ seed) * factor,
+    combined by exclusive or."""
     seed, factor = (np.uint64(k) for k in SEEDS)
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     a = words ^ seed
@@ -17,9 +18,9 @@ def mixed(words):
 
 
 def colliding(count, bits=10):
-    """Different keys whose hashes share that many upper bits: one cluster in any table."""
+    """Keys whose hashes have the same `bits` upper bits: they are one cluster in any table."""
     rng, found = np.random.default_rng(7), []
     while sum(map(len, found)) < count:
         words = rng.integers(0, 2**64, 1 << 20, dtype=np.uint64)
-        found.append(words[mixed(words) >> np.uint64(64 - bits) == 5])
+        found.append(words[hash_words(words) >> np.uint64(64 - bits) == 5])
     return np.concatenate(found)[:count]

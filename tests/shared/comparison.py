@@ -1,6 +1,6 @@
-"""Exact comparison of results and errors, and of whole functions with the reference.
+"""Exact comparison of results and errors, and of fastsel's functions with the reference.
 
-Equal results have the same type, dtype and shape, and every bit of a value is the same.
+Equal results have the same type, dtype and shape, and the same bits in every value.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ SORTED_SET_FUNCTIONS = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 
 
 def value_bytes(array):
-    """The bytes that carry the value of each item, in C order; padding left out."""
+    """The bytes of all items in C order, without the padding."""
     if array.dtype.names is not None:
         return b"|".join(value_bytes(array[name]) for name in array.dtype.names)
     if array.dtype.newbyteorder("=") in LONG_DTYPES and padding_bytes(array.dtype):
@@ -23,7 +23,7 @@ def value_bytes(array):
 
 
 def assert_same(actual, expected):
-    """Same type, dtype, shape and, bit by bit, the same items."""
+    """Check that both have the same type, dtype and shape, and the same bits in every item."""
     if type(expected) is int:  # NumPy's count_nonzero before 2.3
         expected = np.intp(expected)
     assert type(actual) is type(expected), (type(actual), type(expected))
@@ -53,7 +53,7 @@ def outcome(function, *args, **kwargs):
 
 
 def assert_same_outcome(actual, expected):
-    """The same result, or the same exception with the same text."""
+    """Check that two outcomes are the same result, or the same exception with the same text."""
     assert actual[0] == expected[0], (actual, expected)
     if expected[0] == "raises":
         assert actual[1:] == expected[1:]
@@ -62,13 +62,14 @@ def assert_same_outcome(actual, expected):
 
 
 def lists(outputs):
-    """One output or several as lists."""
+    """Each output as a list; a single output becomes a list of one list."""
     outputs = outputs if isinstance(outputs, tuple | list) else (outputs,)
     return [output.tolist() for output in outputs]
 
 
 def check_unique(function, ar, oracle=reference.unique_outputs, **options):
-    """`function` returns what `reference.unique_cases` expects, for each combination of outputs."""
+    """Check that `function` returns the results of `reference.unique_cases`, for each combination
+    of outputs."""
     for keywords, expected in reference.unique_cases(ar, oracle, **options):
         try:
             assert_same(function(ar, **keywords), expected)
@@ -78,40 +79,40 @@ def check_unique(function, ar, oracle=reference.unique_outputs, **options):
 
 
 def check_values_and_index(array, threads=(1, 2, 3, 7)):
-    """Values, and values and index, in both orders, for each NaN rule and number of threads."""
+    """Check `unique` without and with the index, in both orders, for each NaN rule and number of
+    threads."""
     for equal_nan in (True, False):
         if array.dtype.kind not in "fmM" and not equal_nan:
             continue
-        for in_order in (True, False):
-            values, index, *_ = reference.unique_outputs(
-                array, equal_nan=equal_nan, sorted=in_order
-            )
-            rules = {"equal_nan": equal_nan, "sorted": in_order}
+        for ascending in (True, False):
+            rules = {"equal_nan": equal_nan, "sorted": ascending}
+            values, index, *_ = reference.unique_outputs(array, **rules)
             for count in threads:
                 with fastsel.threads(count):
                     assert_same(fastsel.unique(array, **rules), values)
-                    found = fastsel.unique(array, return_index=True, **rules)
-                    assert_same(found, (values, index))
+                    result = fastsel.unique(array, return_index=True, **rules)
+                    assert_same(result, (values, index))
 
 
 def check_objects(items, **keywords):
-    """`fastsel.unique` gives the outputs of `reference.object_outputs`; returns its values."""
-    found = fastsel.unique(objects(*items), True, True, True, sorted=False, **keywords)
+    """Check that `fastsel.unique` returns the outputs of `reference.object_outputs`, and return its
+    values."""
+    outputs = fastsel.unique(objects(*items), True, True, True, sorted=False, **keywords)
     values, index, inverse, counts = reference.object_outputs(items)
-    assert len(found[0]) == len(values)
-    assert all(ours is theirs for ours, theirs in zip(found[0], values, strict=True))
-    assert [output.tolist() for output in found[1:]] == [index, inverse, counts]
-    return found[0]
+    assert len(outputs[0]) == len(values)
+    assert all(ours is theirs for ours, theirs in zip(outputs[0], values, strict=True))
+    assert [output.tolist() for output in outputs[1:]] == [index, inverse, counts]
+    return outputs[0]
 
 
 def two_arrays(dtype, sizes, make_items=scattered):
-    """Arrays of which about half the items are in the other one."""
+    """Two arrays of these sizes; about half of the items of each array are in the other array."""
     pool = grouped(dtype, 3 * max(*sizes, 1), max(*sizes, 1), make_items=make_items)
     return pool[: sizes[0]], pool[len(pool) - sizes[1] :]
 
 
 def check_set_functions(first, second):
-    """Each set function of fastsel returns what the reference returns."""
+    """Check that each set function of fastsel returns what the reference returns."""
     for invert in (False, True):
         expected = reference.isin(first, second, invert)
         assert_same(fastsel.isin(first, second, invert=invert), expected)

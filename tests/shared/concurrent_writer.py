@@ -1,4 +1,4 @@
-"""A thread that writes to an array while others read it."""
+"""A thread that writes to an array while other threads read it."""
 
 import threading
 import time

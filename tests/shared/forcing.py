@@ -1,8 +1,9 @@
-"""What a test forces: an algorithm of unique, and for small arrays the kernels of large ones."""
+"""Settings by which a test forces an algorithm of unique, and for small arrays the kernels of large
+arrays."""
 
 import contextvars
 
-# No array is too small for a kernel of its own, nor for several chunks.
+# With these values, the smallest arrays reach the kernels of large arrays, in several chunks.
 TUNING = (
     ("fastsel._core._threads.MIN_CHUNK_BYTES", 1),
     ("fastsel._core._gate.TINY_ITEMS", 0),
@@ -16,6 +17,7 @@ ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
 
 
 def force(monkeypatch, algorithm):
-    """Make `algorithm` the plan's choice for all arrays, in every thread; None: as planned."""
+    """Make the plan choose `algorithm` for all arrays, in every thread; with None, the plan chooses
+    as usual."""
     forced = contextvars.ContextVar("forced", default=algorithm)
     monkeypatch.setattr("fastsel._unique._plan.FORCED", forced)

@@ -1,6 +1,7 @@
-"""Layouts: each takes a C-contiguous array and returns one that reads its memory another way.
+"""Layouts: functions that take a C-contiguous array and return an array of the same items with
+other strides, byte order, alignment or flags.
 
-Gaps hold copies of other items, so that reading a gap changes the answer.
+Gaps between the items hold copies of other items, so that reading a gap changes the result.
 """
 
 import tempfile
@@ -18,21 +19,21 @@ def as_f(array):
 
 
 def repeated(array, times, axis):
-    """np.repeat, which NumPy 2.0 leaves with broken items for StringDType."""
+    """np.repeat without its bug in NumPy 2.0, whose result has broken items for StringDType."""
     return array.take(np.repeat(np.arange(array.shape[axis]), times), axis=axis)
 
 
 def as_strided(array):
-    """Every second item of the last axis."""
+    """The same items, as every second item of the last axis of a larger array."""
     if array.ndim == 0:
         return array
-    wide = repeated(array, 2, axis=-1)
-    wide[..., 1::2] = array[..., ::-1]
-    return wide[..., ::2]
+    larger = repeated(array, 2, axis=-1)
+    larger[..., 1::2] = array[..., ::-1]
+    return larger[..., ::2]
 
 
 def as_rows_strided(array):
-    """Every third item of the first axis."""
+    """The same items, as every third item of the first axis of a larger array."""
     return repeated(array, 3, axis=0)[::3] if array.ndim else array
 
 
@@ -50,24 +51,25 @@ def as_offset(array):
 
 
 def as_broadcast(array):
-    """Stride 0: three times the same array along a new first axis."""
+    """The same array three times along a new first axis of stride 0."""
     return np.broadcast_to(array, (3, *array.shape))
 
 
 def as_broadcast_inner(array):
-    """Stride 0 along a new last axis of length 2."""
+    """Each item twice along a new last axis of stride 0."""
     return np.broadcast_to(array[..., None], (*array.shape, 2))
 
 
 def as_axes_rolled(array):
-    """Strides neither ascending nor descending for three dimensions and more."""
+    """The first axis has the smallest stride: with three dimensions and more, the strides neither
+    ascend nor descend."""
     if array.ndim < 2:
         return array
     return np.moveaxis(np.moveaxis(array, 0, -1).copy(order="C"), -1, 0)
 
 
 def as_unaligned(array):
-    """Items start at an odd address."""
+    """A contiguous array that starts at an odd address."""
     buffer = np.full(array.nbytes + 1, 0xA5, np.uint8)
     odd = 1 if buffer.ctypes.data % 2 == 0 else 0
     items = buffer[odd : odd + array.nbytes]
@@ -76,7 +78,8 @@ def as_unaligned(array):
 
 
 def as_unaligned_strided(array):
-    """Odd address and a stride that is no multiple of the item size."""
+    """A field of packed records: most items are unaligned, and the stride is no multiple of the
+    item size."""
     record = np.dtype([("pad", "u1"), ("item", array.dtype), ("more", "u2")])
     records = np.full(array.size * record.itemsize, 0xA5, np.uint8).view(record)
     view = records["item"].reshape(array.shape)
@@ -87,7 +90,7 @@ def as_unaligned_strided(array):
 
 
 def as_swapped(array):
-    """The other byte order, same values."""
+    """The same values in the other byte order."""
     return array.astype(array.dtype.newbyteorder())
 
 
@@ -98,7 +101,8 @@ def as_readonly(array):
 
 
 def as_memmap(array):
-    """A read-only memory map of a file; an empty file cannot be mapped."""
+    """A read-only memory map of a file; an empty array is returned as it is, because an empty file
+    cannot be mapped."""
     if array.size == 0:
         return array
     with tempfile.TemporaryFile() as file:
@@ -127,7 +131,7 @@ LAYOUTS = {
 
 
 def has_layout(dtype, layout):
-    """Whether an array of `dtype` can be laid out like that."""
+    """Whether an array of `dtype` can have this layout."""
     if layout in ("unaligned", "unaligned_strided", "memmap"):
         return dtype in BYTES_DTYPES.values()
     if layout == "swapped":

@@ -1,4 +1,4 @@
-"""Marks: what a test needs of the system, or of the build."""
+"""Marks of tests that need a feature of the system or of the build."""
 
 import os
 
@@ -10,6 +10,6 @@ HAS_OPENMP = pytest.mark.skipif(not parallel.is_threaded(), reason="a build with
 HAS_PROC = pytest.mark.skipif(
     not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc"
 )
-# NumPy warns where it compares or casts one; so may the reference, and what goes to NumPy's
-# function. Unlike np.errstate, this holds in each thread of a test.
+# NumPy warns when it compares or casts a signalling NaN; so do the reference and NumPy's functions.
+# Unlike np.errstate, the mark has an effect in each thread of a test.
 SIGNALLING_NANS = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")

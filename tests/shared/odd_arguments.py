@@ -1,4 +1,4 @@
-"""Odd values of every argument, sizes around each threshold, and whether the answer is NumPy's."""
+"""Odd values of every argument, sizes around each threshold, and comparisons with NumPy."""
 
 import array as standard_array
 import inspect
@@ -18,41 +18,42 @@ THRESHOLDS = (
     _gate.SMALL_ITEMS,
     _gather.SMALL_ITEMS,
 )
-# Of two columns. Of each threshold but the last, one side is tried; the other side is the next one.
-LENGTHS = [2, *(most // 2 + 1 for most in THRESHOLDS[:-1])]
-EACH_SIDE = sorted({2, *(most // 2 + step for most in THRESHOLDS for step in (0, 1))})
-# Of float64: one chunk, and two.
+# Lengths of a `table`, which has two columns. LENGTHS has a length below the first threshold, and
+# one between each two thresholds; EACH_SIDE has the lengths on both sides of each threshold.
+LENGTHS = [2, *(threshold // 2 + 1 for threshold in THRESHOLDS[:-1])]
+EACH_SIDE = sorted({2, *(threshold // 2 + step for threshold in THRESHOLDS for step in (0, 1))})
+# Lengths of a `table` that is one chunk, and of a `table` that is two chunks.
 CHUNKS = [_threads.MIN_CHUNK_BYTES // 8 + step for step in (-1, 0)]
 
 
 class Index:
-    """An integer by its own word."""
+    """An object that is an integer by its method `__index__`."""
 
     def __index__(self):
         return 1
 
 
-class Untrue:
-    """Says nothing of its truth."""
+class RaisesInBool:
+    """An object whose truth value is an error."""
 
     def __bool__(self):
         raise ZeroDivisionError("neither true nor false")
 
 
-class Answers:
-    """An array of another kind, which takes NumPy's functions over."""
+class DuckArray:
+    """An array-like with `__array_function__`, which returns what NumPy passes to it."""
 
     def __array_function__(self, function, types, args, kwargs):
-        given = inspect.signature(function).bind(*args, **kwargs)
-        given.apply_defaults()
-        return function, {*types}, [(name, id(value)) for name, value in given.arguments.items()]
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return function, {*types}, [(name, id(value)) for name, value in bound.arguments.items()]
 
 
 class Plain(np.ndarray):
     """A subclass without methods of its own."""
 
 
-ANSWERS = Answers()
+DUCK_ARRAY = DuckArray()
 AXES = {
     "true": True,
     "false": False,
@@ -95,7 +96,7 @@ FLAGS = {
     "list": [],
     "0-d": np.array(True),
     "two_items": np.array([True, False]),
-    "untrue": Untrue(),
+    "untrue": RaisesInBool(),
     "no_value": np._NoValue,
 }
 
@@ -104,7 +105,7 @@ def table(length):
     return np.arange(2 * length, dtype=np.float64).reshape(length, 2) % 7
 
 
-LIKES = {
+ARRAY_LIKES = {
     "none": lambda a: None,
     "number": lambda a: 3,
     "text": lambda a: "abc",
@@ -131,7 +132,7 @@ LIKES = {
     "objects": lambda a: a.astype(object),
     "objects_without_order": lambda a: np.where(a == 3, "a", a.astype(object)),
     "objects_of_none": lambda a: np.where(a == 3, None, a.astype(object)),
-    "objects_without_truth": lambda a: np.full(a.shape, Untrue()),
+    "objects_without_truth": lambda a: np.full(a.shape, RaisesInBool()),
     "StringDType": lambda a: a.astype(np.dtypes.StringDType()),
     "missing": lambda a: np.where(a == 3, None, a.astype(str).astype(object)).astype(
         np.dtypes.StringDType(na_object=None)
@@ -144,14 +145,14 @@ LIKES = {
     "strings": lambda a: a.astype("U3"),
     "bytes": lambda a: a.astype("S3"),
     "bool": lambda a: a > 3,
-    "answers": lambda a: ANSWERS,
+    "duck_array": lambda a: DUCK_ARRAY,
 }
 
 
 def parts(result):
-    """The parts of a result that can be compared: class, dtype, shape, items, mask."""
+    """Class, dtype, shape, items and mask of a result; a list of them for a tuple."""
     if isinstance(result, tuple):
-        return [parts(part) for part in result]
+        return [parts(output) for output in result]
     if not isinstance(result, np.ndarray | np.generic):
         return result
     items = np.asarray(result).tolist()
@@ -160,17 +161,18 @@ def parts(result):
 
 
 def assert_same_answer(ours, theirs):
-    """The same result or error; the class alone for a comparison, whose text names the items that a
-    sort met first."""
+    """Check that two outcomes are the same result, or errors of the same class and text. The text
+    is not compared if items cannot be compared: it names the two items that a sort compared first.
+    """
     if theirs[0] == "returns":
         assert (ours[0], parts(ours[1])) == (theirs[0], parts(theirs[1]))
     else:
-        compares = "not supported between instances of" in theirs[2]
-        assert ours[: 2 if compares else 3] == theirs[: 2 if compares else 3]
+        compared = 2 if "not supported between instances of" in theirs[2] else 3
+        assert ours[:compared] == theirs[:compared]
 
 
 def check(name, *args, **kwargs):
-    """Ours does what NumPy's does."""
+    """Check that fastsel's function has the outcome of NumPy's function."""
     assert_same_answer(
         outcome(getattr(fastsel, name), *args, **kwargs),
         outcome(getattr(np, name), *args, **kwargs),
@@ -182,19 +184,21 @@ def unique_values_by_unique(a):
 
 
 def items_of(values):
+    """The items in a fixed order; without repeated strings, because before NumPy 2.5 each missing
+    string was a value, even if it equals itself."""
     items = map(repr, values.tolist())
     return sorted(set(items) if values.dtype.kind == "T" else items)
 
 
 def check_values(a):
-    """NumPy's values in any order; where it cannot order them, the values of `unique`. Before NumPy
-    2.5 each missing string was a value of its own, even if it equals itself."""
-    found, expected = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
-    if expected[0] == "raises" and "not supported between instances of" in expected[2]:
-        expected = outcome(unique_values_by_unique, a)
-    if found[0] == expected[0] == "returns" and isinstance(expected[1], np.ndarray):
-        found, expected = (
-            (result[0], [type(result[1]), result[1].dtype, items_of(result[1])])
-            for result in (found, expected)
+    """Check that `fastsel.unique_values` returns NumPy's values in any order, or the values of
+    `fastsel.unique` if NumPy cannot order them."""
+    ours, theirs = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
+    if theirs[0] == "raises" and "not supported between instances of" in theirs[2]:
+        theirs = outcome(unique_values_by_unique, a)
+    if ours[0] == theirs[0] == "returns" and isinstance(theirs[1], np.ndarray):
+        ours, theirs = (
+            (kind, [type(values), values.dtype, items_of(values)])
+            for kind, values in (ours, theirs)
         )
-    assert found == expected
+    assert ours == theirs

@@ -1,15 +1,15 @@
-"""The operators, for tests that hold for each of them, or for a family."""
+"""The names of the operators, for tests of all operators or of a family."""
 
 from fastsel._core._operators import OPERATORS
 
 
-def of_family(family):
-    """The names of the operators of a family, as NumPy has them."""
+def names_of_family(family):
+    """The names of the operators of a family that NumPy has as well."""
     return [name for name, op in OPERATORS.items() if op.family == family and op.in_numpy]
 
 
-# With NumPy's names. Operators of one array take nothing else; the others take two arrays.
-OF_NUMPY = [name for name, op in OPERATORS.items() if op.in_numpy]
-OF_ONE_ARRAY = [name for name in OF_NUMPY if len(OPERATORS[name].arrays) == 1]
-OF_TWO_ARRAYS = [name for name in OF_NUMPY if name not in OF_ONE_ARRAY]
-SETS = of_family("sets")
+# Operators with the name of a NumPy function. They have one or two arrays as required arguments.
+NUMPY_NAMES = [name for name, op in OPERATORS.items() if op.in_numpy]
+ONE_ARRAY_NAMES = [name for name in NUMPY_NAMES if len(OPERATORS[name].arrays) == 1]
+TWO_ARRAY_NAMES = [name for name in NUMPY_NAMES if name not in ONE_ARRAY_NAMES]
+SETS = names_of_family("sets")

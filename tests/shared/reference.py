@@ -1,7 +1,7 @@
-"""Every operator again, in plain Python and NumPy: slow, and short enough to be seen right.
+"""Every operator in a slow form of Python and NumPy, short enough to check by reading.
 
-No function here calls the NumPy function that it restates. Inputs are arrays; nothing is checked
-beyond what the answer needs.
+No function here calls the NumPy function that it restates. Inputs are arrays; arguments are checked
+only as far as the result needs it.
 """
 
 import builtins
@@ -15,18 +15,18 @@ Coordinates = namedtuple("Coordinates", ["count", "coordinates"])
 
 
 def truth(array):
-    """A bool array of the same shape: is the item selected?"""
+    """A bool array of the same shape that says which items are selected."""
     dtype = array.dtype
     if dtype.names is not None:
-        chosen = np.zeros(array.shape, bool)
+        selected = np.zeros(array.shape, bool)
         for name in dtype.names:
             if dtype.fields[name][0].subdtype is None:
-                chosen |= truth(array[name])
+                selected |= truth(array[name])
             else:
-                chosen |= _each(
+                selected |= _test_each(
                     lambda item: any(item.tobytes()), _items(array[name], array.ndim), array.shape
                 )
-        return chosen
+        return selected
     if dtype.isbuiltin == 2:  # a dtype of another package, such as bfloat16
         with np.errstate(invalid="ignore"):  # a signalling NaN
             return array.astype(np.float64) != 0
@@ -36,22 +36,22 @@ def truth(array):
         with np.errstate(invalid="ignore"):
             return array != 0
     if dtype.char == "T":
-        return _each(lambda item: _is_text(item, dtype), array.flat, array.shape)
+        return _test_each(lambda item: _is_true_string(item, dtype), array.flat, array.shape)
     if dtype.char == "O":
-        return _each(bool, array.flat, array.shape)
-    # Times, strings and raw bytes: any bit.
-    return _each(lambda item: any(item.tobytes()), array.flat, array.shape)
+        return _test_each(bool, array.flat, array.shape)
+    # Times, strings and raw bytes are selected if any bit is set.
+    return _test_each(lambda item: any(item.tobytes()), array.flat, array.shape)
 
 
 def _items(array, ndim):
     return (array[index] for index in np.ndindex(array.shape[:ndim]))
 
 
-def _each(test, items, shape):
+def _test_each(test, items, shape):
     return np.array([test(item) for item in items], bool).reshape(shape)
 
 
-def _is_text(item, dtype):
+def _is_true_string(item, dtype):
     missing = getattr(dtype, "na_object", "")
     if missing is item or (isinstance(missing, str) and missing == item):
         return False if isinstance(missing, str) else item != item  # only NaN differs from itself
@@ -60,8 +60,8 @@ def _is_text(item, dtype):
 
 def argwhere(a, *, dtype=np.intp):
     array = np.asarray(a)
-    places = itertools.product(*map(range, array.shape))
-    rows = [*itertools.compress(places, truth(array).ravel().tolist())]
+    coordinates = itertools.product(*map(range, array.shape))
+    rows = [*itertools.compress(coordinates, truth(array).ravel().tolist())]
     return np.array(rows, dtype).reshape(len(rows), array.ndim)
 
 
@@ -100,16 +100,16 @@ def first_nonzero(a, axis=None, *, keepdims=False):
     axes = {k % array.ndim for k in np.atleast_1d(np.array(axis, int))} if array.ndim else set()
     true = truth(array)
     shape = [1 if k in axes else size for k, size in enumerate(true.shape)]
-    found = np.full(shape, -1, np.intp)
-    for place in np.ndindex(*shape):
-        searched = true[tuple(slice(None) if k in axes else j for k, j in enumerate(place))]
+    firsts = np.full(shape, -1, np.intp)
+    for address in np.ndindex(*shape):
+        searched = true[tuple(slice(None) if k in axes else j for k, j in enumerate(address))]
         for index, is_true in enumerate(searched.reshape(-1).tolist()):
             if is_true:
-                found[place] = index
+                firsts[address] = index
                 break
     if not keepdims:
-        found = found.reshape([size for k, size in enumerate(true.shape) if k not in axes])
-    return found if found.ndim else found[()]
+        firsts = firsts.reshape([size for k, size in enumerate(true.shape) if k not in axes])
+    return firsts if firsts.ndim else firsts[()]
 
 
 def compress(condition, a, axis=None):
@@ -119,11 +119,12 @@ def compress(condition, a, axis=None):
     elif array.ndim == 0:
         array = array.reshape(1)
     axis %= array.ndim
-    kept = flatnonzero(condition).tolist()
-    before = (slice(None),) * axis  # slices of one item, since a scalar may lose some bits
-    out = np.empty((*array.shape[:axis], len(kept), *array.shape[axis + 1 :]), array.dtype)
-    for place, position in enumerate(kept):
-        out[(*before, slice(place, place + 1))] = array[(*before, slice(position, position + 1))]
+    positions = flatnonzero(condition).tolist()
+    before = (slice(None),) * axis
+    out = np.empty((*array.shape[:axis], len(positions), *array.shape[axis + 1 :]), array.dtype)
+    for k, position in enumerate(positions):
+        # Slices of one item: as a scalar, an item may lose some bits.
+        out[(*before, slice(k, k + 1))] = array[(*before, slice(position, position + 1))]
     return out
 
 
@@ -135,8 +136,8 @@ def boolean_mask(a, mask):
     array, mask = np.asarray(a), np.asarray(mask)
     rows = argwhere(mask).tolist()
     out = np.empty((len(rows), *array.shape[mask.ndim :]), array.dtype)
-    for place, row in enumerate(rows):
-        out[place : place + 1] = array[(*row, None)]
+    for k, row in enumerate(rows):
+        out[k : k + 1] = array[(*row, None)]
     return out
 
 
@@ -146,12 +147,12 @@ def gather_nd(data, indices, batch_dims=0):
     slices = np.empty((*rows, *data.shape[batch_dims + depth :]), data.dtype)
     for row in np.ndindex(*rows):
         address = list(row[:batch_dims])
-        for place in range(depth):
-            axis = batch_dims + place
-            value, size = int(indices[(*row, place)]), data.shape[axis]
+        for k in range(depth):
+            axis = batch_dims + k
+            value, size = int(indices[(*row, k)]), data.shape[axis]
             if not -size <= value < size:
                 raise IndexError(
-                    f"index {value} at position {(*row, place)} of indices is out of bounds "
+                    f"index {value} at position {(*row, k)} of indices is out of bounds "
                     f"for axis {axis} of data with size {size}"
                 )
             address.append(value + size if value < 0 else value)
@@ -176,13 +177,14 @@ def nonzero_coordinates(x, n=None, capacity=None, fill_value=0, dtype=np.uint32)
     return Coordinates(np.dtype(dtype).type(len(rows)), coordinates)
 
 
-# unique: keys that sort and compare as the items do, a dict of positions, nothing clever.
+# unique: keys that sort and compare as the items do, and a dict from keys to positions.
 
 
 def _keys(items, field=False):
-    """Two lists for a 1-d array: keys that sort and compare as NumPy's items do, and is it a NaN.
+    """Two lists for a 1-d array: keys that sort and compare as the items do in NumPy, and whether
+    each item is missing: NaN, NaT or a missing string.
 
-    A missing value sorts last; but in fields and rows NumPy sorts it first for half precision.
+    A missing value sorts last; but in fields and rows NumPy sorts NaN of float16 first.
     """
     dtype = items.dtype
     if dtype.names is not None:
@@ -190,9 +192,9 @@ def _keys(items, field=False):
     if items.ndim > 1:  # a sub-array field: NumPy sorts it by its bytes
         return [item.tobytes() for item in items], [False] * len(items)
     if dtype.kind == "c":
-        (real, no_real), (imag, no_imag) = _keys(items.real), _keys(items.imag)
-        missing = [left or right for left, right in zip(no_real, no_imag, strict=True)]
-        return list(zip(no_real, no_imag, real, imag, strict=True)), missing
+        (real, nan_real), (imag, nan_imag) = _keys(items.real), _keys(items.imag)
+        missing = [left or right for left, right in zip(nan_real, nan_imag, strict=True)]
+        return list(zip(nan_real, nan_imag, real, imag, strict=True)), missing
     if dtype.kind in "mM":
         missing = np.isnat(items).tolist()
         values = items.astype(np.int64).tolist()
@@ -210,25 +212,27 @@ def _keys(items, field=False):
         missing = [value != value for value in values]
     else:
         return items.tolist(), [False] * len(items)
-    last = -1 if field and dtype.type is np.float16 else 1
+    rank = -1 if field and dtype.type is np.float16 else 1
     return [
-        (last, 0) if no else (0, value) for no, value in zip(missing, values, strict=True)
+        (rank, 0) if is_missing else (0, value)
+        for is_missing, value in zip(missing, values, strict=True)
     ], missing
 
 
 def _row_keys(columns, count):
-    """Keys of rows: the items of a row decide in turn, and one NaN makes the row a NaN."""
+    """Keys of rows, which sort by their items from left to right; a row with a missing item is
+    missing."""
     if not columns:
         return [()] * count, [False] * count
     keys, missing = zip(*(_keys(column, field=True) for column in columns), strict=True)
     return list(zip(*keys, strict=True)), list(map(any, zip(*missing, strict=True)))
 
 
-NAN = object()  # the name of a group of NaN, unlike any key
+NAN = object()  # the name of the group of all NaN, which differs from every key
 
 
 def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
-    """Values, index, inverse and counts of `unique`."""
+    """The values, index, inverse and counts of `unique`."""
     ar = np.asarray(ar)
     if axis is None or ar.ndim == 1:
         rows, axis, inverse_shape = ar.reshape(-1), 0, ar.shape
@@ -246,27 +250,28 @@ def unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
         name = key if not nan else NAN if one_nan else (NAN, position)
         groups.setdefault(name, []).append(position)
     groups = list(groups.values())
-    shown = [group[0] for group in groups]
+    index = [group[0] for group in groups]
     if sorted:
-        for number, group in enumerate(groups):
-            if missing[group[0]]:  # others have the same key
-                shown[number] = min(group, key=keys.__getitem__)
-        order = builtins.sorted(range(len(groups)), key=lambda group: keys[shown[group]])
-        groups = [groups[group] for group in order]
-        shown = [shown[group] for group in order]
+        for group_id, group in enumerate(groups):
+            if missing[group[0]]:  # otherwise all keys of the group are equal
+                index[group_id] = min(group, key=keys.__getitem__)
+        order = builtins.sorted(range(len(groups)), key=lambda group_id: keys[index[group_id]])
+        groups = [groups[group_id] for group_id in order]
+        index = [index[group_id] for group_id in order]
 
-    index = np.array(shown, np.intp)
+    index = np.array(index, np.intp)
     inverse = [None] * len(rows)
-    for number, group in enumerate(groups):
+    for group_id, group in enumerate(groups):
         for position in group:
-            inverse[position] = number
+            inverse[position] = group_id
     counts = np.array([len(group) for group in groups], np.intp)
     values = np.moveaxis(rows[index], 0, axis)
     return values, index, np.array(inverse, np.intp).reshape(inverse_shape), counts
 
 
 def object_outputs(items):
-    """The four outputs for a list of hashable objects, in order of first occurrence, by a dict."""
+    """The values, index, inverse and counts of a list of hashable objects, in order of first
+    occurrence, by a dict."""
     group_ids = {}
     inverse = [group_ids.setdefault(item, len(group_ids)) for item in items]
     index = [inverse.index(group) for group in range(len(group_ids))]
@@ -284,17 +289,18 @@ def unique(
     equal_nan=True,
     sorted=True,
 ):
-    """numpy.unique, where each value is the first of its kind and sorted=False keeps the order met.
+    """numpy.unique, whose values are the first items of their groups; sorted=False returns them in
+    order of first occurrence.
 
-    One exception, as in NumPy: sorted values show complex NaN by the smallest one.
+    There is one exception, as in NumPy: for complex NaN, sorted values have the smallest NaN.
     """
     outputs = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
-    return _wanted(outputs, return_index, return_inverse, return_counts)
+    return _choose_outputs(outputs, return_index, return_inverse, return_counts)
 
 
-def _wanted(outputs, *wanted):
+def _choose_outputs(outputs, *requested):
     values, *extras = outputs
-    extras = tuple(itertools.compress(extras, wanted))
+    extras = tuple(itertools.compress(extras, requested))
     return (values, *extras) if extras else values
 
 
@@ -315,7 +321,8 @@ def unique_values(x, /):
 
 
 def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
-    """The values of unique, and a list of positions for each of them."""
+    """The values of `unique`, the positions of each group one group after the other, and the
+    offsets at which the groups begin."""
     values, _, inverse, _ = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
     positions = {}
     for position, group in enumerate(inverse.ravel().tolist()):
@@ -326,7 +333,7 @@ def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
     return values, indices, offsets
 
 
-# sets: a Python set of keys, and unique.
+# sets: a Python set of keys, and `unique`.
 
 # A signalling NaN makes NumPy warn where it converts items to a common dtype.
 QUIET = np.errstate(invalid="ignore")
@@ -334,8 +341,8 @@ QUIET = np.errstate(invalid="ignore")
 
 @QUIET
 def isin(element, test_elements, invert=False, axis=None):
-    """A bool array: is the item, or slice, one of the test elements, or none of them? NaN equals
-    nothing."""
+    """A bool array that says whether each item, or slice, is one of the test elements, or with
+    `invert` whether it is not. NaN never matches."""
     element, tests = np.asarray(element), np.asarray(test_elements)
     if axis is None or element.ndim == 1:
         size, shape = element.size, element.shape
@@ -345,84 +352,86 @@ def isin(element, test_elements, invert=False, axis=None):
         size, shape = element.shape[axis], element.shape[axis]
         table = rows.reshape(len(rows), math.prod(rows.shape[1:]))
         keys, missing = _row_keys(list(table.T), len(rows))
-    known = {*itertools.compress(keys[size:], (not no for no in missing[size:]))}
-    found = [key in known for key in keys[:size]]
-    return np.array([k != bool(invert) for k in found], bool).reshape(shape)
+    test_keys = {*itertools.compress(keys[size:], (not is_nan for is_nan in missing[size:]))}
+    matches = [key in test_keys for key in keys[:size]]
+    return np.array([match != bool(invert) for match in matches], bool).reshape(shape)
 
 
 @QUIET
 def index_in(element, test_elements, axis=None):
-    """Where each item, or slice, first occurs among the test elements, or -1; NaN is nowhere."""
+    """The position of the first test element that equals each item, or slice, or -1. NaN never
+    matches."""
     element, tests = np.asarray(element), np.asarray(test_elements)
     if axis is None:
-        both = np.concatenate((tests.reshape(-1), element.reshape(-1)))
-        keys, missing = _keys(both)
+        items = np.concatenate((tests.reshape(-1), element.reshape(-1)))
+        keys, missing = _keys(items)
         shape, length = element.shape, tests.size
     else:
-        both = np.concatenate((np.moveaxis(tests, axis, 0), np.moveaxis(element, axis, 0)))
-        table = both.reshape(len(both), math.prod(both.shape[1:]))
-        keys, missing = _row_keys(list(table.T), len(both))
+        rows = np.concatenate((np.moveaxis(tests, axis, 0), np.moveaxis(element, axis, 0)))
+        table = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+        keys, missing = _row_keys(list(table.T), len(rows))
         shape, length = element.shape[axis], tests.shape[axis]
-    firsts = {}
+    first_positions = {}
     for position, (key, nan) in enumerate(zip(keys[:length], missing[:length], strict=True)):
         if not nan:
-            firsts.setdefault(key, position)
-    found = [firsts.get(key, -1) for key in keys[length:]]
-    found = [-1 if nan else k for k, nan in zip(found, missing[length:], strict=True)]
-    return np.array(found, np.intp).reshape(shape)
+            first_positions.setdefault(key, position)
+    positions = [first_positions.get(key, -1) for key in keys[length:]]
+    positions = [-1 if nan else k for k, nan in zip(positions, missing[length:], strict=True)]
+    return np.array(positions, np.intp).reshape(shape)
 
 
-def _in_one_row(axis, *arrays):
-    """The arrays, which are flat without an axis, and the axis of the items."""
+def _flat_without_axis(axis, *arrays):
+    """The arrays, flattened if `axis` is None, and the axis along which their items lie."""
     arrays = [np.reshape(a, -1) if axis is None else np.asarray(a) for a in arrays]
     return (*arrays, axis or 0)
 
 
 @QUIET
 def intersect1d(ar1, ar2, return_indices=False, axis=None):
-    """The values of `unique` of both arrays that are in both."""
-    one, other, along = _in_one_row(axis, ar1, ar2)
-    common = np.concatenate((one, other), along).dtype
-    values, index1, *_ = unique_outputs(one, axis)
-    others, index2, *_ = unique_outputs(other, axis)
-    in_other, in_one = isin(values, other, axis=axis), isin(others, one, axis=axis)
-    found = compress(in_other, values, along).astype(common), index1[in_other], index2[in_one]
-    return found if return_indices else found[0]
+    """The unique values of the first array that are in the second array; with `return_indices`,
+    also the indices of these values in both arrays."""
+    one, other, along = _flat_without_axis(axis, ar1, ar2)
+    common_dtype = np.concatenate((one, other), along).dtype
+    values1, index1, *_ = unique_outputs(one, axis)
+    values2, index2, *_ = unique_outputs(other, axis)
+    in_other, in_one = isin(values1, other, axis=axis), isin(values2, one, axis=axis)
+    common = compress(in_other, values1, along).astype(common_dtype)
+    return (common, index1[in_other], index2[in_one]) if return_indices else common
 
 
 @QUIET
 def union1d(ar1, ar2, axis=None):
-    one, other, along = _in_one_row(axis, ar1, ar2)
+    one, other, along = _flat_without_axis(axis, ar1, ar2)
     return unique(np.concatenate((one, other), along), axis=axis)
 
 
 @QUIET
 def setdiff1d(ar1, ar2, assume_unique=False, axis=None):
-    one, other, along = _in_one_row(axis, ar1, ar2)
-    kept = one if assume_unique else unique(one, axis=axis)
-    return compress(isin(kept, other, invert=True, axis=axis), kept, along)
+    one, other, along = _flat_without_axis(axis, ar1, ar2)
+    values = one if assume_unique else unique(one, axis=axis)
+    return compress(isin(values, other, invert=True, axis=axis), values, along)
 
 
 @QUIET
 def setxor1d(ar1, ar2, axis=None):
-    """Each array has a NaN of its own."""
-    parts = setdiff1d(ar1, ar2, axis=axis), setdiff1d(ar2, ar1, axis=axis)
-    return unique(np.concatenate(parts, axis or 0), axis=axis, equal_nan=False)
+    """The values of each array that are not in the other array; NaN of both arrays is returned."""
+    differences = setdiff1d(ar1, ar2, axis=axis), setdiff1d(ar2, ar1, axis=axis)
+    return unique(np.concatenate(differences, axis or 0), axis=axis, equal_nan=False)
 
 
 def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
-    """The same four from numpy.unique, for arrays too large for this module.
+    """The outputs of `unique_outputs` by numpy.unique, for arrays too large for this module.
 
-    Not for what NumPy itself gets wrong: StringDType with NaN, NaN of ml_dtypes.
+    NumPy's own outputs are wrong for StringDType with NaN and for NaN of ml_dtypes.
     """
     _, index, inverse, counts = np.unique(ar, True, True, True, axis=axis, equal_nan=equal_nan)
     if not sorted:
         if ar.dtype.kind == "c" and equal_nan and axis is None and np.isnan(ar).any():
-            index[-1] = np.isnan(ar).argmax()  # NumPy shows the smallest, not the first
+            index[-1] = np.isnan(ar).argmax()  # NumPy has the smallest NaN, not the first
         order = np.argsort(index)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        index, inverse, counts = index[order], rank[inverse], counts[order]
+        ranks = np.empty_like(order)
+        ranks[order] = np.arange(len(order))
+        index, inverse, counts = index[order], ranks[inverse], counts[order]
     values = ar.reshape(-1)[index] if axis is None else np.take(ar, index, axis)
     return values, index, inverse, counts
 
@@ -430,10 +439,12 @@ def numpy_unique_outputs(ar, axis=None, *, equal_nan=True, sorted=True):
 def unique_cases(
     ar, oracle=unique_outputs, *, axis=None, equal_nan=(True, False), sorted=(True, False)
 ):
-    """Keyword arguments and expected result for each combination of the extra outputs."""
+    """Yield the keyword arguments and the expected result of `unique`, for each combination of the
+    extra outputs."""
     names = ("return_index", "return_inverse", "return_counts")
-    for nan, order in itertools.product(equal_nan, sorted):
-        outputs = oracle(ar, axis, equal_nan=nan, sorted=order)
-        for wanted in itertools.product((False, True), repeat=3):
-            keywords = dict(zip(names, wanted, strict=True), axis=axis, equal_nan=nan, sorted=order)
-            yield keywords, _wanted(outputs, *wanted)
+    for nan, ascending in itertools.product(equal_nan, sorted):
+        rules = {"equal_nan": nan, "sorted": ascending}
+        outputs = oracle(ar, axis, **rules)
+        for requested in itertools.product((False, True), repeat=3):
+            keywords = dict(zip(names, requested, strict=True), axis=axis, **rules)
+            yield keywords, _choose_outputs(outputs, *requested)

@@ -1,6 +1,6 @@
-"""A digest of what a grid of calls returns: every operator, dtype and layout.
+"""A digest of the results of a grid of calls: every operator, dtype and layout.
 
-Run as a script, it prints one for each dtype, as JSON.
+Run as a script, this module prints a digest for each dtype, as JSON.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ UNIQUE_KEYWORDS = [
 
 
 def add(digest, result):
-    """Add all parts of a result, or of an exception."""
+    """Add all parts of a result, or of an exception, to the digest."""
     if isinstance(result, tuple):
         for part in (len(result), *result):
             add(digest, part)
@@ -37,12 +37,12 @@ def add(digest, result):
         digest.update(repr(result).encode())
     else:
         digest.update(repr((result.dtype, result.shape)).encode())
-        in_bytes = result.dtype.char not in "TO"
-        digest.update(value_bytes(result) if in_bytes else repr(result.tolist()).encode())
+        has_bytes = result.dtype.char not in "TO"
+        digest.update(value_bytes(result) if has_bytes else repr(result.tolist()).encode())
 
 
 def calls(array, rng):
-    """A call of each operator, with this array and masks and indices that fit it."""
+    """Calls of each operator, with this array, and with masks and indices that fit its shape."""
     yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
     yield partial(fastsel.argwhere, array)
     yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
@@ -65,14 +65,14 @@ def calls(array, rng):
     yield from (partial(fastsel.unique, array, **keywords) for keywords in UNIQUE_KEYWORDS)
     yield from (partial(fastsel.group_indices, array, sorted=flag) for flag in (True, False))
     yield partial(fastsel.group_indices, array, 0, equal_nan=False)
-    for some in (array[::3], array.ravel()[:40]):
-        for one, other in ((array, some), (some, array)):
+    for subset in (array[::3], array.ravel()[:40]):
+        for one, other in ((array, subset), (subset, array)):
             yield partial(fastsel.isin, one, other)
             yield partial(fastsel.index_in, one, other)
             yield partial(fastsel.intersect1d, one, other, return_indices=True)
-        yield partial(fastsel.setxor1d, array, some)
-        yield partial(fastsel.setdiff1d, array, some)
-        yield partial(fastsel.union1d, array, some)
+        yield partial(fastsel.setxor1d, array, subset)
+        yield partial(fastsel.setdiff1d, array, subset)
+        yield partial(fastsel.union1d, array, subset)
     yield partial(fastsel.isin, array, array[::3], axis=0)
     yield partial(fastsel.setxor1d, array[..., ::2], array[..., 1:9], axis=-1)
 
@@ -85,7 +85,8 @@ def add_calls(digest, array):
 
 
 def digest_of(number, name, dtype):
-    """Small arrays in some layouts by the kernels of large ones, then arrays of more sizes."""
+    """The digest of calls on small arrays in some layouts, which reach the kernels of large arrays,
+    and for WORD_DTYPES on arrays of more sizes."""
     digest = hashlib.sha256()
     with pytest.MonkeyPatch.context() as patch:
         for threshold, value in TUNING:
@@ -95,12 +96,13 @@ def digest_of(number, name, dtype):
                 for array in (make(dtype, SHAPE, 0.3), grouped(dtype, 801, 30).reshape(SHAPE)):
                     add_calls(digest, LAYOUTS[layout](array))
     if name in WORD_DTYPES:
-        for groups, maker in ((40, scattered), (2000, in_a_row), (20_000, scattered)):
-            add_calls(digest, grouped(dtype, 700, groups, make_items=maker))
-            add_calls(digest, grouped(dtype, 20_000, groups, make_items=maker).reshape(-1, 20))
+        for groups, make_items in ((40, scattered), (2000, in_a_row), (20_000, scattered)):
+            add_calls(digest, grouped(dtype, 700, groups, make_items=make_items))
+            rows = grouped(dtype, 20_000, groups, make_items=make_items).reshape(-1, 20)
+            add_calls(digest, rows)
     return digest.hexdigest()
 
 
 if __name__ == "__main__":
-    cases = enumerate(DTYPES.items())
-    print(json.dumps({name: digest_of(number, name, dtype) for number, (name, dtype) in cases}))
+    dtypes = enumerate(DTYPES.items())
+    print(json.dumps({name: digest_of(number, name, dtype) for number, (name, dtype) in dtypes}))

@@ -1,11 +1,12 @@
-"""Numbers of any dtype, with NaN of any bits, NaT and zeros of both signs among them."""
+"""Numbers of any dtype, among them NaN of all kinds, NaT, and zeros of both signs."""
 
 import numpy as np
 from arrays import from_bits
 
 
 def whole_numbers(dtype, items):
-    """`items` in the dtype: -1 becomes NaN or NaT, and every second 0 of floats becomes -0.0."""
+    """`items` converted to the dtype. For floats and times, -1 becomes NaN or NaT; for floats,
+    every second 0 becomes -0.0."""
     items = np.asarray(items)
     dtype = np.dtype(dtype)
     if dtype.kind in "mM":
@@ -18,7 +19,7 @@ def whole_numbers(dtype, items):
 
 
 def nan_bits(dtype):
-    """NaN of all kinds: quiet, signalling, negative, with a payload."""
+    """Four NaN: quiet, signalling, negative, and with a payload."""
     bits = {
         2: (0x7E00, 0x7C01, 0xFE00, 0x7DFF),
         4: (0x7FC00000, 0x7F800001, 0xFFC00000, 0x7FC12345),

@@ -1,4 +1,4 @@
-"""A strategy of hypothesis: arrays of every dtype, layout and shape, of sizes around each limit."""
+"""A Hypothesis strategy: arrays of every dtype, layout and shape, of sizes around each limit."""
 
 import functools
 
@@ -45,12 +45,12 @@ STRUCTURES = {
     "record": np.dtype((np.record, [("a", "i8"), ("b", "f4")])),
 }
 WITHOUT_BYTES = {name: np.dtype(name) for name in ("S0", "U0", "V0")}
-OTHERS = {
+RARE_ML_DTYPES = {
     name: np.dtype(getattr(ml_dtypes, name))
     for name in ("complex32", "bcomplex32", "int1", "uint1")
     if hasattr(ml_dtypes, name)
 }
-MIXED = {
+MIXED_OBJECTS = {
     "numbers": (0, 1, 1.0, True, -0.0, 2**70, 1.5, -3, np.int8(1), np.float64(1.5)),
     "numbers_with_nan": (0, 1.5, NAN, float("nan"), np.float32("nan"), -1, False),
     "times": tuple(np.array(["NaT", "2001-01-01", "1999-01-01"], "M8[D]")),
@@ -70,8 +70,8 @@ NAMES = sorted(
         *STRINGS,
         *STRUCTURES,
         *WITHOUT_BYTES,
-        *OTHERS,
-        *MIXED,
+        *RARE_ML_DTYPES,
+        *MIXED_OBJECTS,
         "StringDType_nul",
         "unnormal",
         "bool_bytes",
@@ -88,17 +88,17 @@ LIMITS = (
 
 
 def from_pool(pool, size, seed):
-    places = np.random.default_rng([size, seed, 2]).integers(len(pool), size=size)
-    return pool[places] if pool.dtype.hasobject else take_items(pool, places)
+    positions = np.random.default_rng([size, seed, 2]).integers(len(pool), size=size)
+    return pool[positions] if pool.dtype.hasobject else take_items(pool, positions)
 
 
 @functools.cache
 def special_pool(name):
-    """Items of the kinds that tests/shared/arrays.py does not have."""
-    if name in MIXED:
-        pool = np.empty(len(MIXED[name]), object)
-        for place, item in enumerate(MIXED[name]):
-            pool[place] = item
+    """Items of a kind that tests/shared/arrays.py does not have."""
+    if name in MIXED_OBJECTS:
+        pool = np.empty(len(MIXED_OBJECTS[name]), object)
+        for position, item in enumerate(MIXED_OBJECTS[name]):
+            pool[position] = item
         return pool
     if name == "StringDType_nul":
         return np.array(["", "a", "a\0", "a\0a", "a\0b", "\0", "b" * 40 + "\0"], StringDType())
@@ -117,8 +117,8 @@ def special_pool(name):
         return bits.view("longdouble")[:, 0]
     if name in WITHOUT_BYTES:
         return np.zeros(1, WITHOUT_BYTES[name])
-    if name in OTHERS:
-        dtype = OTHERS[name]
+    if name in RARE_ML_DTYPES:
+        dtype = RARE_ML_DTYPES[name]
         if dtype.itemsize == 1:
             return np.array([0, 1 if name == "uint1" else -1], dtype)
         return np.array([0, complex(-0.0, 0.0), 1, 2j, 1 + 1j], dtype)
@@ -138,15 +138,14 @@ def special_pool(name):
 
 
 def items(name, size, groups, seed):
-    """1-d array of the kind `name`."""
+    """A 1-d array of the kind `name`."""
+    make_items = in_a_row if seed % 2 else scattered
     if name in UNITS:
-        dtype = np.dtype(name)
-        maker = in_a_row if seed % 2 else scattered
-        return grouped("int64", size, groups, seed, maker).view(dtype)
+        return grouped("int64", size, groups, seed, make_items).view(np.dtype(name))
     if name in DTYPES and seed % 3 == 0:  # awkward items: NaN of any kind, negative zero
         return make(name, size, seed=seed)
     if name in DTYPES:
-        return grouped(name, size, groups, seed, in_a_row if seed % 2 else scattered)
+        return grouped(name, size, groups, seed, make_items)
     pool = special_pool(name)
     return from_pool(pool[: max(groups, 1)] if seed % 2 else pool, size, seed)
 
@@ -157,7 +156,7 @@ class Plain(np.ndarray):
 
 @st.composite
 def arrays_of_any_kind(draw):
-    """(kind, array or list)."""
+    """A tuple of the name of a kind, and an array or a list of this kind."""
     name = draw(st.sampled_from(NAMES))
     sizes = st.one_of(
         st.integers(0, 70),
@@ -188,8 +187,8 @@ def arrays_of_any_kind(draw):
         layout
         for layout in LAYOUTS
         if has_layout(a.dtype, layout)
-        and not (layout == "swapped" and name in OTHERS)
-        and not (a.dtype.names and a.dtype.hasobject and layout not in ("c", "f", "strided"))
+        and not (layout == "swapped" and name in RARE_ML_DTYPES)
+        and not (a.dtype.names and a.dtype.hasobject and layout not in ("C", "F", "strided"))
         and not (a.dtype.itemsize == 0 and layout in ("offset", "unaligned", "swapped"))
     ]
     a = LAYOUTS[draw(st.sampled_from(usable))](a)

@@ -1,4 +1,4 @@
-"""The kernels of unique, called with keywords: each takes some ten arguments by position."""
+"""The kernels of unique as functions with keyword arguments: a kernel has positional arguments."""
 
 from collisions import SEEDS
 
@@ -17,7 +17,7 @@ INTEGER_RULE = ((1 << 64) - 1, (1 << 64) - 1, 0, False)
 
 
 def keys_of(array, rule, unequal=None):
-    """The Keys of an array, whose rows are keys."""
+    """The Keys of an array; each row is a key."""
     width = array.nbytes // max(1, len(array))
     return Keys(array, len(array), width, rule, unequal, None)
 
@@ -33,7 +33,7 @@ def make_tables(
     counts=False,
     threads=1,
 ):
-    """The tables of `array`, whose rows are keys, before they are filled."""
+    """The tables of `array`, before keys are added to them; each row is a key."""
     keys = keys_of(array, rule)
     return Tables(keys, seeds, max_groups, expected, inverse, counts, threads)
 
@@ -49,7 +49,7 @@ def make_partitions(
     counts=False,
     threads=1,
 ):
-    """The partitions of `array`, whose rows are keys, before the keys are scattered."""
+    """The partitions of `array`, before its keys are scattered; each row is a key."""
     keys = keys_of(array, rule, unequal=unequal)
     return Partitions(keys, seeds, expected, inverse, counts, threads)
 
@@ -65,28 +65,29 @@ def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
 def sort_keys(
     keys, *, seeds=SEEDS, index=False, inverse=False, counts=False, merged=True, threads=1
 ):
-    """(values, index, inverse, counts); None if the keys are not for this kernel."""
+    """(values, index, inverse, counts); None if there are too many keys."""
     return sorted_groups(keys, seeds, index, inverse, counts, merged, threads)
 
 
 def sign_bit(dtype):
-    """The bit that makes ordered keys of integers: of the sign, or none for an unsigned dtype."""
+    """The bit that is flipped to make ordered keys of integers: the sign bit, or 0 for an unsigned
+    dtype."""
     return 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
 
 
 def integers(array):
-    """The Keys of integers."""
+    """The Keys of an array of integers."""
     order_map = sign_bit(array.dtype), 0, 0
     return Keys(array, array.size, array.itemsize, INTEGER_RULE, None, order_map)
 
 
 def find_dense(array, value_range, *, ascending=False, inverse=False, counts=False, threads=1):
-    """(first_occurrences, inverse, counts) of integers; None if one is beyond the range."""
+    """(first_positions, inverse, counts) of integers; None if an integer is out of range."""
     return dense(integers(array), value_range, ascending, inverse, counts, threads)
 
 
 def find_ascending(array, value_range, *, threads=1):
-    """The distinct integers, ascending; None if one is beyond the range."""
+    """The distinct integers, ascending; None if an integer is out of range."""
     return ascending_values(integers(array), value_range, threads)
 
 

@@ -1,17 +1,18 @@
-"""Differential fuzzing: bytes -> arrays of any dtype, layout and number of threads -> one operator.
+"""Differential fuzzing: bytes become arrays of any dtype and layout, and a call of an operator.
 
     pip install atheris
     python tests/tools/fuzz.py selection -max_total_time=30 corpus/selection
 
-The first argument is a family (selection, coordinates, unique, gather), the others are libFuzzer's.
-What differs from NumPy, or from the slow twin, ends the run and leaves the bytes in a file;
-``python tests/tools/fuzz.py selection FILE`` runs them again.
+The first argument is a family: selection, coordinates, unique, sets, slices or gather. The other
+arguments are libFuzzer's. If a result differs from NumPy's or from tests/shared/reference.py, the
+run ends and writes the bytes to a file; ``python tests/tools/fuzz.py selection FILE`` runs them
+again.
 """
 
 import sys
 from pathlib import Path
 
-if __name__ == "__main__":  # before anything else imports fastsel: its lines are what is covered
+if __name__ == "__main__":  # before any other import of fastsel, whose lines the fuzzer traces
     import atheris
 
     with atheris.instrument_imports(include=["fastsel"]):
@@ -32,7 +33,7 @@ from fastsel._gather import _gather
 from fastsel._sets._membership import compares_exactly
 from fastsel._unique import _keys, _plan
 
-# Their items are any bytes.
+# Dtypes whose items can be any bytes.
 RAW_DTYPES = [
     name
     for name, dtype in DTYPES.items()
@@ -41,15 +42,15 @@ RAW_DTYPES = [
 
 
 class Reader:
-    """Takes what it needs off the bytes; when they are used up, they are zeros."""
+    """Reads values from the bytes of the fuzzer, and zeros after their end."""
 
     def __init__(self, data):
-        self.data, self.at = data, 0
+        self.data, self.position = data, 0
 
     def bytes(self, count):
-        taken = self.data[self.at : self.at + count]
-        self.at += count
-        return taken + bytes(count - len(taken))
+        read = self.data[self.position : self.position + count]
+        self.position += count
+        return read + bytes(count - len(read))
 
     def integer(self, low, high):
         width = max(1, (high - low).bit_length() + 7 >> 3)
@@ -61,16 +62,16 @@ class Reader:
     def flag(self):
         return self.integer(0, 1) == 1
 
-    def shape(self, most_dims=4, most_items=1 << 12):
-        """A shape of few items, even if each size of zero were one."""
+    def shape(self, max_dims=4, max_items=1 << 12):
+        """A shape of at most `max_items` items, even if each size of zero were one."""
         shape = []
-        for _ in range(self.integer(0, most_dims)):
-            shape.append(self.integer(0, most_items))
-            most_items //= max(1, shape[-1])
+        for _ in range(self.integer(0, max_dims)):
+            shape.append(self.integer(0, max_items))
+            max_items //= max(1, shape[-1])
         return tuple(shape)
 
     def array(self, shape=None, dtypes=RAW_DTYPES):
-        """Any bytes, repeated so that items occur more than once, in any layout."""
+        """An array of any bytes in any layout; the bytes repeat, so that items do as well."""
         dtype = DTYPES[self.choice(dtypes)]
         shape = self.shape() if shape is None else shape
         size = int(np.prod(shape)) * dtype.itemsize
@@ -80,11 +81,12 @@ class Reader:
             array = array & 1
         array = array.view(dtype).reshape(shape).copy()
         layout = self.choice(list(LAYOUTS))
-        laid = LAYOUTS[layout](array) if has_layout(dtype, layout) else array
-        return laid if laid.shape == shape else array
+        laid_out = LAYOUTS[layout](array) if has_layout(dtype, layout) else array
+        return laid_out if laid_out.shape == shape else array
 
     def settings(self):
-        """Whether small arrays reach the kernels, how many chunks, which algorithm and seed."""
+        """Set thresholds, the size of a chunk, the algorithm of unique and the seeds of the hash;
+        return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
         _gate.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _gate.TINY_ITEMS
         _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
@@ -95,7 +97,7 @@ class Reader:
 
 
 def quietly(function, *arguments, **keywords):
-    """The outcome of NumPy, whose casts warn of signalling NaN."""
+    """The outcome of NumPy's function, without its warnings of signalling NaN."""
     with np.errstate(all="ignore"):
         return outcome(function, *arguments, **keywords)
 
@@ -150,22 +152,22 @@ def unique(reader):
     array = reader.array()
     axis = reader.choice([None, *range(array.ndim)])
     if axis is not None and array.size == 0:
-        return  # NumPy's
+        return  # fastsel calls NumPy's function
     rules = {"equal_nan": reader.flag(), "sorted": reader.flag()}
-    found = fastsel.unique(array, True, True, True, axis, **rules)
+    outputs = fastsel.unique(array, True, True, True, axis, **rules)
     expected = reference.unique(array, True, True, True, axis, **rules)
-    for ours, theirs in zip(found, expected, strict=True):
+    for ours, theirs in zip(outputs, expected, strict=True):
         assert_same(ours, theirs)
-    assert_same(fastsel.unique(array, axis=axis, **rules), found[0])
+    assert_same(fastsel.unique(array, axis=axis, **rules), outputs[0])
     for k, name in enumerate(["index", "inverse", "counts"], 1):
         alone = fastsel.unique(array, axis=axis, **{f"return_{name}": True}, **rules)
-        assert_same(alone[1], found[k])
+        assert_same(alone[1], outputs[k])
     groups = fastsel.group_indices(array, axis, **rules)
     assert_same(tuple(groups), reference.group_indices(array, axis, **rules))
 
 
 def sets(reader):
-    """Of one dtype, or of two."""
+    """isin and index_in, of one dtype or of two dtypes."""
     first = reader.array()
     if reader.flag():
         name = reader.choice(RAW_DTYPES)
@@ -173,14 +175,14 @@ def sets(reader):
     else:
         second = first.ravel()[:: reader.integer(1, 5)][: reader.integer(0, 300)]
     if not compares_exactly(first.dtype, second.dtype):
-        return  # NumPy's
+        return  # fastsel calls NumPy's function
     assert_same(fastsel.isin(first, second), reference.isin(first, second))
     assert_same(fastsel.index_in(first, second), reference.index_in(first, second))
     assert_same(fastsel.index_in(second, first), reference.index_in(second, first))
 
 
 def slices(reader):
-    """Slices along an axis as items of sets."""
+    """The set functions on items, and on slices along an axis."""
     dtype = reader.choice(["bool", "uint8", "int32", "int64", "float32", "float64", "S3"])
     width, axis = reader.integer(1, 4), None
     one, other = (reader.array((reader.integer(0, 60), width), [dtype]) for _ in range(2))
@@ -188,8 +190,8 @@ def slices(reader):
         axis = reader.integer(0, 1)
         one, other = (np.moveaxis(array, 0, axis) for array in (one, other))
     invert = reader.flag()
-    found = fastsel.isin(one, other, invert=invert, axis=axis)
-    assert_same(found, reference.isin(one, other, invert, axis))
+    result = fastsel.isin(one, other, invert=invert, axis=axis)
+    assert_same(result, reference.isin(one, other, invert, axis))
     assert_same(fastsel.index_in(one, other, axis), reference.index_in(one, other, axis))
     for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d"):
         expected = getattr(reference, name)(one, other, axis=axis)
@@ -204,15 +206,15 @@ def gather(reader):
     depth = reader.integer(1, data.ndim - batch_dims)
     shape = (*data.shape[:batch_dims], *reader.shape(2, 64), depth)
     indices = reader.array(shape, ["int8", "int16", "int32", "int64", "uint8", "uint64"])
-    if reader.flag():  # within bounds, mostly
+    if reader.flag():  # mostly indices within bounds
         indices = indices % max(1, min(127, *data.shape))
-    found = outcome(fastsel.gather_nd, data, indices, batch_dims)
+    result = outcome(fastsel.gather_nd, data, indices, batch_dims)
     lengths = np.array(data.shape[batch_dims : batch_dims + depth], object)
-    wide = indices.astype(object)
-    if ((wide >= -lengths) & (wide < lengths)).all():
-        assert_same(found[1], reference.gather_nd(data, indices.astype(np.int64), batch_dims))
+    exact = indices.astype(object)
+    if ((exact >= -lengths) & (exact < lengths)).all():
+        assert_same(result[1], reference.gather_nd(data, indices.astype(np.int64), batch_dims))
     else:
-        assert found[:2] == ("raises", IndexError), found
+        assert result[:2] == ("raises", IndexError), result
 
 
 FAMILIES = {

@@ -1,12 +1,13 @@
-"""Do the tests notice? Changes one token of a kernel, or of its C, builds it and runs its tests.
+"""Do the tests notice mutants? A mutant is a kernel, or its C, with one token changed.
 
     python tests/tools/mutate.py --sample 200                  of all kernels, an hour or two
     python tests/tools/mutate.py --sample 10 --kernel gather
 
-The work tree must be built in place; it is copied, never changed. A mutant that lives is printed
-as a line of source before and after, for a reader to find out whether a test is missing: many only
-make a kernel slower. Mutants that no test can notice, by tests/tools/survivors.txt, are counted
-apart.
+The script builds each mutant of a sample and runs the tests of its kernel. The work tree must be
+built in place; it is copied, never changed. Each mutant is printed as a line of source before and
+after the change. Find out for each mutant that is alive whether a test is missing: many mutants
+only make a kernel slower. Mutants that no test can notice, by tests/tools/survivors.txt, are
+counted as explained.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).parents[2]
-# By their names, which no two packages share.
+# The paths of the sources by their names, which no two packages share.
 SOURCES = {
     path.name: path.relative_to(ROOT)
     for kind in ("*.p[yx][xd]", "*.h")
@@ -48,7 +49,7 @@ OBJECTS = ["objects", "str_objects", "missing_values"]
 THREADS = ["thread_rules", "thread_counts", "openmp"]
 GATHER = ["gather_errors", "gather", "bounds"]
 SETS = ["set_promises", "sets", "out_of_memory"]
-# Kernel: its tests; tests that notice most in little time stand first.
+# The tests of each kernel; tests that notice many mutants in little time stand first.
 TESTS = {
     "bitmask.pyx": [*SELECTION, "keys", "string_dtypes"],
     "bitmask.pxd": [*SELECTION, "keys", "string_dtypes"],
@@ -138,7 +139,7 @@ SWAPS = {
     "or": "and", "min": "max", "max": "min", "True": "False", "False": "True", "+=": "-=",
     "not": "", "break": "pass", "continue": "pass", "0": "1", "1": "2", "64": "63", "63": "64",
 }  # fmt: skip
-# Of C: what Python has no word for, and no words that only Python has.
+# Swaps in C: without Python's operators and words, and with C's own operators.
 C_SWAPS = {old: new for old, new in SWAPS.items() if old not in ("//", "%") and not old.isalpha()}
 C_SWAPS |= {
     "/": "*", "%": "/", "&&": "||", "||": "&&", "!": "", "^": "|", "|=": "&=", "&=": "|=",
@@ -150,10 +151,10 @@ C_TOKEN = re.compile(
     |<<=|>>=|->|\+\+|--|<<|>>|&&|\|\||[-+*/%&|^<>=!]=|[^\w\s]""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
-# Lines without a computation: declarations, imports, what a decorator or an enum says.
-QUIET = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
-# A mutant that takes so much longer than the kernel itself hangs.
-PATIENCE = 4
+# Lines without a computation: declarations, imports and decorators.
+NO_COMPUTATION = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
+# A mutant hangs if its tests take more than this many times the time that they take without it.
+TIMEOUT_FACTOR = 4
 MAX_BYTES = 16 << 30
 
 
@@ -165,7 +166,7 @@ class Mutant(NamedTuple):
     start: int
     stop: int
     new: str
-    level: str = ""  # the CPU level that it is a part of, by the name that FASTSEL_CPU takes
+    level: str = ""  # the CPU level of the mutated code, as FASTSEL_CPU names it; "" for all
 
     def applied(self, lines):
         line = lines[self.row]
@@ -185,36 +186,37 @@ def main():
     sample = random.Random(args.seed).sample(mutants, min(args.sample, len(mutants)))
     print(f"{len(sample)} of {len(mutants)} mutants, seed {args.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder))
-        results = [bench.judge(mutant) for mutant in sample]
+        tree = WorkTree(Path(folder))
+        results = [tree.judge(mutant) for mutant in sample]
     killed, alive = results.count("killed"), results.count("alive")
-    known, not_built = results.count("explained"), results.count("no build")
-    print(f"{killed} killed, {alive} alive, {known} explained, {not_built} not built")
+    explained, not_built = results.count("explained"), results.count("no build")
+    print(f"{killed} killed, {alive} alive, {explained} explained, {not_built} not built")
 
 
 def mutants_of(file):
-    """Every token of the file's code that has a swap."""
+    """A mutant for every token of the file's code that has a swap."""
     text = (ROOT / SOURCES[file]).read_text()
     return mutants_of_header(file, text) if file.endswith(".h") else mutants_of_cython(file, text)
 
 
 def mutants_of_header(file, text):
-    """Mutants of the lines that are compiled here, once for each CPU level that compiles them."""
+    """Mutants of the lines that are compiled on this machine, one for each CPU level of a line."""
     lines, levels = text.splitlines(), compiled_lines(file)
     for token in C_TOKEN.finditer(text):
         if token.group() in C_SWAPS:
             row = text.count("\n", 0, token.start())
             start = token.start() - (text.rfind("\n", 0, token.start()) + 1)
             stop = start + len(token.group())
-            around = lines[row][start - 1 : start] + lines[row][stop : stop + 1]
-            is_type = token.group() in "*&" and around != "  "
+            neighbours = lines[row][start - 1 : start] + lines[row][stop : stop + 1]
+            is_type = token.group() in "*&" and neighbours != "  "
             for level in sorted(levels.get(row, ())) if not is_type else ():
                 yield Mutant(file, row, start, stop, C_SWAPS[token.group()], level)
 
 
 @functools.cache
 def compiled_lines(file):
-    """The lines of a header that are left by the preprocessor: for each, the CPU levels, or ""."""
+    """row -> CPU levels, for the lines of a header that remain after the preprocessor; the level is
+    "" if the header is not compiled for each level."""
     top = "levels.h" if file.endswith("_body.h") else file
     folders = [*sorted({str(path.parent) for path in SOURCES.values()})]
     folders += [sysconfig.get_path("include"), np.get_include()]
@@ -222,30 +224,31 @@ def compiled_lines(file):
     command += ["-include", "Python.h", "-fopenmp", str(SOURCES[top])]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^#define FS_LEVEL (\w+)", (ROOT / SOURCES["levels.h"]).read_text(), re.M)
-    runs = {name for name in names if top == "levels.h" and runs_level(name)}
-    found, here, row, level = {}, False, 0, ""
+    runnable = {name for name in names if top == "levels.h" and runs_level(name)}
+    levels, in_file, row, level = {}, False, 0, ""
     for line in text.splitlines():
         if marker := re.match(r'# (\d+) "(.*)"', line):
             path, row = Path(marker[2]), int(marker[1]) - 1
-            here = path.name == file
+            in_file = path.name == file
         else:
             if marker := re.match(r"#define FS_LEVEL (\w+)", line):
                 level = marker[1]
-            if here and line.strip():
-                where = level if file.endswith("_body.h") else ""
-                if not where or where in runs:
-                    found.setdefault(row, set()).add(where)
+            if in_file and line.strip():
+                level_of_line = level if file.endswith("_body.h") else ""
+                if not level_of_line or level_of_line in runnable:
+                    levels.setdefault(row, set()).add(level_of_line)
             row += 1
-    return found
+    return levels
 
 
 @functools.cache
 def runs_level(name):
+    """Whether this machine can run a CPU level."""
     code = "from fastsel._simd.levels import level_name; print(level_name())"
     environment = os.environ | {"FASTSEL_CPU": name, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-P", "-c", code]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return told.stdout.strip() == name
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return process.stdout.strip() == name
 
 
 def mutants_of_cython(file, text):
@@ -255,52 +258,52 @@ def mutants_of_cython(file, text):
         if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER) and token.string in SWAPS:
             line = lines[row]
             after = line[stop : stop + 1]
-            # A pointer, an address or a cast: an operator between two operands has spaces.
+            # Without spaces on both sides, these are a pointer, an address or a cast.
             is_type = token.string in "*&<>" and (after != " " or line[start - 1] != " ")
-            if not is_type and not QUIET.match(line) and "noexcept" not in line:
+            if not is_type and not NO_COMPUTATION.match(line) and "noexcept" not in line:
                 yield Mutant(file, row, start, stop, SWAPS[token.string])
 
 
 def path_of(name):
-    """The file of a test, in whatever folder."""
+    """The path of a test file, in any folder of tests."""
     (path,) = ROOT.glob(f"tests/*/test_{name}.py")
     return str(path.relative_to(ROOT))
 
 
 def builds_of(file):
-    """The kernels that a file is a part of."""
+    """The kernels that must be built again if a file changes."""
     sources = {name: (ROOT / path).read_text() for name, path in SOURCES.items()}
-    parts = {file}
+    files = {file}
     while True:
-        stems = "|".join(part.removesuffix(".pxd") for part in parts if part.endswith(".pxd"))
-        headers = "|".join(re.escape(part) for part in parts if part.endswith(".h"))
+        stems = "|".join(name.removesuffix(".pxd") for name in files if name.endswith(".pxd"))
+        headers = "|".join(re.escape(name) for name in files if name.endswith(".h"))
         uses = re.compile(
             rf"fastsel\.\w+\.({stems or '(?!)'}) cimport"
             rf"|(include|extern from) \"({headers or '(?!)'})\""
         )
-        more = {name for name, text in sources.items() if uses.search(text)}
-        more |= {part[:-3] + "pyx" for part in parts} & set(sources)
-        if more <= parts:
-            return sorted(part[:-4] for part in parts if part.endswith(".pyx"))
-        parts |= more
+        users = {name for name, text in sources.items() if uses.search(text)}
+        users |= {name[:-3] + "pyx" for name in files} & set(sources)
+        if users <= files:
+            return sorted(name[:-4] for name in files if name.endswith(".pyx"))
+        files |= users
 
 
 def survivors():
     """Mutants that no test can notice: (file, line before, line after)."""
     lines = Path(__file__).with_name("survivors.txt").read_text().splitlines()
     lines = [line for line in lines if line and not line.startswith("#")]
-    found = set()
+    mutants = set()
     for line in lines:
         if line[0] not in "-+":
             file = line
         elif line[0] == "-":
             before = line[2:]
         else:
-            found.add((file, before, line[2:]))
-    return found
+            mutants.add((file, before, line[2:]))
+    return mutants
 
 
-class Bench:
+class WorkTree:
     """A copy of the work tree in which mutants are built and tested."""
 
     def __init__(self, folder):
@@ -313,18 +316,18 @@ class Bench:
             copy = self.builds / path.relative_to(self.tree)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy)
-        self.seconds = {}
+        self.seconds = {}  # of the tests without a mutant
         self.survivors = survivors()
 
     def judge(self, mutant):
-        """'killed', 'alive', 'explained' or 'no build'."""
+        """Build and test a mutant: 'killed', 'alive', 'explained' or 'no build'."""
         path = self.tree / SOURCES[mutant.file]
         text = path.read_text()
         lines = text.splitlines()
         before, after = lines[mutant.row], mutant.applied(lines)
         lines[mutant.row] = after
         tests = TESTS[mutant.file]
-        limit = PATIENCE * sum(self.unchanged(name, mutant.level) for name in tests)
+        limit = TIMEOUT_FACTOR * sum(self.seconds_of(name, mutant.level) for name in tests)
         path.write_text("\n".join(lines) + "\n")
         try:
             verdict = self.outcome(mutant, limit)
@@ -338,8 +341,8 @@ class Bench:
         print(f"- {before}\n+ {after}", flush=True)
         return verdict
 
-    def unchanged(self, name, level):
-        """Seconds that tests take with the kernels as they are, with which they pass."""
+    def seconds_of(self, name, level):
+        """The seconds that tests take without a mutant; exits if the tests fail."""
         if (name, level) not in self.seconds:
             start = time.monotonic()
             if self.run_tests([name], level, None):
@@ -350,44 +353,44 @@ class Bench:
     def outcome(self, mutant, limit):
         build = [sys.executable, "setup.py", "build_ext", "--inplace", "--force"]
         environment = os.environ | {"FASTSEL_ONLY": " ".join(builds_of(mutant.file))}
-        built = subprocess.run(
+        process = subprocess.run(
             build, cwd=self.tree, env=environment, capture_output=True, check=False
         )
-        if built.returncode:
+        if process.returncode:
             return "no build"
         tests = TESTS[mutant.file]
         return "killed" if self.run_tests(tests, mutant.level, limit) else "alive"
 
     def run_tests(self, tests, level, limit):
-        """Do they fail, or hang?"""
+        """Whether the tests fail, or take longer than the limit in seconds."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         command += ["--hypothesis-profile=few", *map(path_of, tests)]
-        chosen = {"FASTSEL_CPU": level} if level else {}
+        level_variable = {"FASTSEL_CPU": level} if level else {}
         with subprocess.Popen(
             command,
             cwd=self.tree,
-            env=os.environ | {"PYTHONPATH": str(self.tree)} | chosen,
+            env=os.environ | {"PYTHONPATH": str(self.tree)} | level_variable,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             preexec_fn=limit_memory,
-        ) as tested:
+        ) as process:
             try:
-                return tested.wait(limit) != 0
+                return process.wait(limit) != 0
             except subprocess.TimeoutExpired:
                 return True
             finally:
-                stop(tested.pid)
+                stop(process.pid)
 
 
 def limit_memory():
-    import resource  # which not every system has
+    import resource  # not every system has this module
 
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, -1))
 
 
 def stop(group):
-    """End all processes that a mutant has started."""
+    """End all processes of a process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 

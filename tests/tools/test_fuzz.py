@@ -16,8 +16,8 @@ CORPUS = Path(__file__).with_name("corpus")
 
 
 @pytest.fixture(autouse=True)
-def _settings_as_before(monkeypatch):
-    """Whatever the fuzzer sets: constants of these modules."""
+def _restored_settings(monkeypatch):
+    """Restore the constants of these modules, some of which the fuzzer sets."""
     for module in (_distinct, _gate, _gather, _keys, _plan, _threads):
         for name, value in vars(module).items():
             if name.isupper():
@@ -27,7 +27,7 @@ def _settings_as_before(monkeypatch):
 
 @pytest.mark.parametrize("family", fuzz.FAMILIES)
 @pytest.mark.parametrize("rounds", [80, slow(500)])
-def test_random_bytes(rounds, family):
+def test_random_bytes_find_no_difference(rounds, family):
     rng = np.random.default_rng(len(family) + rounds)
     for _ in range(rounds):
         data = rng.bytes(int(rng.integers(8, 400)))
@@ -39,7 +39,7 @@ def test_random_bytes(rounds, family):
 
 
 @pytest.mark.parametrize("family", fuzz.FAMILIES)
-def test_corpus(family):
+def test_corpus_finds_no_difference(family):
     paths = sorted(CORPUS.joinpath(family).iterdir())
     assert paths
     for path in paths:

@@ -4,10 +4,11 @@
     PYTHONPATH=. python -m pytest tests
     python tests/tools/uncovered.py
 
-Lines of which uncovered.txt says why are left out. The exit status is 1 if there are others,
-or if that file lists a line that is no more.
+Lines that uncovered.txt explains are not printed. The exit status is 1 if other lines are not
+reached, or if uncovered.txt lists a line that does not exist.
 
-gcov counts lines of C. Before the lines of a statement, Cython writes a comment that quotes it.
+gcov counts lines of C. Before the C of a statement, Cython writes a comment that quotes the
+statement.
 """
 
 import json
@@ -20,71 +21,71 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r' */\* "(fastsel/\w+/\w+\.p[yx][xd])":(\d+)$')
 DEFINITION = re.compile(r" *(?:def|cdef|cpdef) [^=(]*?(\w+)\(")
-# What is no statement's: the end of a function, and the call of one from Python.
-OTHER = re.compile(r" */\* (function exit code|Python wrapper) \*/")
+# Comments before C that belongs to no statement: the end of a function, and its call from Python.
+NO_STATEMENT = re.compile(r" */\* (function exit code|Python wrapper) \*/")
 
 
 def kernels():
-    """Sources by their names, which no two packages share."""
+    """name -> path of each kernel; no two packages share a name."""
     return {path.name: path for path in ROOT.glob("fastsel/*/*.p[yx][xd]")}
 
 
 def statements(source):
-    """Each line, as "function: statement"."""
-    found, function = [], "module"
+    """Each line of a source, as "function: statement"."""
+    lines, function = [], "module"
     for line in source.read_text(encoding="utf-8").splitlines():
         if match := DEFINITION.match(line):
             function = match[1]
         elif line[:1].strip():
             function = "module"
-        found.append(f"{function}: {line.strip()}")
-    return found
+        lines.append(f"{function}: {line.strip()}")
+    return lines
 
 
 def counts_of_statements():
-    """file: {line of a statement: how many times one of its lines of C was run}, of all kernels."""
-    found = defaultdict(lambda: defaultdict(int))
+    """file -> {line of a statement -> number of runs of its lines of C}, of all kernels."""
+    runs = defaultdict(lambda: defaultdict(int))
     sources = kernels()
     for source in sorted(ROOT.glob("fastsel/*/*.c")):
         counts, place = counts_of_c(source), None
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
-            if (match := PLACE.match(line)) or OTHER.match(line):
+            if (match := PLACE.match(line)) or NO_STATEMENT.match(line):
                 place = match and (Path(match[1]).name, int(match[2]))
-            elif place and number in counts and place[0] in sources:  # else Cython's own
+            elif place and number in counts and place[0] in sources:  # not a file of Cython itself
                 file, row = place
-                found[file][row] += counts[number]
-    return found
+                runs[file][row] += counts[number]
+    return runs
 
 
 def counts_of_c(source):
-    """{line: how many times it was run} of a kernel's C file, of lines that were compiled."""
+    """line -> number of its runs, for the compiled lines of a kernel's C file."""
     (notes,) = ROOT.glob(f"build/temp*/{source.relative_to(ROOT).with_suffix('.gcno')}")
     command = ["gcov", "--json-format", "--stdout", notes]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    report = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     counts = defaultdict(int)
-    for file in json.loads(told)["files"]:
+    for file in json.loads(report)["files"]:
         if Path(file["file"]).name == source.name:
             for line in file["lines"]:
                 counts[line["line_number"]] += line["count"]
     return counts
 
 
-def explained():
-    """(file, "function: statement") of all that tests/tools/uncovered.txt lists."""
-    found = set()
+def explained_lines():
+    """The lines that tests/tools/uncovered.txt lists, as (file, "function: statement")."""
+    lines = set()
     for line in Path(__file__).with_name("uncovered.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             file, text = line.split(": ", 1)
-            found.add((file, text))
-    return found
+            lines.add((file, text))
+    return lines
 
 
 def main():
-    sources, known = kernels(), explained()
-    missed, seen, total = set(), 0, 0
-    gone = {
+    sources, explained = kernels(), explained_lines()
+    missed, reached, total = set(), 0, 0
+    nonexistent = {
         (file, text)
-        for file, text in known
+        for file, text in explained
         if file not in sources or text not in statements(sources[file])
     }
     for file, counts in sorted(counts_of_statements().items()):
@@ -94,13 +95,14 @@ def main():
         for row in missing:
             line = (file, lines[row - 1])
             missed.add(line)
-            if line not in known:
+            if line not in explained:
                 print(f"     {row}: {line[1]}")
-        seen, total = seen + len(counts) - len(missing), total + len(counts)
-    print(f"{seen} of {total} lines, {total - seen} not, {len(missed - known)} without a reason")
-    for file, text in sorted(gone):
+        reached, total = reached + len(counts) - len(missing), total + len(counts)
+    unexplained = missed - explained
+    print(f"{reached} of {total} lines, {total - reached} not, {len(unexplained)} without a reason")
+    for file, text in sorted(nonexistent):
         print(f"no more: {file}: {text}")
-    return 1 if gone or missed - known or not total else 0
+    return 1 if nonexistent or unexplained or not total else 0
 
 
 if __name__ == "__main__":

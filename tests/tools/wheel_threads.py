@@ -1,4 +1,5 @@
-"""A wheel has OpenMP, and a call uses two threads. cibuildwheel runs this on each wheel."""
+"""Check that a wheel has OpenMP and that a call uses two threads; cibuildwheel runs this script on
+each wheel."""
 
 import os
 import subprocess
@@ -10,14 +11,14 @@ import fastsel
 
 
 def count_threads():
-    """The threads of this process."""
+    """The number of threads of this process."""
     if sys.platform == "linux":
         return len(os.listdir("/proc/self/task"))
     if sys.platform == "win32":
         query = f"(Get-Process -Id {os.getpid()}).Threads.Count"
         return int(subprocess.check_output(["powershell", "-NoProfile", "-Command", query]))
     lines = subprocess.check_output(["ps", "-M", "-p", str(os.getpid())]).splitlines()
-    return len(lines) - 1  # of which the first is the heading
+    return len(lines) - 1  # the first line is a heading
 
 
 def main():
@@ -28,10 +29,10 @@ def main():
     array = np.arange(2_000_000) % 3
     expected = np.count_nonzero(array)
     before = count_threads()
-    counted = fastsel.count_nonzero(array)
+    count = fastsel.count_nonzero(array)
     after = count_threads()  # OpenMP keeps its threads for the next call
-    if counted != expected or after <= before:
-        raise SystemExit(f"{before} threads before a call, {after} after it, {counted} items")
+    if count != expected or after <= before:
+        raise SystemExit(f"{before} threads before a call, {after} after it, {count} items")
     print(f"{config['threads by']}: {before} threads before a call, {after} after it")
 
 

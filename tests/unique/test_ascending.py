@@ -1,4 +1,4 @@
-"""Sorting distinct values, and distinct values by sorting: the same as NumPy's."""
+"""sort and argsort of distinct values, and unique by sorting: results are those of NumPy."""
 
 import functools
 
@@ -10,8 +10,8 @@ from grids import covering
 import fastsel
 from fastsel._unique import _ascending, _plan
 
-LEAST = _plan.TINY_ITEMS + 1
-SIZES = (1, 2, 63, 64, 65, LEAST - 1, LEAST, LEAST + 1)
+MIN_KERNEL_ITEMS = _plan.TINY_ITEMS + 1
+SIZES = (1, 2, 63, 64, 65, MIN_KERNEL_ITEMS - 1, MIN_KERNEL_ITEMS, MIN_KERNEL_ITEMS + 1)
 LARGE = 100_003
 
 VALUES = {
@@ -32,14 +32,14 @@ VALUES = {
 }
 
 
-def payload_nan(count):
+def nans_with_payloads(count):
     """NaN that differ in their payloads."""
     bits = np.uint64(0x7FF8000000000000) + np.arange(count, dtype=np.uint64)
     return bits.view(np.float64)
 
 
 def distinct_and_nan(kind, size):
-    """The first of equal values of that kind, and all NaN and NaT."""
+    """The first of each group of equal values of VALUES[kind], and all NaN and NaT."""
     values = VALUES[kind](size, np.random.default_rng(size))
     first = np.zeros(len(values), bool)
     first[np.unique(values, return_index=True)[1]] = True
@@ -56,19 +56,19 @@ def test_sort_equals_numpy(kind):
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_argsort_of_distinct_values_and_nan(kind):
+def test_argsort_of_distinct_values_and_nan_equals_numpy(kind):
     for size in SIZES:
         values = distinct_and_nan(kind, size)
         size = len(values)
         expected = np.argsort(values, kind="stable")
-        order, places = _ascending.argsort(values, True)
+        order, ranks = _ascending.argsort(values, True)
         assert np.array_equal(order, expected), size
-        assert np.array_equal(places[expected], np.arange(size)), size
+        assert np.array_equal(ranks[expected], np.arange(size)), size
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
-@pytest.mark.parametrize("copies", [1, LEAST])
-def test_kernel_of_the_widest_ranges(dtype, copies):
+@pytest.mark.parametrize("copies", [1, MIN_KERNEL_ITEMS])
+def test_argsort_of_the_widest_ranges(dtype, copies):
     limits = np.iinfo(dtype)
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
         values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
@@ -76,20 +76,20 @@ def test_kernel_of_the_widest_ranges(dtype, copies):
         assert np.array_equal(_ascending.argsort(values, False)[0], expected)
 
 
-def words_of(dtype, size, generator):
-    """Strings of letters that differ early, late, or not at all."""
-    letters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
+def random_strings(dtype, size, generator):
+    """Random strings, which differ in an early or a late character, or not at all."""
+    characters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
     width = np.dtype(f"{dtype[0]}1").itemsize
-    items = letters[generator.integers(0, 4, (size, int(dtype[1:])))]
+    items = characters[generator.integers(0, 4, (size, int(dtype[1:])))]
     assert items.dtype.itemsize == width
     return items.view(dtype)[:, 0]
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S7", "S8", "S9", "S40", "S200", "U1", "U3", "U8", "U20"])
 def test_argsort_of_strings(dtype):
-    for size in (2, LEAST + 5):
-        values = words_of(dtype, size, np.random.default_rng(size))
-        values[size // 2] = values[0][:0]  # an empty one
+    for size in (2, MIN_KERNEL_ITEMS + 5):
+        values = random_strings(dtype, size, np.random.default_rng(size))
+        values[size // 2] = values[0][:0]  # an empty string
         expected = np.argsort(values, kind="stable")
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
@@ -99,7 +99,7 @@ def test_argsort_of_strings(dtype):
 def test_argsort_of_complex_numbers(dtype, missing):
     """NaN in either part comes after all numbers, in NumPy's order."""
     generator = np.random.default_rng(3)
-    for size in (2, LEAST + 5):
+    for size in (2, MIN_KERNEL_ITEMS + 5):
         parts = generator.choice([0.0, -0.0, 1, 2, np.inf, -np.inf], (size, 2))
         parts[:, 0] = generator.integers(0, 30, size)
         parts[generator.random(parts.shape) < missing] = np.nan
@@ -112,7 +112,7 @@ def test_argsort_of_complex_numbers(dtype, missing):
 @pytest.mark.parametrize("dtype", ["V1", "V7", "V8", "V9", "V16", "V40"])
 def test_argsort_of_bytes(dtype):
     generator = np.random.default_rng(3)
-    for size in (2, LEAST + 5):
+    for size in (2, MIN_KERNEL_ITEMS + 5):
         values = generator.integers(0, 256, (size, int(dtype[1:])), np.uint8)
         values[:, : min(9, values.shape[1] - 1)] //= 200
         values = values.view(dtype).ravel()
@@ -120,17 +120,17 @@ def test_argsort_of_bytes(dtype):
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
 
-def test_argsort_of_letters_beyond_latin():
-    letters = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * LEAST)
-    expected = np.argsort(letters, kind="stable")
-    assert np.array_equal(_ascending.argsort(letters, False)[0], expected)
+def test_argsort_of_characters_beyond_latin_1():
+    strings = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * MIN_KERNEL_ITEMS)
+    expected = np.argsort(strings, kind="stable")
+    assert np.array_equal(_ascending.argsort(strings, False)[0], expected)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u4", "f4", "f8", "i2", "c16", "M8[s]"])
 @pytest.mark.parametrize("width", [1, 3, 17])
 def test_argsort_of_rows(dtype, width):
     generator = np.random.default_rng(width)
-    values = generator.integers(0, 3, (LEAST, width)).astype(dtype)
+    values = generator.integers(0, 3, (MIN_KERNEL_ITEMS, width)).astype(dtype)
     if values.dtype.kind == "f":
         values[generator.random(values.shape) < 0.2] = np.nan
     expected = np.lexsort(values.T[::-1])
@@ -139,17 +139,18 @@ def test_argsort_of_rows(dtype, width):
 
 @pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
 @pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
-@pytest.mark.parametrize("span", [2, 50, 2**62], ids="span{}".format)
-def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
-    """Rows share no columns, the first ones, all but the last, or all. Their number decides whether
-    they are packed into words, sorted word by word, or by all words at once."""
+@pytest.mark.parametrize("range_width", [2, 50, 2**62], ids="range_width{}".format)
+def test_argsort_of_rows_that_share_their_first_columns(dtype, width, range_width):
+    """Rows share no columns, the first columns, all but the last column, or all columns. The number
+    of rows decides whether they are packed into words, sorted word by word, or by all words at
+    once."""
     generator = np.random.default_rng(width)
     for size in (2, 300, 3000):
-        words = generator.integers(-span // 2, span // 2, (size, width))
-        values = words.astype(dtype)
-        alike = generator.integers(0, width + 1, size)
+        numbers = generator.integers(-range_width // 2, range_width // 2, (size, width))
+        values = numbers.astype(dtype)
+        shared = generator.integers(0, width + 1, size)
         for column in range(width):
-            values[:, column] = np.where(alike > column, values[0, column], values[:, column])
+            values[:, column] = np.where(shared > column, values[0, column], values[:, column])
         if values.dtype.kind == "f":
             values[generator.random(values.shape) < 0.1] = np.nan
             values[generator.random(values.shape) < 0.1] = -0.0
@@ -159,8 +160,9 @@ def test_argsort_of_rows_that_share_their_first_columns(dtype, width, span):
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("high", [3, 2**30])
-def test_argsort_of_wide_rows(dtype, high):
-    """Rows that share their columns down to the last ones, with values as far apart as can be."""
+def test_argsort_of_rows_of_many_columns(dtype, high):
+    """Every second row shares no column, one, all but one or all; one column has the limits of the
+    dtype."""
     generator = np.random.default_rng(5)
     size, width = 500, 200
     limits = np.iinfo("i8") if dtype[0] == "f" else np.iinfo(dtype)
@@ -173,20 +175,20 @@ def test_argsort_of_wide_rows(dtype, high):
         assert np.array_equal(_ascending.argsort(rows, False)[0], expected), shared
 
 
-SHAPES_OF_NUMBERS = {
+DISTRIBUTIONS = {
     "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
     "narrow": lambda n, r: r.integers(0, 1000, n),
-    "one_far_away": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
+    "last_is_an_outlier": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
     "low_bits_only": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
-    "one_cell": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62)[::-1].copy(),
-    "first_cell_full": lambda n, r: np.where(np.arange(n) < n - 2, r.integers(0, 9, n), 2**40),
-    "falling": lambda n, r: np.arange(n)[::-1].copy(),
+    "first_is_an_outlier": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62)[::-1].copy(),
+    "two_outliers": lambda n, r: np.where(np.arange(n) < n - 2, r.integers(0, 9, n), 2**40),
+    "descending": lambda n, r: np.arange(n)[::-1].copy(),
     "runs": lambda n, r: np.repeat(r.integers(0, 2**60, n // 100 + 1), 100)[:n],
     "exponents": lambda n, r: np.exp(r.uniform(-700, 700, n)) * r.choice([-1, 1], n),
     "subnormal": lambda n, r: r.integers(0, n, n).view(np.float64),
     "zeros": lambda n, r: r.choice([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], n),
     "swapped_floats": lambda n, r: r.choice([0.0, -0.0, 1.5, np.nan, 3e300], n).astype(">f8"),
-    "swapped_many": lambda n, r: r.standard_normal(n).astype(">f4"),
+    "swapped_random_floats": lambda n, r: r.standard_normal(n).astype(">f4"),
     "swapped_integers": lambda n, r: r.integers(-(2**31), 2**31, n).astype(">i4"),
     "swapped_times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).astype(">i8").view(">M8[s]"),
     "times": lambda n, r: r.integers(-(2**63), 2**63 - 1, n).view("m8[ns]"),
@@ -194,24 +196,24 @@ SHAPES_OF_NUMBERS = {
 
 
 @functools.lru_cache(maxsize=8)
-def values_and_answer(kind, size, equal_nan):
-    """Some numbers, and all of NumPy's outputs for them, which several cases need."""
-    values = SHAPES_OF_NUMBERS[kind](size, np.random.default_rng(size))
+def values_and_outputs(kind, size, equal_nan):
+    """The numbers of DISTRIBUTIONS[kind], and all of NumPy's outputs for them."""
+    values = DISTRIBUTIONS[kind](size, np.random.default_rng(size))
     return values, np.unique(values, True, True, True, equal_nan=equal_nan)
 
 
 @covering(
-    kind=SHAPES_OF_NUMBERS,
+    kind=DISTRIBUTIONS,
     extras=[(), (0,), (1,), (2,), (0, 1, 2)],
     equal_nan=[True, False],
     algorithm=["sorting", "comparison"],
 )
-def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, monkeypatch):
+def test_unique_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, monkeypatch):
     force(monkeypatch, algorithm)
     flags = [k in extras for k in range(3)]
-    for size in (5, LEAST, LARGE):
-        values, all_flags = values_and_answer(kind, size, equal_nan)
-        expected = [all_flags[0], *(all_flags[k + 1] for k in extras)]
+    for size in (5, MIN_KERNEL_ITEMS, LARGE):
+        values, outputs = values_and_outputs(kind, size, equal_nan)
+        expected = [outputs[0], *(outputs[k + 1] for k in extras)]
         for threads in (1, 2, 7):
             with fastsel.threads(threads):
                 result = fastsel.unique(values, *flags, equal_nan=equal_nan)
@@ -221,7 +223,7 @@ def test_distinct_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, mo
                 assert ours.tobytes() == theirs.tobytes(), (size, threads)
 
 
-def test_many_keys_for_each_value(monkeypatch):
+def test_groups_of_thousands_of_keys(monkeypatch):
     force(monkeypatch, "sorting")
     values = np.arange(1023) << 20
     array = np.resize(values, 1023 * 4097)
@@ -234,32 +236,32 @@ def test_many_keys_for_each_value(monkeypatch):
 
 
 def test_sort_keeps_the_bits_of_nan():
-    values = np.concatenate((payload_nan(40), np.arange(100.0)))
+    values = np.concatenate((nans_with_payloads(40), np.arange(100.0)))
     assert _ascending.sort(values)[100:].tobytes() == values[:40].tobytes()
 
 
 def test_values_are_not_modified():
-    values = np.random.default_rng(1).random(2 * LEAST)
+    values = np.random.default_rng(1).random(2 * MIN_KERNEL_ITEMS)
     before = values.copy()
     _ascending.sort(values)
     _ascending.argsort(values, True)
     assert values.tobytes() == before.tobytes()
 
 
-def test_places_inverts_a_permutation():
+def test_ranks_invert_a_permutation():
     order = np.random.default_rng(2).permutation(100)
     assert np.array_equal(_ascending.ranks(order)[order], np.arange(100))
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
-def test_signalling_nan_is_no_cause_for_a_warning(dtype, monkeypatch):
-    """NumPy warns where it casts a signalling NaN to a wider dtype; unique does not."""
+def test_signalling_nan_causes_no_warning(dtype, monkeypatch):
+    """NumPy warns when it casts a signalling NaN to a wider dtype; unique does not."""
     force(monkeypatch, "sorting")
     array = np.arange(1000).astype(dtype)
     nan = {"f2": 0x7D00, "f4": 0x7FA00000, "f8": 0x7FF4000000000000}[dtype]
     array.view(f"u{array.itemsize}")[::7] = nan
-    for wanted in (True, False):
-        values = fastsel.unique(array, return_index=wanted)
-        values = values[0] if wanted else values
+    for return_index in (True, False):
+        values = fastsel.unique(array, return_index=return_index)
+        values = values[0] if return_index else values
         assert len(values) == 1000 - 143 + 1
         assert np.isnan(values[-1])

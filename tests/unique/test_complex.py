@@ -1,4 +1,4 @@
-"""unique of complex numbers: zeros of four signs, and NaN in either part."""
+"""unique of complex numbers: zeros of both signs and NaN in either part."""
 
 import itertools
 
@@ -42,7 +42,7 @@ COMPLEX_NANS = [
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_sorted_complex_nans_are_shown_by_the_smallest(name, few_threads):
+def test_sorted_unique_returns_the_smallest_complex_nan(name, few_threads):
     array = np.array(COMPLEX_NANS, name)
     values, *extras = fastsel.unique(array, True, True, True)
     assert_same(values, array[[5, 2, 6]])
@@ -52,7 +52,7 @@ def test_sorted_complex_nans_are_shown_by_the_smallest(name, few_threads):
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_threads):
+def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(name, few_threads):
     array = np.array(COMPLEX_NANS, name)
     values, *extras = fastsel.unique(array, True, True, True, sorted=False)
     assert_same(values, array[[0, 2, 5]])
@@ -60,32 +60,35 @@ def test_complex_nans_in_order_of_occurrence_are_shown_by_the_first(name, few_th
     assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
 
 
-def without_rule(monkeypatch):
-    """NumPy serves all dtypes, as it serves a long double that is a pair of doubles."""
+def dispatch_to_numpy(monkeypatch):
+    """Call NumPy for all dtypes, as for a long double that is a pair of doubles."""
     monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
 
 @pytest.mark.parametrize("name", COMPLEX)
 @pytest.mark.parametrize("axis", [None, 0])
-def test_complex_nans_of_numpy_are_shown_by_the_first(axis, name, monkeypatch):
-    without_rule(monkeypatch)
+def test_unsorted_unique_by_numpy_returns_the_first_complex_nan(axis, name, monkeypatch):
+    dispatch_to_numpy(monkeypatch)
     array = np.array(COMPLEX_NANS[1:], name)
-    wanted = reference.numpy_unique_outputs(array, sorted=False)
-    assert wanted[1].tolist() == [0, 1, 4]
+    expected = reference.numpy_unique_outputs(array, sorted=False)
+    assert expected[1].tolist() == [0, 1, 4]
     if len(np.unique(array, axis=axis)) > 3:
         pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
-    assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), wanted)
-    assert_same(fastsel.unique(array, axis=axis, sorted=False), wanted[0])
-    apart = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
-    assert_same(fastsel.unique(array, True, True, True, equal_nan=False, sorted=False), apart)
+    assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), expected)
+    assert_same(fastsel.unique(array, axis=axis, sorted=False), expected[0])
+    expected_distinct_nans = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
+    assert_same(
+        fastsel.unique(array, True, True, True, equal_nan=False, sorted=False),
+        expected_distinct_nans,
+    )
     if axis is None:
         pairs = array[: len(array) // 2 * 2].reshape(2, -1)
-        wanted = reference.numpy_unique_outputs(pairs, sorted=False)
-        assert_same(fastsel.unique(pairs, True, True, True, sorted=False), wanted)
+        expected = reference.numpy_unique_outputs(pairs, sorted=False)
+        assert_same(fastsel.unique(pairs, True, True, True, sorted=False), expected)
 
 
-def test_complex_nans_of_a_subclass_are_shown_by_the_first():
+def test_unsorted_unique_of_a_subclass_returns_the_first_complex_nan():
     class Subclass(np.ndarray):
         pass
 
@@ -94,8 +97,8 @@ def test_complex_nans_of_a_subclass_are_shown_by_the_first():
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
-    """R + Rj, R + nanj, nan + Rj, nan + nanj."""
+def test_distinct_complex_nans_are_in_the_order_of_numpy(name, few_threads):
+    """NumPy's order is R + Rj, R + nanj, nan + Rj, nan + nanj, for a real number R."""
     array = np.array(COMPLEX_NANS, name)
     expected = np.unique(array, True, True, True, equal_nan=False)
     assert expected[1].tolist() == [5, 2, 6, 1, 8, 4, 7, 0, 3]
@@ -105,8 +108,8 @@ def test_complex_nans_apart_are_in_the_order_of_numpy(name, few_threads):
 
 
 @pytest.mark.parametrize("name", COMPLEX[:2])
-def test_complex_nans_with_payloads(name, few_threads):
-    """The first of the NaNs that sort alike stands for all of them."""
+def test_complex_nan_keeps_the_bits_of_the_first(name, few_threads):
+    """Of NaNs that are equal in the sorted order, unique returns the first one."""
     bits = nan_bits("f4" if name == "complex64" else "f8")
     parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
     pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)

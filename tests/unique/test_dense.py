@@ -22,61 +22,60 @@ def dtype_of(name):
     return np.dtype(ML_DTYPES.get(name, name))
 
 
-def of_bits(name, size, groups, seed=0):
-    """Any items of 1 or 2 bytes, among them -0.0, NaN of several bits, and True as other bytes."""
+def random_items(name, size, groups, seed=0):
+    """Random items of 1 or 2 bytes, among them -0.0 and NaN of several bits."""
     dtype = dtype_of(name)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
-    chosen = words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}")
-    return (chosen & 1 if dtype.kind == "b" else chosen).view(dtype)
+    return words[rng.integers(0, groups, size)].astype(f"u{dtype.itemsize}").view(dtype)
 
 
-def first_index(array):
+def first_positions(array):
     return np.sort(np.unique(array, return_index=True)[1])
 
 
-def first_found(array, span, threads=1):
-    """The positions of first occurrences, or None."""
-    found = find_dense(array, span, threads=threads)
-    if found is None:
+def positions_by_dense(array, value_range, threads=1):
+    """The positions of first occurrences; None if an item is beyond the range."""
+    outputs = find_dense(array, value_range, threads=threads)
+    if outputs is None:
         return None
-    bits = found[0].view(np.uint8)
+    bits = outputs[0].view(np.uint8)
     return np.flatnonzero(np.unpackbits(bits, bitorder="little", count=array.size))
 
 
-def check(array, rules):
+def check_outputs(array, rules):
     for rule in rules:
         expected = reference.unique_outputs(array, **rule)
         for threads in (1, 3) if array.size > 64 else (1,):
             with fastsel.threads(threads):
                 assert_same(fastsel.unique(array, **rule), expected[0])
-                found = fastsel.unique(array, return_index=True, **rule)
-                assert_same(found, expected[:2])
-                found = fastsel.unique(array, True, True, True, **rule)
-                assert_same(found, expected)
+                outputs = fastsel.unique(array, return_index=True, **rule)
+                assert_same(outputs, expected[:2])
+                outputs = fastsel.unique(array, True, True, True, **rule)
+                assert_same(outputs, expected)
 
 
 @pytest.mark.parametrize("name", NARROW)
-def test_narrow_dtypes(name, forced_kernels):
+def test_narrow_dtypes_equal_the_reference(name, forced_kernels):
     for size in (*EDGES, 20_000):
         for groups in (1, 5, 70_000)[size % 2 :]:
-            array = of_bits(name, size, groups, size)
+            array = random_items(name, size, groups, size)
             rules = [{"sorted": False}, {"sorted": True}]
             if array.dtype.kind == "f":
                 rules.append({"sorted": False, "equal_nan": False})
-            check(array, rules if size < 20_000 else rules[:1])
+            check_outputs(array, rules if size < 20_000 else rules[:1])
 
 
 @covering(dtype=WIDE, start=["lowest", "around zero", "highest"])
-def test_narrow_ranges(dtype, start, forced_kernels):
+def test_narrow_ranges_equal_the_reference(dtype, start, forced_kernels):
     limits = np.iinfo(dtype)
     for size in (*EDGES, 20_000):
         for width in (1, 100, 3 * size)[size % 2 :]:
-            first = {"lowest": limits.min, "highest": limits.max - width + 1}
-            first = first.get(start, max(limits.min, -(width // 2)))
+            ends = {"lowest": limits.min, "highest": limits.max - width + 1}
+            first = ends.get(start, max(limits.min, -(width // 2)))
             steps = np.random.default_rng(size).integers(0, width, size)
             array = np.array([first + int(step) for step in steps], dtype)
-            check(array, [{"sorted": False}, {"sorted": True}])
+            check_outputs(array, [{"sorted": False}, {"sorted": True}])
 
 
 @pytest.mark.parametrize("dtype", WIDE)
@@ -90,7 +89,7 @@ def test_values_at_the_ends_of_a_dtype(dtype, end, monkeypatch):
 
 
 @pytest.mark.parametrize("index", [True, False])
-def test_what_is_in_order_is_not_sorted_again(index, monkeypatch):
+def test_keys_in_order_are_not_sorted_again(index, monkeypatch):
     monkeypatch.setattr("fastsel._unique._ascending.sort", None)
     monkeypatch.setattr("fastsel._unique._ascending.argsort", None)
     for size in (5000, 100_000):
@@ -105,104 +104,113 @@ def test_what_is_in_order_is_not_sorted_again(index, monkeypatch):
 def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
     limits = np.iinfo(dtype)
     array = np.array([limits.max, limits.min, limits.max - 3, limits.min + 2] * 500, dtype)
-    check(array, [{"sorted": True}, {"sorted": False}])
+    check_outputs(array, [{"sorted": True}, {"sorted": False}])
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
 def test_a_block_with_one_new_word(dtype):
-    """The new word has each place of a block, and each value, after blocks without a new word."""
-    for known in (1, 4, 5, 100):
-        base = np.arange(64 * 6) % known
-        for place in range(64 * 4, 64 * 6):
-            array = base.astype(dtype)
-            array[place] = 127 - place % 25
-            base_of_range = {"i1": 128}.get(dtype, 0) + sign_bit(np.dtype(dtype)) * (dtype == "i8")
-            span = (0, 8) if dtype in ("u1", "i1") else (base_of_range, 16)
-            assert np.array_equal(first_found(array, span), first_index(array)), place
+    """The new word is at each position of two blocks, and has several values; no earlier block has
+    a new word."""
+    for groups in (1, 4, 5, 100):
+        items = np.arange(64 * 6) % groups
+        for position in range(64 * 4, 64 * 6):
+            array = items.astype(dtype)
+            array[position] = 127 - position % 25
+            first_of_range = {"i1": 128}.get(dtype, 0) + sign_bit(np.dtype(dtype)) * (dtype == "i8")
+            value_range = (0, 8) if dtype in ("u1", "i1") else (first_of_range, 16)
+            assert np.array_equal(positions_by_dense(array, value_range), first_positions(array)), (
+                position
+            )
 
 
 @pytest.mark.parametrize("chunks", THREADS)
-def test_a_chunk_ends_where_the_next_one_has_a_new_byte(chunks):
-    """Known bytes are passed over many at a time, and not beyond the chunk."""
-    for place in range(64, 64 * 24, 64):
+def test_a_new_byte_at_the_start_of_a_block_or_chunk_is_found(chunks):
+    """The kernel skips many repeated bytes at a time, but none beyond the end of the chunk."""
+    for position in range(64, 64 * 24, 64):
         array = np.zeros(64 * 24, np.uint8)
-        array[place] = 77
-        assert first_found(array, (0, 8), chunks).tolist() == [0, place]
+        array[position] = 77
+        assert positions_by_dense(array, (0, 8), chunks).tolist() == [0, position]
 
 
-def test_each_byte_is_told_from_the_others():
+def test_each_byte_differs_from_all_others():
     for dtype in ("u1", "i1"):
         for byte in range(256):
-            others = np.delete(np.arange(256), byte)
-            array = np.concatenate((others, others, [byte], others)).astype(np.uint8).view(dtype)
-            assert np.array_equal(first_found(array, (0, 8)), first_index(array))
+            other_bytes = np.delete(np.arange(256), byte)
+            array = (
+                np.concatenate((other_bytes, other_bytes, [byte], other_bytes))
+                .astype(np.uint8)
+                .view(dtype)
+            )
+            assert np.array_equal(positions_by_dense(array, (0, 8)), first_positions(array))
 
 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("groups", [1, 3, 300, 60_000])
-def test_chunks_drop_what_others_have_met(threads, groups):
+def test_chunks_drop_words_of_earlier_chunks(threads, groups):
     rng = np.random.default_rng(groups)
     for items in (rng.integers(0, groups, 50_000), np.arange(50_000) // (50_000 // groups + 1)):
         for dtype in ("u2", "u4", "i8"):
             array = items.astype(dtype)
-            span = (sign_bit(np.dtype(dtype)), 16)
-            assert np.array_equal(first_found(array, span, threads), first_index(array))
-            assert_same(find_ascending(array, span, threads=threads), np.unique(array))
+            value_range = (sign_bit(np.dtype(dtype)), 16)
+            assert np.array_equal(
+                positions_by_dense(array, value_range, threads), first_positions(array)
+            )
+            assert_same(find_ascending(array, value_range, threads=threads), np.unique(array))
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("place", [0, 63, 64, 511, 9999])
-@pytest.mark.parametrize("known", [2, 100])
-def test_a_word_beyond_the_range_ends_the_attempt(place, known, threads):
-    for dtype, beyond in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
-        array = (np.arange(10_000) % known).astype(dtype)
-        span = (sign_bit(np.dtype(dtype)), 7)
-        assert first_found(array, span, threads) is not None
-        array[place] = beyond
-        assert first_found(array, span, threads) is None
-        assert find_ascending(array, span, threads=threads) is None
+@pytest.mark.parametrize("position", [0, 63, 64, 511, 9999])
+@pytest.mark.parametrize("groups", [2, 100])
+def test_a_word_beyond_the_range_returns_none(position, groups, threads):
+    for dtype, word in (("u4", 128), ("i4", -1), ("i8", 2**40), ("i8", -(2**63))):
+        array = (np.arange(10_000) % groups).astype(dtype)
+        value_range = (sign_bit(np.dtype(dtype)), 7)
+        assert positions_by_dense(array, value_range, threads) is not None
+        array[position] = word
+        assert positions_by_dense(array, value_range, threads) is None
+        assert find_ascending(array, value_range, threads=threads) is None
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_later_rounds_do_not_revive_an_attempt(threads):
-    """Keys come in several rounds; the first round alone has a word beyond the range."""
+def test_a_word_beyond_the_range_in_the_first_round_returns_none(threads):
+    """The kernel reads the keys in several rounds. No later round has a word beyond the range."""
     array = np.arange(4_000_000) % 77
-    span = sign_bit(np.dtype("i8")), 7
-    assert find_ascending(array, span, threads=threads).tolist() == [*range(77)]
+    value_range = sign_bit(np.dtype("i8")), 7
+    assert find_ascending(array, value_range, threads=threads).tolist() == [*range(77)]
     array[0] = 999
-    assert first_found(array, span, threads) is None
-    assert find_ascending(array, span, threads=threads) is None
+    assert positions_by_dense(array, value_range, threads) is None
+    assert find_ascending(array, value_range, threads=threads) is None
 
 
-@pytest.mark.parametrize("sorted_too", [True, False])
+@pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("groups", [1000, 15_000])
-def test_words_that_the_sample_did_not_show(groups, sorted_too, few_threads):
+def test_words_beyond_the_range_of_the_sample(groups, in_order, few_threads):
     array = np.random.default_rng(4).permutation(20_000) % groups
     array[1::1000] = -(10**12)
-    expected = reference.unique_outputs(array, sorted=sorted_too)
-    assert_same(fastsel.unique(array, sorted=sorted_too), expected[0])
-    assert_same(fastsel.unique(array, True, True, True, sorted=sorted_too), expected)
+    expected = reference.unique_outputs(array, sorted=in_order)
+    assert_same(fastsel.unique(array, sorted=in_order), expected[0])
+    assert_same(fastsel.unique(array, True, True, True, sorted=in_order), expected)
 
 
 @pytest.mark.parametrize(("groups", "algorithm"), [(100, "by_tables"), (150_000, "by_sorting")])
-def test_the_plan_chooses_again_for_words_that_the_sample_did_not_show(
+def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
     groups, algorithm, monkeypatch
 ):
     array = np.insert(np.random.default_rng(4).permutation(200_000) % groups, 1, -(10**12))
     called = []
     for name in ("dense", "sorting", "tables", "partitions"):
 
-        def noted(*arguments, function=_algorithms.ALGORITHMS[name]):
+        def recorded(*arguments, function=_algorithms.ALGORITHMS[name]):
             called.append(function.__name__)
             return function(*arguments)
 
-        monkeypatch.setitem(_algorithms.ALGORITHMS, name, noted)
+        monkeypatch.setitem(_algorithms.ALGORITHMS, name, recorded)
     assert_same(fastsel.unique(array), np.append(-(10**12), np.arange(groups)))
     assert called == ["by_dense", algorithm]
 
 
-def test_a_permutation(few_threads):
-    """The table has as little room as possible: one entry for each key."""
+def test_a_permutation_has_one_entry_for_each_key(few_threads):
+    """The table has the least possible size for its keys: one entry for each key."""
     for dtype in WIDE:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
         assert_same(fastsel.unique(array, sorted=False), array)
@@ -213,8 +221,8 @@ def test_a_permutation(few_threads):
 
 @pytest.mark.parametrize("threads", THREADS)
 @covering(dtype=WIDE, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
-def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
-    """The first and the last entry occur; of the others few or, of a small table, most."""
+def test_ascending_values_of_a_table_of_bits(dtype, start, bits, threads):
+    """The first and the last entry occur. Few other entries do; in a small table, most of them."""
     limits, entries = np.iinfo(dtype), 1 << bits
     lowest = {
         "lowest": limits.min,
@@ -227,13 +235,13 @@ def test_values_read_off_a_table_of_bits(dtype, start, bits, threads):
         )
         steps[-2:] = entries - 1, 0
         array = np.array([lowest + step for step in steps.tolist()], dtype)
-        span = lowest - limits.min, bits
-        assert_same(find_ascending(array, span, threads=threads), np.unique(array))
+        value_range = lowest - limits.min, bits
+        assert_same(find_ascending(array, value_range, threads=threads), np.unique(array))
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
 def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
-    """The word after the largest is the smallest integer, which is NaT."""
+    """The word after the largest integer is the smallest integer, which is NaT."""
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)
     array = (np.iinfo("i8").max - steps).view(dtype)
@@ -243,22 +251,22 @@ def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">i8", ">M8[s]", ">m8[ns]"])
-def test_other_byte_orders(dtype):
+def test_keys_of_swapped_byte_order(dtype):
     array = (np.arange(30_000) % 777).astype(dtype)
-    for ascending in (True, False):
-        assert_same(fastsel.unique(array, sorted=ascending), array[:777])
+    for in_order in (True, False):
+        assert_same(fastsel.unique(array, sorted=in_order), array[:777])
 
 
-def spanned(items):
-    """The numbers with an entry, as values: the least and the greatest."""
+def range_of_entries(items):
+    """The least and the greatest value that have an entry in the table."""
     base, bits = sampled_range(integers(items))
     base -= sign_bit(items.dtype)
     return base, base + (1 << bits) - 1
 
 
 @pytest.mark.parametrize("dtype", WIDE)
-def test_span_of_a_sample(dtype):
-    """A power of two of numbers that holds the range, and is within the dtype's."""
+def test_range_of_a_sample(dtype):
+    """The range has a power of two of values, contains the sample and is within the dtype."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (
         *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),
@@ -267,35 +275,37 @@ def test_span_of_a_sample(dtype):
         array = np.random.default_rng(1).integers(low, high, 5000, dtype, endpoint=True)
         array[[0, -1]] = low, high
         for items in (array, array[:1], array[:200], array[:257]):
-            first, last = spanned(items)
+            first, last = range_of_entries(items)
             assert least <= first <= items[::17].min()
             assert items[::17].max() <= last <= greatest
-        first, last = spanned(array[:200])
+        first, last = range_of_entries(array[:200])
         assert first <= array[:200].min()
         assert array[:200].max() <= last
 
 
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
-def test_words_that_are_not_canonical_have_no_span(dtype, equal_nan):
+def test_words_that_are_not_canonical_have_no_range(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
     assert sampled_range(keys)[0] is None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
 @pytest.mark.parametrize("groups", [1, 2, 4, 5])
-def test_few_words(dtype, groups):
-    """A word more comes at the end, or not at all."""
+def test_few_words_and_a_new_word_at_the_end(dtype, groups):
+    """In some arrays, the last word is new."""
     for size in (1001, 70_000, 140_001):
         items = np.arange(size) % groups
-        for late in (items, np.append(items[:-1], 77)):
-            array = late.astype(dtype)
+        for numbers in (items, np.append(items[:-1], 77)):
+            array = numbers.astype(dtype)
             if array.dtype.kind == "f":
                 array[array == 1] = np.nan
                 array[np.flatnonzero(array == 0)[::2]] = -0.0
-            index = first_index(late.astype(dtype))
+            index = first_positions(numbers.astype(dtype))
             for in_order in (True, False):
-                found = fastsel.unique(array, return_index=True, sorted=in_order)
+                outputs = fastsel.unique(array, return_index=True, sorted=in_order)
                 order = np.argsort(array[index], kind="stable") if in_order else slice(None)
-                assert np.array_equal(found[1], index[order])
-                assert value_bytes(found[0]) == value_bytes(array[found[1]])
-                assert value_bytes(fastsel.unique(array, sorted=in_order)) == value_bytes(found[0])
+                assert np.array_equal(outputs[1], index[order])
+                assert value_bytes(outputs[0]) == value_bytes(array[outputs[1]])
+                assert value_bytes(fastsel.unique(array, sorted=in_order)) == value_bytes(
+                    outputs[0]
+                )

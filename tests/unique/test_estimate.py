@@ -1,4 +1,4 @@
-"""The estimate of the number of groups, which chooses the algorithm: never part of the answer."""
+"""The estimate of the number of groups: the algorithm depends on it, and no result does."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_one_large_group_among_distinct_keys(share):
     assert (1 - share) * SIZE * 0.3 <= estimate(array) <= SIZE
 
 
-def test_some_outliers_are_no_cause_for_many_groups():
+def test_some_outliers_do_not_raise_the_estimate_to_many_groups():
     array = np.zeros(SIZE)
     array[::1000] = np.arange(0, SIZE, 1000)
     assert estimate(array) <= SIZE // 50
@@ -36,33 +36,33 @@ def test_some_outliers_are_no_cause_for_many_groups():
 @pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
 def test_groups_of_a_power_law(groups, power):
-    """Most of them are not in the sample, which does not tell where the law ends."""
+    """Most groups are not in the sample, which does not show where the power law ends."""
     shares = np.arange(1, groups + 1) ** -power
     array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
-    true = len(np.unique(array))
-    assert true * 0.5 <= estimate(array) <= true * 4
+    true_groups = len(np.unique(array))
+    assert true_groups * 0.5 <= estimate(array) <= true_groups * 4
 
 
 @pytest.mark.parametrize("length", [2, 16, 100, 1000])
-def test_runs(length):
-    """A sample meets each of them but once."""
+def test_runs_of_equal_keys(length):
+    """The sample has one key of a short run, or none."""
     starts = np.random.default_rng(1).permutation(SIZE // length + 1)
     array = np.repeat(starts, length)[:SIZE]
     assert 0.7 * len(starts) <= estimate(array) <= 4 * len(starts)
 
 
 @pytest.mark.parametrize("period", [2, 3, 97, 1024, 1562])
-def test_no_period_hides_what_lies_between(period):
+def test_periodic_keys_do_not_hide_the_keys_between_them(period):
     array = np.zeros(SIZE, np.int64)
     array[np.arange(SIZE) % period != 0] = np.arange(SIZE - -(-SIZE // period))
     assert 0.9 * SIZE * (1 - 1 / period) <= estimate(array) <= SIZE
 
 
-def test_distinct_keys():
+def test_estimate_of_distinct_keys_is_exact():
     assert estimate(np.random.default_rng(1).permutation(SIZE)) == SIZE
 
 
-def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
+def test_keys_that_collide_count_as_distinct(monkeypatch):
     class Tables:
         def __init__(self, *arguments):
             pass
@@ -76,17 +76,19 @@ def test_keys_that_collide_are_taken_to_be_distinct(monkeypatch):
 
 @pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.5, 177)])
 def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
-    """Keys that the sample has twice and more often do not show how many are not repeated."""
+    """Keys that the sample has more than once do not show how many keys are not repeated."""
     rng = np.random.default_rng(7)
-    size, drawn = 2_400_000, 4096
+    size, sample_size = 2_400_000, 4096
     for _ in range(20):
-        others = rng.integers(groups, 2**62, drawn)
-        sample = np.where(rng.random(drawn) < share, rng.integers(0, groups, drawn), others)
+        not_repeated = rng.integers(groups, 2**62, sample_size)
+        sample = np.where(
+            rng.random(sample_size) < share, rng.integers(0, groups, sample_size), not_repeated
+        )
         counts = np.unique(sample, return_counts=True)[1]
-        assert _estimate.extrapolated(counts, size / drawn) > (1 - share) * size / 10
+        assert _estimate.extrapolated(counts, size / sample_size) > (1 - share) * size / 10
 
 
-def test_keys_with_nan_equal_no_other():
+def test_keys_with_nan_count_as_distinct():
     array = np.full(SIZE, complex(np.nan, 0))
     array[::3] = np.random.default_rng(1).integers(0, 20, len(array[::3]))
     keys = _keys.keys_of(array, False)

@@ -1,4 +1,4 @@
-"""group_indices: the groups of unique, and the positions of each of them."""
+"""group_indices: the groups of unique, and the positions of each group."""
 
 import arrays
 import numpy as np
@@ -31,10 +31,12 @@ def by_unique(array, **options):
 def test_every_dtype_and_layout(name, each_num_threads):
     dtype = DTYPES[name]
     items = grouped(dtype, 120, 30).reshape(20, 6)
-    found = {layout: lay(items) for layout, lay in LAYOUTS.items() if has_layout(dtype, layout)}
+    arrays_by_layout = {
+        layout: lay(items) for layout, lay in LAYOUTS.items() if has_layout(dtype, layout)
+    }
     cases = [
         (array, options, reference.group_indices(array, **options))
-        for array in found.values()
+        for array in arrays_by_layout.values()
         for options in ({"sorted": False}, {"sorted": False, "equal_nan": False})
     ]
     for _ in each_num_threads:
@@ -50,21 +52,21 @@ def test_every_dtype_and_layout(name, each_num_threads):
 @pytest.mark.parametrize("dtype", ["int32", "float64", "M8[s]", "uint8", "S9"])
 def test_every_algorithm(algorithm, sorted, equal_nan, dtype, each_num_threads, monkeypatch):
     options = {"sorted": sorted, "equal_nan": equal_nan}
-    found = [
+    inputs = [
         grouped(dtype, 3000, groups, make_items=maker)
         for groups, maker in ((9, arrays.scattered), (2500, arrays.in_a_row))
     ]
-    cases = [(array, reference.group_indices(array, **options)) for array in found]
+    cases = [(array, reference.group_indices(array, **options)) for array in inputs]
     force(monkeypatch, algorithm)
     for _ in each_num_threads:
         for array, expected in cases:
             assert_same(tuple(fastsel.group_indices(array, **options)), expected)
 
 
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("reversed_order", [False, True])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_items_in_order(turned, sorted, each_num_threads):
-    array = np.repeat(np.arange(3000.0), 7)[:: -1 if turned else 1]
+def test_items_in_order(reversed_order, sorted, each_num_threads):
+    array = np.repeat(np.arange(3000.0), 7)[:: -1 if reversed_order else 1]
     expected = by_unique(array, sorted=sorted)
     for _ in each_num_threads:
         assert_same(tuple(fastsel.group_indices(array, sorted=sorted)), expected)
@@ -73,8 +75,8 @@ def test_items_in_order(turned, sorted, each_num_threads):
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 @pytest.mark.parametrize("sorted", [True, False])
 def test_slices_along_an_axis(axis, sorted, each_num_threads):
-    found = arrays.make("int16", (40, 40), 0.1) % 2, np.zeros((6, 9)), np.ones((5, 1))
-    cases = [(array, reference.group_indices(array, axis, sorted=sorted)) for array in found]
+    inputs = arrays.make("int16", (40, 40), 0.1) % 2, np.zeros((6, 9)), np.ones((5, 1))
+    cases = [(array, reference.group_indices(array, axis, sorted=sorted)) for array in inputs]
     for _ in each_num_threads:
         for array, expected in cases:
             assert_same(tuple(fastsel.group_indices(array, axis, sorted=sorted)), expected)
@@ -98,7 +100,7 @@ def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
 
 
 @pytest.mark.parametrize("groups", [1, 3, 64, _groups.MAX_COUNTED_GROUPS + 1])
-def test_positions_of_every_number_of_items(groups, few_threads):
+def test_positions_of_groups_of_every_number_of_items(groups, few_threads):
     for size in (*range(groups, groups + 68), 3 * groups + 1):
         inverse = np.append(np.arange(groups), np.arange(size - groups) * 7 % groups)
         indices, offsets = _groups.positions_of_groups(inverse, groups)
@@ -107,7 +109,7 @@ def test_positions_of_every_number_of_items(groups, few_threads):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_many_groups_are_counted_where_they_cannot_be_sorted(threads, monkeypatch):
+def test_many_groups_are_counted_if_they_cannot_be_sorted(threads, monkeypatch):
     monkeypatch.setattr(_groups._ascending, "positions", lambda inverse: None)
     inverse = np.random.default_rng(0).permutation(np.repeat(np.arange(9000), 3))
     with fastsel.threads(threads):
@@ -118,7 +120,7 @@ def test_many_groups_are_counted_where_they_cannot_be_sorted(threads, monkeypatc
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_no_items(shape, sorted):
+def test_an_empty_array_has_no_groups(shape, sorted):
     values, indices, offsets = fastsel.group_indices(np.zeros(shape, "f4"), sorted=sorted)
     assert_same((values, indices, offsets), (np.zeros(0, "f4"), np.zeros(0, int), np.zeros(1, int)))
 
@@ -135,7 +137,7 @@ def test_complex_nan_is_the_smallest_if_sorted():
     assert_same(indices[:6000], np.arange(1, 18_000, 3))
 
 
-def test_the_first_bits_stand_for_equal_items():
+def test_values_have_the_bits_of_the_first_equal_item():
     array = np.tile([5.0, -0.0, 0.0, np.nan], 9000)
     values = fastsel.group_indices(array).values
     assert np.signbit(values).tolist() == [True, False, np.signbit(np.nan)]
@@ -155,9 +157,9 @@ def test_errors_are_those_of_unique(size):
     for axis, error in ((1, np.exceptions.AxisError), (0.5, TypeError), ("x", TypeError)):
         with pytest.raises(error) as expected:
             fastsel.unique(array, axis=axis)
-        with pytest.raises(error) as found:
+        with pytest.raises(error) as actual:
             fastsel.group_indices(array, axis=axis)
-        assert str(found.value) == str(expected.value)
+        assert str(actual.value) == str(expected.value)
     with pytest.raises(TypeError):
         fastsel.group_indices(np.array([3, "a"] * size, object))
     with pytest.raises(ValueError, match="ar cannot be converted"):
@@ -165,8 +167,8 @@ def test_errors_are_those_of_unique(size):
 
 
 @given(st.lists(st.integers(-3, 3) | st.just(2**40), max_size=200), st.booleans())
-def test_any_integers(items, sorted):
+def test_any_integers_equal_the_reference(items, sorted):
     array = np.array(items, np.int64)
-    found = fastsel.group_indices(array, sorted=sorted)
-    assert_same(tuple(found), reference.group_indices(array, sorted=sorted))
-    assert sum(map(len, np.split(found.indices, found.offsets[1:-1]))) == array.size
+    outputs = fastsel.group_indices(array, sorted=sorted)
+    assert_same(tuple(outputs), reference.group_indices(array, sorted=sorted))
+    assert sum(map(len, np.split(outputs.indices, outputs.offsets[1:-1]))) == array.size

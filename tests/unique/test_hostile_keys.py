@@ -1,4 +1,4 @@
-"""unique of hostile keys, which undo a hash, fill a table or crowd one slot: still right."""
+"""unique is right for hostile keys, which undo a hash, fill a table or all hash to one slot."""
 
 import itertools
 
@@ -51,10 +51,12 @@ def hostile_keys(count):
 
 
 def check_keys(keys, monkeypatch):
-    full = [reference.numpy_unique_outputs(keys, sorted=in_order) for in_order in (True, False)]
+    expected_outputs = [
+        reference.numpy_unique_outputs(keys, sorted=in_order) for in_order in (True, False)
+    ]
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
-        for in_order, expected in zip((True, False), full, strict=True):
+        for in_order, expected in zip((True, False), expected_outputs, strict=True):
             assert_same(fastsel.unique(keys, True, True, True, sorted=in_order), expected)
             assert_same(fastsel.unique(keys, sorted=in_order), expected[0])
 
@@ -70,7 +72,7 @@ def check_keys(keys, monkeypatch):
     ],
 )
 def test_hostile_keys_give_the_right_result(dtype, count, step, forced_kernels, monkeypatch):
-    """Every `step`-th kind of hostile keys, from a kind that depends on the dtype."""
+    """The test checks every `step`-th kind of hostile keys; the dtype decides the first one."""
     for name, keys in itertools.islice(hostile_keys(count), len(dtype) % step, None, step):
         for words in (keys, np.concatenate([keys, keys[::-1]])):
             try:
@@ -82,8 +84,8 @@ def test_hostile_keys_give_the_right_result(dtype, count, step, forced_kernels, 
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_many_hostile_keys(algorithm, monkeypatch):
-    """A table that fills, one slot that all keys want."""
+def test_many_hostile_keys_give_the_right_result(algorithm, monkeypatch):
+    """The keys fill a table, or all hash to one slot."""
     force(monkeypatch, algorithm)
     count = 30_000
     inverse = pow(MULTIPLIERS[0], -1, WORD)
@@ -98,22 +100,22 @@ def test_many_hostile_keys(algorithm, monkeypatch):
             assert_same(fastsel.unique(keys, True, True, True, sorted=in_order), expected)
 
 
-def test_own_output_fed_back(few_threads, monkeypatch):
-    """Values come in an order that is no worse for the next call than any other."""
+def test_unique_of_its_outputs(few_threads, monkeypatch):
+    """The order of the values is no worse for the next call than any other order."""
     array = grouped("int64", 20_000, 20_000)
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
-        once = fastsel.unique(array, sorted=False)
-        assert_same(fastsel.unique(once, sorted=False), once)
-        in_order, index = fastsel.unique(once, return_index=True)
-        assert_same(in_order, np.sort(once))
+        values = fastsel.unique(array, sorted=False)
+        assert_same(fastsel.unique(values, sorted=False), values)
+        in_order, index = fastsel.unique(values, return_index=True)
+        assert_same(in_order, np.sort(values))
         assert_same(fastsel.unique(in_order), in_order)
-        assert_same(fastsel.unique(index), np.arange(len(once)))
+        assert_same(fastsel.unique(index), np.arange(len(values)))
         again = fastsel.unique_values(array)
         assert_same(np.sort(fastsel.unique_values(again)), in_order)
 
 
-def test_hostile_rows(few_threads, monkeypatch):
+def test_hostile_rows_give_the_right_result(few_threads, monkeypatch):
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
         keys = same_probes(600)

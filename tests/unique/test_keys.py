@@ -1,7 +1,8 @@
-"""The keys of items: which items are equal, which one stands for its group, where NaN and NaT go.
+"""The keys of items: which items are equal, which item is the value of its group, where NaN and NaT
+sort.
 
 Every value is the first of its group, bit by bit: `values` has the sign of zero and the payload of
-NaN that `array[index]` has, whether or not the index is wanted.
+NaN that `array[index]` has, whether or not unique returns the index.
 """
 
 import itertools
@@ -42,11 +43,11 @@ nan = np.nan
 def test_zeros_are_one_group_with_the_sign_of_the_first(name, few_threads):
     for first in (0.0, -0.0):
         array = np.array([1, first, -first, 1, first, -1] * 20, arrays.DTYPES[name])
-        for in_order, place in ((True, 1), (False, 1)):
+        for in_order, position in ((True, 1), (False, 1)):
             values, index, counts = fastsel.unique(array, True, return_counts=True, sorted=in_order)
-            assert counts[place] == 60
-            assert index[place] == 1
-            assert_same(values[place : place + 1], array[1:2])
+            assert counts[position] == 60
+            assert index[position] == 1
+            assert_same(values[position : position + 1], array[1:2])
         check_unique(fastsel.unique, array)
 
 
@@ -68,20 +69,24 @@ def test_nan_keeps_the_bits_of_the_first(name, few_threads):
 @pytest.mark.parametrize("share", [0.4, 0.5, 0.9, 1])
 @pytest.mark.parametrize("name", ["f4", "f8", ">f8", "M8[s]", "m8[ns]"])
 def test_values_where_most_items_are_nan(name, share, equal_nan, few_threads):
-    """NaN of all bits, in no order; also where a sample of each 16th item has NaN alone."""
+    """NaN of several bits are at random positions, or at each 16th position. In the second case, a
+    sample may have NaN only."""
     rng = np.random.default_rng(1)
     nans = np.array(["NaT"], name) if name[0] in "mM" else nan_bits(name)
     items = rng.integers(-90, 90, 1024).astype(name)
-    for at in (rng.random(1024) < share, np.arange(1024) % 16 == 0):
-        array = np.where(at, rng.choice(nans, 1024), items).astype(name)
+    for nan_mask in (rng.random(1024) < share, np.arange(1024) % 16 == 0):
+        array = np.where(nan_mask, rng.choice(nans, 1024), items).astype(name)
         for view in (array, array[::-1], np.repeat(array, 2)[::2]):
             before = view.tobytes()
             values = fastsel.unique(view, equal_nan=equal_nan)
             is_nan = np.isnan(view)
             expected = np.unique(view[~is_nan])
             assert_same(values[: len(expected)], expected)
-            nan = view[is_nan]
-            assert values[len(expected) :].tobytes() == (nan[:1] if equal_nan else nan).tobytes()
+            nan_items = view[is_nan]
+            assert (
+                values[len(expected) :].tobytes()
+                == (nan_items[:1] if equal_nan else nan_items).tobytes()
+            )
             assert values.dtype == view.dtype
             assert view.tobytes() == before
 
@@ -111,7 +116,7 @@ def test_nans_are_one_group_that_sorts_last(name, few_threads):
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
-def test_nothing_but_nans(name, few_threads):
+def test_arrays_of_nans_only(name, few_threads):
     item = "NaT" if "time" in name else arrays.DTYPES[name].type("nan")
     for size in (1, 2, 65, 1000):
         check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
@@ -144,23 +149,23 @@ def test_long_double_ignores_its_padding(few_threads):
 @covering(name=["int8", "uint8", "float16", "int16", *arrays.ML_DTYPES], threads=[1, 3])
 def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
     dtype = arrays.DTYPES[name]
-    everything = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}")
-    shuffled = np.random.default_rng(4).permutation(everything).view(dtype)
-    if name.startswith(("float4", "float6")):  # patterns beyond the format mean nothing
+    patterns = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}")
+    shuffled = np.random.default_rng(4).permutation(patterns).view(dtype)
+    if name.startswith(("float4", "float6")):  # the format does not use all bits
         shuffled = shuffled.astype(np.float32).astype(dtype)
     for in_order in (True, False):
-        full = reference.unique_outputs(shuffled, sorted=in_order)
+        expected = reference.unique_outputs(shuffled, sorted=in_order)
         with fastsel.threads(threads):
-            assert_same(fastsel.unique(shuffled, True, True, True, sorted=in_order), full)
-            assert_same(fastsel.unique(shuffled, sorted=in_order), full[0])
+            assert_same(fastsel.unique(shuffled, True, True, True, sorted=in_order), expected)
+            assert_same(fastsel.unique(shuffled, sorted=in_order), expected[0])
 
 
 # Complex NaNs.
 
 
 def keys_of_quads(quads, parts, collapse):
-    """The keys of numbers of `parts` IEEE quads, each an (upper, lower) half; and a bit for each
-    number that has a NaN part."""
+    """The keys of numbers of `parts` IEEE quads, each given as (upper, lower) halves; and a binary
+    number that has a bit for each number with a NaN part."""
     halves = np.array(quads, np.uint64).reshape(-1, 2)[:, ::-1].ravel()
     items = halves.view(f"V{16 * parts}")
     keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)
@@ -174,30 +179,30 @@ def keys_of_quads(quads, parts, collapse):
 
 def test_keys_of_ieee_quads():
     """IEEE quads are the longdouble of many processors."""
-    inf, minus = 0x7FFF << 48, 1 << 63
-    numbers = [(0, 1), (minus, 1), (0, minus), (1, 0), (inf - 1, 7), (inf, 0), (minus | inf, 0)]
-    zeros = [(0, 0), (minus, 0)]
-    nans = [(inf, 1), (inf, minus), (inf | 1 << 47, 0), (minus | inf, 9), (2**64 - 1, 2**64 - 1)]
+    inf, sign = 0x7FFF << 48, 1 << 63
+    numbers = [(0, 1), (sign, 1), (0, sign), (1, 0), (inf - 1, 7), (inf, 0), (sign | inf, 0)]
+    zeros = [(0, 0), (sign, 0)]
+    nans = [(inf, 1), (inf, sign), (inf | 1 << 47, 0), (sign | inf, 9), (2**64 - 1, 2**64 - 1)]
     zero = bytes(16)
-    as_they_are = [
+    unchanged = [
         b"".join(half.to_bytes(8, "little") for half in (lower, upper)) for upper, lower in numbers
     ]
-    assert keys_of_quads(numbers, 1, True) == (as_they_are, "0")
+    assert keys_of_quads(numbers, 1, True) == (unchanged, "0")
     assert keys_of_quads(zeros, 1, True) == ([zero, zero], "0")
     keys, unequal = keys_of_quads(nans, 1, True)
     assert set(keys) == {keys[0]}
-    assert not {keys[0]} & {*as_they_are, zero}
+    assert not {keys[0]} & {*unchanged, zero}
     assert unequal == "11111"
 
 
 @pytest.mark.parametrize("collapse", [True, False])
 def test_keys_of_complex_ieee_quads(collapse):
-    inf, minus, one = 0x7FFF << 48, 1 << 63, (0x3FFF << 48, 0)
+    inf, sign, one = 0x7FFF << 48, 1 << 63, (0x3FFF << 48, 0)
     numbers = [
         ((0, 0), one),
-        ((minus, 0), one),
+        ((sign, 0), one),
         ((inf, 1), one),
-        (one, (minus | inf, 1)),
+        (one, (sign | inf, 1)),
         (one, one),
     ]
     keys, unequal = keys_of_quads(numbers, 2, collapse)
@@ -211,7 +216,7 @@ def test_keys_of_complex_ieee_quads(collapse):
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "M8[D]", ">M8[ns]", "m8"])
-def test_nat_is_last_and_one_unless_kept_apart(dtype, few_threads):
+def test_nats_are_one_group_that_sorts_last_unless_equal_nan_is_false(dtype, few_threads):
     """NumPy 2.3 and 2.4 collapse the NaT of M8 even with equal_nan=False."""
     nat = np.iinfo(np.int64).min
     array = np.array([nat, -5, nat, 3, -5], np.dtype(dtype).byteorder + "i8").view(dtype)
@@ -275,8 +280,8 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
 def test_x87_numbers_of_any_bits(few_threads):
-    """Numbers without their leading bit are NaN or tiny; some tiny numbers are written in two
-    ways."""
+    """Numbers without their leading bit are NaN or tiny; some tiny numbers have two
+    representations."""
     rng = np.random.default_rng(0)
     bits = np.zeros((300, 2), np.uint64)
     bits[:, 0] = rng.choice(

@@ -1,4 +1,4 @@
-"""unique of object arrays: the items' own `<` and `==` decide, as in NumPy, and their own hash."""
+"""unique of object arrays: `<` and `==` of the items decide, as in NumPy, and their `__hash__`."""
 
 import contextlib
 import ctypes
@@ -14,7 +14,7 @@ import fastsel
 
 
 class Item:
-    """Orderable by its number, not hashable."""
+    """An object that is ordered by its number, and not hashable."""
 
     __hash__ = None
 
@@ -28,7 +28,7 @@ class Item:
         return self.number == other.number
 
 
-def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_threads):
+def test_equal_items_of_different_types_have_the_first_as_their_value(few_threads):
     for items in ((1.0, True, 1, 0, False), (True, 1, 1.0, 0), (0, False, 1, 1.0)):
         array = objects(*items * 40)
         check_unique(fastsel.unique, array)
@@ -46,7 +46,7 @@ def test_equal_items_of_different_types_are_one_group_shown_by_the_first(few_thr
         (frozenset(),) * 3,
     ],
 )
-def test_other_items_with_an_order(items, few_threads):
+def test_items_with_an_order_equal_the_reference(items, few_threads):
     check_unique(fastsel.unique, objects(*items))
 
 
@@ -113,7 +113,7 @@ def test_items_without_order_raise_as_numpy_does(items, few_threads):
     expected = outcome(np.unique, array, True, True, True)
     assert expected[:2] == ("raises", TypeError)
     assert outcome(fastsel.unique, array, True, True, True) == expected
-    # The text names the two items that the sort compares first; so it may differ here.
+    # The message names the two items that the sort compares first, so it may differ here.
     assert outcome(fastsel.unique, array)[:2] == expected[:2]
 
 
@@ -128,7 +128,7 @@ def test_items_without_order_raise_as_numpy_does(items, few_threads):
         ("b", 3, ("b", 3), None, "b", 3.0),
     ],
 )
-def test_items_without_order_may_be_kept_as_met(items, few_threads):
+def test_items_without_order_keep_the_order_of_first_occurrence(items, few_threads):
     array = objects(*items)
     check_unique(fastsel.unique, array, sorted=(False,))
     assert fastsel.unique(array, sorted=False).tolist() == list(dict.fromkeys(items))
@@ -139,7 +139,7 @@ def test_items_without_order_and_hash_raise(few_threads):
         fastsel.unique(objects({}, {1: 2}, {}), sorted=False)
 
 
-def test_values_hold_references_of_their_own(few_threads):
+def test_values_hold_references_to_their_items(few_threads):
     """The items live as long as the result does."""
     array = objects(*(f"text {k % 5}" for k in range(50)))
     values = fastsel.unique(array)
@@ -148,7 +148,7 @@ def test_values_hold_references_of_their_own(few_threads):
 
 
 class Colliding:
-    """Many have the same hash, and are equal if their numbers are."""
+    """Objects that have few hashes, and are equal if their numbers are."""
 
     def __init__(self, number):
         self.number = number
@@ -161,7 +161,8 @@ class Colliding:
 
 
 def test_different_objects_of_the_same_hash():
-    """Objects that collide stay in order of first occurrence, among others and across batches."""
+    """Objects that collide stay in order of first occurrence, among other objects and across
+    batches."""
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
@@ -169,14 +170,14 @@ def test_different_objects_of_the_same_hash():
     check_objects([*numbers, None, -1, -2, *numbers, None])
 
 
-def test_empty_places_of_an_array_of_objects_are_none():
+def test_null_pointers_in_an_array_of_objects_are_none():
     array = np.zeros(3, object)
     array[1] = "a"
     ctypes.memset(array.ctypes.data, 0, 8)  # as C code leaves an array that it did not fill
     assert fastsel.unique(array, sorted=False).tolist() == [None, "a", 0]
 
 
-def test_references_are_exact():
+def test_reference_counts_are_unchanged():
     text, item = "".join(["a", "b"] * 9), Colliding(5)
     before = sys.getrefcount(text), sys.getrefcount(item)
     for _ in range(50):
@@ -191,17 +192,17 @@ def test_references_are_exact():
 
 
 def test_other_threads_run_meanwhile():
-    """The lock is handed over between rounds: a thread that waits for it goes on before the end.
-    It has to have a CPU for that, hence longer and longer calls."""
+    """The GIL is released between rounds: a thread that waits for it runs before the call ends. The
+    thread needs a CPU for that, hence longer and longer calls."""
     texts = objects(*map(str, range(200_000)))
     assert any(another_thread_runs_during(np.tile(texts, 2**k)) for k in range(8))
 
 
 def another_thread_runs_during(texts):
-    ran = []
-    thread = threading.Thread(target=lambda: ran.append(True))
+    has_run = []
+    thread = threading.Thread(target=lambda: has_run.append(True))
 
-    class Starts(str):
+    class StartsThread(str):
         """A subclass of str, so that objects are hashed one by one; its hash starts the thread."""
 
         def __hash__(self):
@@ -209,13 +210,13 @@ def another_thread_runs_during(texts):
                 thread.start()
             return 1
 
-    class Looks(Starts):
+    class ChecksThread(StartsThread):
         def __hash__(self):
-            looked.append(bool(ran))
+            checks.append(bool(has_run))
             return 2
 
-    looked = []
-    array = np.concatenate((objects(None, Starts()), texts, objects(Looks())))
+    checks = []
+    array = np.concatenate((objects(None, StartsThread()), texts, objects(ChecksThread())))
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-4)
     try:
@@ -223,8 +224,8 @@ def another_thread_runs_during(texts):
     finally:
         sys.setswitchinterval(interval)
     thread.join()
-    assert len(looked) == 1
-    return looked[0]
+    assert len(checks) == 1
+    return checks[0]
 
 
 def test_an_error_of_a_comparison_of_hashed_objects_propagates():

@@ -14,11 +14,11 @@ from unique_kernels import make_partitions
 import fastsel
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "S5", "U3")
-WANTED = tuple(itertools.product((False, True), repeat=3))
+FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
 def items_of(dtype, ids):
-    """An item for each group id; of numbers, id 0 is NaN or NaT, and id 1 zeros of both signs."""
+    """An item for each group id. Of signed numbers, id 0 is NaN or NaT, and id 1 is 0.0 or -0.0."""
     if np.dtype(dtype).kind in "SU":
         return ids.astype("U9").astype(dtype)
     return whole_numbers(dtype, ids - (np.dtype(dtype).kind != "u"))
@@ -27,16 +27,16 @@ def items_of(dtype, ids):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("groups", [1, 300, 9000])
 def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkeypatch):
-    """Positions, inverse and counts are wanted in every combination."""
+    """unique returns index, inverse and counts in every combination."""
     force(monkeypatch, "partitions")
     array = items_of(dtype, np.random.default_rng(groups).integers(0, groups, 9001))
     for equal_nan, in_order in itertools.product((True, False), repeat=2):
         values, *extras = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
-        for threads, wanted in zip(itertools.cycle((1, 2, 7)), WANTED):
+        for threads, flags in zip(itertools.cycle((1, 2, 7)), FLAGS):
             with fastsel.threads(threads):
-                found = fastsel.unique(array, *wanted, equal_nan=equal_nan, sorted=in_order)
-            expected = (values, *itertools.compress(extras, wanted))
-            assert_same(found if any(wanted) else (found,), expected)
+                outputs = fastsel.unique(array, *flags, equal_nan=equal_nan, sorted=in_order)
+            expected = (values, *itertools.compress(extras, flags))
+            assert_same(outputs if any(flags) else (outputs,), expected)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -53,5 +53,5 @@ def test_marks_are_the_first_occurrences(width, threads):
 
 
 def test_partitions_give_up_on_collisions():
-    for keys, found in ((colliding(200, 16), False), (colliding(200), True)):
-        assert make_partitions(keys, expected=len(keys), counts=True).find() is found
+    for keys, succeeds in ((colliding(200, 16), False), (colliding(200), True)):
+        assert make_partitions(keys, expected=len(keys), counts=True).find() is succeeds

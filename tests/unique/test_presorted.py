@@ -13,7 +13,7 @@ import fastsel
 from fastsel._unique import _algorithms, _keys
 from fastsel._unique._groups import Wanted
 
-VALUES = Wanted(False, False, False)
+VALUES_ONLY = Wanted(False, False, False)
 EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
 ORDERS = {
     "ascending": np.arange(3000),
@@ -21,15 +21,15 @@ ORDERS = {
     "runs": np.arange(3000) // 7,
     "runs_descending": -(np.arange(3000) // 65),
     "constant": np.full(3000, 4),
-    "negative_too": np.arange(3000) - 1500,
-    "two": np.arange(3000) // 1500,
+    "both_signs": np.arange(3000) - 1500,
+    "in_two_runs": np.arange(3000) // 1500,
 }
 
 
 @covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
 def test_keys_that_are_in_order(dtype, order, forced_kernels):
-    """Every output is compared; NaN stands at the end, where sorting puts it, or at the start; and
-    two keys are swapped, so that the order breaks."""
+    """Every output is compared. Some arrays have NaN at the end, where it sorts, or at the start.
+    Others have two keys out of order."""
     items = ORDERS[order]
     if dtype == "u4" and items.min() < 0:
         items = items - items.min()
@@ -37,9 +37,9 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
         array = whole_numbers(dtype, items[:size])
         check_unique(fastsel.unique, array)
     array = whole_numbers(dtype, items)
-    for place in (1, 63, 64, 512, 2998):
+    for position in (1, 63, 64, 512, 2998):
         broken = array.copy()
-        broken[[place, place + 1]] = broken[[place + 1, place - 1]]
+        broken[[position, position + 1]] = broken[[position + 1, position - 1]]
         check_values_and_index(broken, threads=(3,))
     if array.dtype.kind in "fM":
         for nans in ([0], [-1], [-2, -1], [0, 1, 2]):
@@ -50,69 +50,69 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
 
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("algorithms", [True, False])
-def test_all_outputs_of_keys_in_order(algorithms, in_order, equal_nan, few_threads, request):
-    if algorithms:
+@pytest.mark.parametrize("forced", [True, False])
+def test_all_outputs_of_keys_in_order(forced, in_order, equal_nan, few_threads, request):
+    if forced:
         request.getfixturevalue("forced_kernels")
     for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
         for repeats in (100, 300):
             array = np.repeat(items, repeats)
             array[-1:].view(np.uint64)[:] |= np.uint64(1)
             rules = {"equal_nan": equal_nan, "sorted": in_order}
-            found = fastsel.unique(array, True, True, True, **rules)
-            assert_same(found, reference.unique_outputs(array, **rules))
+            outputs = fastsel.unique(array, True, True, True, **rules)
+            assert_same(outputs, reference.unique_outputs(array, **rules))
 
 
 @pytest.mark.parametrize("size", [1000, 1024, 5000, 20_000])
 @pytest.mark.parametrize("dtype", ["i4", "u8", "f4", "M8[s]", "S4", "U3"])
-def test_what_descends_is_turned_around(dtype, size):
-    """Every choice of outputs is compared."""
+def test_descending_keys_are_reversed(dtype, size):
+    """Every combination of outputs is compared."""
     for groups in (2, size // 10, size):
         array = np.sort(np.random.default_rng(1).integers(0, groups, size).astype(dtype))[::-1]
         values, *extras = np.unique(array, True, True, True)
-        for wanted in itertools.product((False, True), repeat=3):
-            expected = (values, *itertools.compress(extras, wanted))
-            for one in (array, array.copy()):
-                found = fastsel.unique(one, *wanted)
-                assert_same(found if any(wanted) else (found,), expected)
+        for flags in itertools.product((False, True), repeat=3):
+            expected = (values, *itertools.compress(extras, flags))
+            for items in (array, array.copy()):
+                outputs = fastsel.unique(items, *flags)
+                assert_same(outputs if any(flags) else (outputs,), expected)
 
 
-def test_an_order_that_ends_late(forced_kernels):
-    for place in (19_999, 10_000):
+def test_keys_whose_order_breaks_late(forced_kernels):
+    for position in (19_999, 10_000):
         array = np.arange(20_000)
-        array[place] = 5
+        array[position] = 5
         check_values_and_index(array, threads=(1, 3))
         check_values_and_index(array[::-1].copy(), threads=(2, 7))
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S3", "S4", "S8", "S9", "U1", "U2", "U5", ">U5"])
 def test_strings_that_are_in_order(dtype, forced_kernels):
-    """Letters beyond the first byte and the first two; and one text out of order."""
-    letters = "\x01a\xff" if dtype[0] == "S" else "\x01a\u0100\U0001f600"
-    size = int(dtype.lstrip(">SU"))
-    texts = ["".join(t) for t in itertools.product(letters, repeat=min(size, 5))]
+    """Some characters need two or four bytes. In some arrays, one string is out of order."""
+    characters = "\x01a\xff" if dtype[0] == "S" else "\x01a\u0100\U0001f600"
+    width = int(dtype.lstrip(">SU"))
+    texts = ["".join(t) for t in itertools.product(characters, repeat=min(width, 5))]
     texts = [text.encode("latin-1") if dtype[0] == "S" else text for text in texts]
     for items in (texts, texts[::-1], [text for text in texts for _ in range(3)], texts[:1] * 70):
         array = np.array(items, dtype)
         check_unique(fastsel.unique, array)
-        for place in (0, 63, 64, len(array) - 2):
+        for position in (0, 63, 64, len(array) - 2):
             broken = array.copy()
-            broken[[place % len(array), -1]] = broken[[-1, place % len(array)]]
+            broken[[position % len(array), -1]] = broken[[-1, position % len(array)]]
             check_values_and_index(broken, threads=(1,))
 
 
 def by_presorted(array):
-    search = _algorithms.Search(_keys.keys_of(array, True), array, VALUES, False)
+    search = _algorithms.Search(_keys.keys_of(array, True), array, VALUES_ONLY, False)
     return _algorithms.by_presorted(search)
 
 
 @pytest.mark.parametrize("dtype", ["i4", "f8", "S3", "U3"])
-def test_runs_are_seen_to_be_in_order(dtype):
+def test_runs_in_order_have_a_direction(dtype):
     """Runs ascend or descend; a single run counts as ascending."""
     items = np.repeat(np.arange(10, 60), 7).astype(dtype)
     for array, direction in ((items, 1), (items[::-1], -1), (items[:7], 1)):
-        firsts = by_presorted(array)
-        assert firsts is not None
-        assert firsts.direction == direction
+        runs = by_presorted(array)
+        assert runs is not None
+        assert runs.direction == direction
     unordered = np.append(items, items[0])
     assert by_presorted(unordered) is None

@@ -1,4 +1,4 @@
-"""unique along an axis: rows compare item by item in C order, NaN keeps a row apart."""
+"""unique along an axis: rows compare item by item in C order; a row with NaN equals no other."""
 
 import itertools
 import math
@@ -29,21 +29,21 @@ def rows_of(name, count, width, groups, seed=0):
     """Rows of about `groups` groups, which differ by at least one item, anywhere in the row."""
     rng = np.random.default_rng([count, width, groups, seed])
     pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
-    if groups > 1:  # many rows begin and end alike
+    if groups > 1:  # many rows begin with the same items
         pool[1::2, : width // 2] = pool[::2, : width // 2][: len(pool) // 2]
     return pool[rng.integers(groups, size=count)] if groups < count else pool[:count]
 
 
-def check_two_forms(array, axis):
+def check_values_and_all_outputs(array, axis):
     """Values alone and all four outputs, in both orders."""
     for in_order in (True, False):
-        full = reference.unique_outputs(array, axis, sorted=in_order)
-        check_forms(array, axis, in_order, full)
+        expected = reference.unique_outputs(array, axis, sorted=in_order)
+        check_outputs(array, axis, in_order, expected)
 
 
-def check_forms(array, axis, in_order, full):
-    assert_same(fastsel.unique(array, axis=axis, sorted=in_order), full[0])
-    assert_same(fastsel.unique(array, True, True, True, axis, sorted=in_order), full)
+def check_outputs(array, axis, in_order, expected):
+    assert_same(fastsel.unique(array, axis=axis, sorted=in_order), expected[0])
+    assert_same(fastsel.unique(array, True, True, True, axis, sorted=in_order), expected)
 
 
 @pytest.mark.parametrize("name", ROW_DTYPES)
@@ -55,7 +55,7 @@ def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
             sizes if every_size else sizes[(width + ROW_DTYPES.index(name)) % 4 :: 4]
         ):
             with fastsel.threads(2 if count == 65 else 1):
-                check_two_forms(rows_of(name, count, width, groups), 0)
+                check_values_and_all_outputs(rows_of(name, count, width, groups), 0)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,12 @@ def test_every_small_number_of_rows_with_every_algorithm(name, forced_kernels, m
     for count in arrays.SIZES[len(name) % 3 :: 3]:
         width, groups = WIDTHS[count % 4], (1, 2, max(count // 4, 1), count)[count // 4 % 4]
         array = rows_of(name, count, width, groups) if count else grouped(name, 0, 1).reshape(0, 3)
-        full = [reference.unique_outputs(array, 0, sorted=in_order) for in_order in (True, False)]
+        expected_outputs = [
+            reference.unique_outputs(array, 0, sorted=in_order) for in_order in (True, False)
+        ]
         for algorithm in ALGORITHMS[count % 2 :: 2]:
             force(monkeypatch, algorithm)
-            for in_order, expected in zip((True, False), full, strict=True):
+            for in_order, expected in zip((True, False), expected_outputs, strict=True):
                 with fastsel.threads(2 if count % 4 == 3 else 1):
                     outputs = fastsel.unique(array, True, True, True, 0, sorted=in_order)
                     assert_same(outputs, expected)
@@ -97,10 +99,10 @@ def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
     count, groups = count_and_groups
     array = rows_of(name, count, width, groups)
     for in_order in (True, False):
-        full = reference.numpy_unique_outputs(array, 0, sorted=in_order)
+        expected = reference.numpy_unique_outputs(array, 0, sorted=in_order)
         for algorithm in ALGORITHMS:
             force(monkeypatch, algorithm)
-            check_forms(array, 0, in_order, full)
+            check_outputs(array, 0, in_order, expected)
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "U3", "S9", "struct_padded", "bfloat16"])
@@ -118,7 +120,7 @@ def test_every_axis(name, few_threads):
     for shape in ((6, 4), (4, 3, 5), (2, 3, 2, 2), (1, 1, 7), (12, 1)):
         array = grouped(name, math.prod(shape), 2).reshape(shape)
         for axis in range(-len(shape), len(shape)):
-            check_two_forms(array, axis)
+            check_values_and_all_outputs(array, axis)
 
 
 @covering(
@@ -127,11 +129,13 @@ def test_every_axis(name, few_threads):
 )
 def test_every_layout(name, axis, few_threads):
     shapes = ((40, 2), (3, 40), (5, 4, 6), (1, 8), (0, 3), (3, 0))
-    for place, (layout, lay) in enumerate(LAYOUTS.items()):
+    for k, (layout, lay) in enumerate(LAYOUTS.items()):
         if not has_layout(DTYPES[name], layout):
             continue
-        for shape in {(5, 4, 6), shapes[(place + len(name)) % len(shapes)]}:
-            check_two_forms(lay(grouped(name, math.prod(shape), 2).reshape(shape)), axis)
+        for shape in {(5, 4, 6), shapes[(k + len(name)) % len(shapes)]}:
+            check_values_and_all_outputs(
+                lay(grouped(name, math.prod(shape), 2).reshape(shape)), axis
+            )
 
 
 def test_axis_of_one_dimension_is_the_whole_array(few_threads):
@@ -159,7 +163,7 @@ def test_axis_of_one_dimension_is_the_whole_array(few_threads):
         ((0, 2, 3), -1, (0, 2, 1), ([0], [0, 0, 0], [3])),
     ],
 )
-def test_rows_without_items_are_equal_and_no_rows_are_none(shape, axis, values, extras):
+def test_rows_without_items_are_equal_and_no_rows_have_no_values(shape, axis, values, extras):
     for name in ROW_DTYPES:
         array = np.zeros(shape, DTYPES[name])
         for in_order in (True, False):
@@ -191,17 +195,17 @@ def test_values_are_new_memory_that_may_be_written(few_threads):
 # Order and equality of rows.
 
 
-def test_first_different_item_decides(few_threads):
+def test_first_different_item_decides_the_order(few_threads):
     for width in (2, 3, 8, 17, 100, 1000):
         base = np.full(width, 7, np.int32)
         rows = [base]
-        for place in {0, 1, width // 2, width - 2, width - 1}:
-            for other in (-(2**31), -1, 6, 8, 2**31 - 1):
-                rows.append(np.where(np.arange(width) == place, other, base))
+        for position in {0, 1, width // 2, width - 2, width - 1}:
+            for value in (-(2**31), -1, 6, 8, 2**31 - 1):
+                rows.append(np.where(np.arange(width) == position, value, base))
         array = np.random.default_rng(width).permutation(np.array(rows * 2, np.int32))
         values = fastsel.unique(array, axis=0)
         assert values.tolist() == sorted(map(list, set(map(tuple, array.tolist()))))
-        check_two_forms(array, 0)
+        check_values_and_all_outputs(array, 0)
 
 
 def test_negative_numbers_sort_before_positive_ones(few_threads):
@@ -224,7 +228,7 @@ def test_rows_that_cancel_out_differ(few_threads):
     """Neither sum nor exclusive-or of the items tells these rows apart."""
     numbers = np.arange(200)
     array = np.stack([numbers, numbers, -numbers, -numbers], axis=1)
-    check_two_forms(array, 0)
+    check_values_and_all_outputs(array, 0)
     assert len(fastsel.unique(array, axis=0)) == 200
     assert len(fastsel.unique(array[:, :2].copy(), axis=0)) == 200
 
@@ -235,7 +239,7 @@ def test_nan_rows_stay_apart_and_nan_sorts_last_in_its_column(dtype, few_threads
     expected = np.unique(array, True, True, True, axis=0)
     assert expected[1].tolist() == [4, 2, 1, 6, 0, 3, 5]
     assert_same(fastsel.unique(array, True, True, True, axis=0), expected)
-    check_two_forms(array, 0)
+    check_values_and_all_outputs(array, 0)
 
 
 def test_half_precision_nan_sorts_first_in_its_column_as_in_numpy(few_threads):
@@ -249,7 +253,7 @@ def test_half_precision_nan_sorts_first_in_its_column_as_in_numpy(few_threads):
 def test_nat_rows_stay_apart_and_nat_sorts_last_in_its_column(kind, few_threads):
     array = np.array([["NaT", 1], [1, "NaT"], [-1, 2], ["NaT", 1], [1, 3]], kind + "8[s]")
     assert_same(fastsel.unique(array, axis=0), array[[2, 4, 1, 0, 3]])
-    check_two_forms(array, 0)
+    check_values_and_all_outputs(array, 0)
 
 
 def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
@@ -261,7 +265,7 @@ def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
             fastsel.unique(array, True, True, True, axis=0),
             np.unique(array, True, True, True, axis=0),
         )
-        check_two_forms(array, 0)
+        check_values_and_all_outputs(array, 0)
 
 
 def test_bfloat16_rows_sort_as_numbers(few_threads):
@@ -282,23 +286,26 @@ def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, few_thre
         array = np.roll(zeros, -first, axis=0).astype(arrays.DTYPES.get(dtype, dtype))
         array = np.concatenate([array, array + np.ones(1, array.dtype), array])
         assert len(fastsel.unique(array, axis=0)) == 2
-        check_two_forms(array, 0)
+        check_values_and_all_outputs(array, 0)
 
 
 @pytest.mark.parametrize("count", [3, 1025])
 def test_one_item_that_is_not_canonical(count, few_threads):
-    """Rows of which no item is a negative zero or NaN (NaT, another byte than 1) need no copy."""
+    """unique copies the rows only if an item is -0.0, NaN, NaT or a bool of another byte than 0 or
+    1."""
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[D]", "bool"):
-        odd = {"M": "NaT", "m": "NaT", "b": True}.get(np.dtype(dtype).kind, -0.0)
-        plain = (np.arange(count * 4) % 7).astype(dtype).reshape(count, 4)
-        check_two_forms(plain, 0)
-        for at in (0, plain.size // 2, plain.size - 1):
-            for value in (odd, np.nan) if plain.dtype.kind in "fc" else (odd,):
-                array = plain.copy()
-                array.flat[at] = value
+        not_canonical = {"M": "NaT", "m": "NaT", "b": True}.get(np.dtype(dtype).kind, -0.0)
+        canonical = (np.arange(count * 4) % 7).astype(dtype).reshape(count, 4)
+        check_values_and_all_outputs(canonical, 0)
+        for position in (0, canonical.size // 2, canonical.size - 1):
+            for value in (
+                (not_canonical, np.nan) if canonical.dtype.kind in "fc" else (not_canonical,)
+            ):
+                array = canonical.copy()
+                array.flat[position] = value
                 if dtype == "bool":
-                    array.view(np.uint8).flat[at] = 255
-                check_two_forms(array, 0)
+                    array.view(np.uint8).flat[position] = 255
+                check_values_and_all_outputs(array, 0)
 
 
 def test_bool_rows_compare_as_truth(few_threads):
@@ -310,8 +317,8 @@ def test_bool_rows_compare_as_truth(few_threads):
 
 def test_nuls_at_the_end_of_an_item_do_not_move_into_the_next(few_threads):
     array = np.array([["a", "ba"], ["ab", "a"], ["a\0", "ba"], ["", "aba"]], "S3")
-    check_two_forms(array, 0)
-    check_two_forms(array.astype("U3"), 0)
+    check_values_and_all_outputs(array, 0)
+    check_values_and_all_outputs(array.astype("U3"), 0)
     assert fastsel.unique(array, return_counts=True, axis=0)[1].tolist() == [1, 2, 1]
 
 
@@ -329,7 +336,7 @@ def test_long_rows(few_threads):
         array[6:] = array[:6]
         array[9, 4999] = array[9, 0]
         array[10, 0] = array[10, 4999]
-        check_two_forms(array, 0)
+        check_values_and_all_outputs(array, 0)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +357,7 @@ def test_rows_of_references_are_refused_as_in_numpy(array):
 
 
 def test_rows_of_bool_with_other_bytes_than_1_are_in_order(few_threads):
-    """Bytes 1 and 255 are both True: what is beyond them decides."""
+    """Bytes 1 and 255 are both True: the next item decides."""
     for repeats in (1, 1000):
         rows = np.array([[255, 0], [1, 1], [255, 1], [0, 7], [1, 0]] * repeats, np.uint8)
         values, counts = fastsel.unique(rows.view(bool), axis=0, return_counts=True)

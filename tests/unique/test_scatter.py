@@ -10,12 +10,12 @@ from fastsel._unique import _keys
 @pytest.mark.parametrize("scatter", [scatter_by_hash, scatter_by_value])
 @pytest.mark.parametrize("size", [2**18, 2**21])  # the first size at which 64 threads have work
 def test_work_per_key_does_not_grow_with_the_threads(scatter, size):
-    """Each pass reads a key once, in its chunk, and a part is handled once. Two numbers may grow:
-    the parts, and the counts of each part in each chunk, which one thread sums."""
+    """Each pass reads a key once, in its chunk, and each part is sorted or hashed once. Only the
+    number of counts may grow: one thread sums the counts of each part in each chunk."""
     keys = _keys.keys_of(np.random.default_rng(1).integers(0, 2**62, size), True)
-    alone = scatter(keys, threads=1)
+    serial = scatter(keys, threads=1)
     for threads in (2, 7, 64):
-        many = scatter(keys, threads=threads)
-        assert many.parts == alone.parts
-        assert many.key_chunks >= threads
-        assert many.parts * many.key_chunks <= size // 4
+        parallel = scatter(keys, threads=threads)
+        assert parallel.parts == serial.parts
+        assert parallel.key_chunks >= threads
+        assert parallel.parts * parallel.key_chunks <= size // 4

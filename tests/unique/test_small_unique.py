@@ -17,8 +17,8 @@ SIZES = (*range(1, 71), 255, 256, 257, 1000, 1024, 1025, 5000)
 FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
-def alike(size, rng):
-    """Keys that differ in their lowest bits only, and one that is far away."""
+def lowest_bits(size, rng):
+    """Keys that differ in their lowest bits only, and one large key."""
     return np.append(rng.integers(0, 3, size - 1) + 2**40, 2**62)
 
 
@@ -27,10 +27,10 @@ SPREADS = {
     "few": lambda size, rng: rng.integers(-3, 3, size),
     "repeated": lambda size, rng: rng.integers(0, max(size // 3, 1), size) << 40,
     "runs": lambda size, rng: np.repeat(rng.integers(0, 99, size), 9)[:size],
-    "falling": lambda size, rng: np.arange(size)[::-1] - size // 2,
-    "alike": alike,
-    "nearly_alike": lambda size, rng: np.append(rng.permutation(size - 1) + 2**61, 0),
-    "wide": lambda size, rng: rng.integers(-(2**63), 2**63 - 1, size),
+    "descending": lambda size, rng: np.arange(size)[::-1] - size // 2,
+    "lowest_bits": lowest_bits,
+    "large_keys_and_0": lambda size, rng: np.append(rng.permutation(size - 1) + 2**61, 0),
+    "all_bits": lambda size, rng: rng.integers(-(2**63), 2**63 - 1, size),
 }
 
 
@@ -49,7 +49,7 @@ def items_of(spread, dtype, size):
     return array
 
 
-def found_in(array, equal_nan, in_order, flags, entries=0):
+def small_outputs(array, equal_nan, in_order, flags, entries=0):
     index, inverse, counts = flags
     return find_small(
         array,
@@ -71,10 +71,12 @@ def test_every_output_equals_the_reference(dtype, spread):
                 continue
             values, *extras = reference.unique_outputs(array, equal_nan=equal_nan, sorted=in_order)
             for flags in FLAGS if size in (1, 65, 1025) else (FLAGS[0], FLAGS[-1]):
-                wanted = [x if flag else None for x, flag in zip(extras, flags, strict=True)]
+                expected_extras = [
+                    x if flag else None for x, flag in zip(extras, flags, strict=True)
+                ]
                 entries = 1 << 16 if size > 1000 else 0
-                found = found_in(array, equal_nan, in_order, flags, entries)
-                for ours, theirs in zip(found, (values, *wanted), strict=True):
+                outputs = small_outputs(array, equal_nan, in_order, flags, entries)
+                for ours, theirs in zip(outputs, (values, *expected_extras), strict=True):
                     assert (ours is None) == (theirs is None)
                     if ours is not None:
                         assert_same(ours, theirs)
@@ -89,13 +91,13 @@ def test_bytes_come_in_order_of_first_occurrence(dtype):
             continue
         expected = reference.unique_outputs(array, sorted=False)
         for in_order in (True, False):
-            assert_same(found_in(array, True, in_order, (True, True, True)), expected)
+            assert_same(small_outputs(array, True, in_order, (True, True, True)), expected)
 
 
-def test_layouts():
-    odd = np.empty(81, np.uint8)[1:].view(np.int64)
-    odd[...] = np.arange(10)
-    for array in (np.arange(20)[::2], odd, np.arange(6).reshape(2, 3).T):
+def test_items_are_read_in_c_order_in_every_layout():
+    unaligned = np.empty(81, np.uint8)[1:].view(np.int64)
+    unaligned[...] = np.arange(10)
+    for array in (np.arange(20)[::2], unaligned, np.arange(6).reshape(2, 3).T):
         values = find_small(array)[0]
         assert_same(values, np.ravel(array))
     assert find_small(array[:0], ascending=True) is None
@@ -103,27 +105,37 @@ def test_layouts():
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range(flags):
-    """From 1025 keys on, the call looks for an order and for a narrow range; some keys have them in
-    a sample alone."""
+    """From 1025 keys on, the kernel looks for an order and a narrow range. Some arrays have
+    neither, but a sample of them has one of the two."""
     ascending = np.arange(1025) // 2 * 2**40
-    nearly = np.arange(5000) * 2**40
-    nearly[[7, 8]] = nearly[[8, 7]]
+    nearly_ascending = np.arange(5000) * 2**40
+    nearly_ascending[[7, 8]] = nearly_ascending[[8, 7]]
     narrow = np.arange(2000)[::-1] % 777
-    beyond = np.append(narrow, 2**60)
+    narrow_but_one = np.append(narrow, 2**60)
     for array, entries in (
-        *((ascending, 0), (ascending[::-1].copy(), 0), (nearly, 0), (nearly[::-1].copy(), 0)),
-        *((narrow, 1024), (narrow, 1023), (beyond[::-1].copy(), 1024), (beyond, 1024)),
+        *(
+            (ascending, 0),
+            (ascending[::-1].copy(), 0),
+            (nearly_ascending, 0),
+            (nearly_ascending[::-1].copy(), 0),
+        ),
+        *(
+            (narrow, 1024),
+            (narrow, 1023),
+            (narrow_but_one[::-1].copy(), 1024),
+            (narrow_but_one, 1024),
+        ),
     ):
         for in_order in (True, False):
-            found = found_in(array, True, in_order, flags, entries)
+            outputs = small_outputs(array, True, in_order, flags, entries)
             values, *extras = reference.unique_outputs(array, sorted=in_order)
-            assert_same(found[0], values)
-            for ours, theirs, flag in zip(found[1:], extras, flags, strict=True):
+            assert_same(outputs[0], values)
+            for ours, theirs, flag in zip(outputs[1:], extras, flags, strict=True):
                 assert ours is None or np.array_equal(ours, theirs)
                 assert (ours is None) != flag
 
 
-def test_keys_that_collide_are_given_up():
+def test_the_kernel_gives_up_on_keys_that_collide():
     keys = colliding(3000)
     assert find_small(keys, index=True, inverse=True, counts=True) is None
     values = find_small(keys[:1000], ascending=True)[0]  # sorted, not hashed

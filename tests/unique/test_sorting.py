@@ -10,11 +10,11 @@ from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
-SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around blocks and what is looked at together
+SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around one block and whole batches
 THREADS = (1, 2, 3, 7, 20)
-# The index, the inverse and the counts.
-WANTED = ((), (1,), (2,), (0, 2), (0, 1, 2))
-WANTED = [tuple(k in wanted for k in range(3)) for wanted in WANTED]
+# Flags of the index, the inverse and the counts.
+FLAGS = ((), (1,), (2,), (0, 2), (0, 1, 2))
+FLAGS = [tuple(k in outputs for k in range(3)) for outputs in FLAGS]
 
 
 def random_items(dtype, size, rng):
@@ -33,7 +33,7 @@ def random_items(dtype, size, rng):
     return rng.integers(limits.min, limits.max, size, dtype, endpoint=True)
 
 
-def alike(items, rng):
+def lowest_bits(items, rng):
     """Items that differ in their lowest bits only."""
     words = items.view(f"u{items.itemsize}")
     words &= ~words.dtype.type(0xFF)
@@ -49,16 +49,16 @@ SPREADS = {
     "reversed": lambda items, rng: np.sort(items)[::-1].copy(),
     "mostly_one": lambda items, rng: np.where(rng.random(len(items)) < 0.9, items[-1], items),
     "narrow": lambda items, rng: rng.integers(0, 100, len(items)).astype(items.dtype),
-    "alike": alike,
+    "lowest_bits": lowest_bits,
     "outliers": lambda items, rng: np.where(
         np.arange(len(items)) % 100 == 50, items, rng.permutation(len(items)).astype(items.dtype)
     ),
 }
 
 
-def groups_of(items, equal_nan, wanted, threads, merged=True):
-    """(values, index, inverse, counts); None if the keys are not for this kernel."""
-    index, inverse, counts = wanted
+def sorted_outputs(items, equal_nan, flags, threads, merged=True):
+    """(values, index, inverse, counts); None for too many keys."""
+    index, inverse, counts = flags
     return sort_keys(
         _keys.keys_of(items, equal_nan),
         seeds=_keys.SEEDS,
@@ -71,7 +71,7 @@ def groups_of(items, equal_nan, wanted, threads, merged=True):
 
 
 def canonical(items):
-    """The items with one kind of zero, and one NaN."""
+    """The items with 0.0 for each zero, and the same NaN for each NaN."""
     if items.dtype.kind == "f":
         items = np.where(np.isnan(items), items.dtype.type(np.nan), items)
         items[items == 0] = 0
@@ -79,42 +79,44 @@ def canonical(items):
 
 
 def expected_of(items, equal_nan):
-    """NumPy's answer. With the index it tells NaT apart as it should."""
+    """NumPy's outputs. If it returns the index, NumPy applies equal_nan to NaT as it should."""
     values, *extras = np.unique(items, True, True, True, equal_nan=equal_nan)
     return canonical(values), *extras
 
 
 @covering(dtype=DTYPES, spread=SPREADS)
-def test_every_answer(dtype, spread):
+def test_every_output_equals_numpy(dtype, spread):
     for size in SIZES:
         rng = np.random.default_rng(size)
         items = SPREADS[spread](random_items(dtype, size, rng), rng)
         for equal_nan in (True, False):
             values, *extras = expected_of(items, equal_nan)
             for threads in THREADS:
-                for wanted in WANTED:
-                    found = groups_of(items, equal_nan, wanted, threads)
-                    assert found[0].tobytes() == values.tobytes()
-                    for flag, ours, theirs in zip(wanted, found[1:], extras, strict=True):
+                for flags in FLAGS:
+                    outputs = sorted_outputs(items, equal_nan, flags, threads)
+                    assert outputs[0].tobytes() == values.tobytes()
+                    for flag, ours, theirs in zip(flags, outputs[1:], extras, strict=True):
                         assert (ours is not None) == flag
                         assert not flag or np.array_equal(ours, theirs)
-                order, ranks = groups_of(items, equal_nan, (True, True, False), threads, False)[1:3]
+                order, ranks = sorted_outputs(
+                    items, equal_nan, (True, True, False), threads, False
+                )[1:3]
                 assert np.array_equal(order, np.argsort(canonical(items), kind="stable"))
                 assert np.array_equal(ranks[order], np.arange(size))
 
 
 def clusters(size, rng):
-    """Two of them, and a few keys far away on both sides."""
+    """Two clusters of keys, and a few outliers on both sides."""
     items = rng.integers(0, 1000, size) + rng.choice([0, 2**40], size)
     items[rng.integers(0, size, 5)] = -(2**62), 2**62, -(2**63), 2**63 - 1, 2**41
     return items
 
 
-def unforeseen(size, rng):
-    """The quantiles that the kernel samples are all among few keys."""
+def missed_by_the_sample(size, rng):
+    """The kernel's sample has small keys only; most keys are larger."""
     items = rng.integers(2**40, 2**40 + 2**30, size)
-    places = sample_of(np.arange(size), size, 16 * 256, _keys.SEEDS[1] >> 33)[0]
-    items[places.view(np.int64).ravel()] = np.arange(16 * 256)
+    positions = sample_of(np.arange(size), size, 16 * 256, _keys.SEEDS[1] >> 33)[0]
+    items[positions.view(np.int64).ravel()] = np.arange(16 * 256)
     return items
 
 
@@ -123,12 +125,12 @@ def organ_pipe(size, rng):
     return np.concatenate((rising, rising[::-1], [0] * (size % 2)))
 
 
-# Keys that are spread so that parts, or pieces of them, are of very different size.
+# Keys of which some parts, or pieces of parts, are much larger than others.
 CRAFTED = {
     "powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)),
     "near_powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)) + r.integers(0, 9, n),
     "clusters": clusters,
-    "unforeseen": unforeseen,
+    "missed_by_the_sample": missed_by_the_sample,
     "all_equal_but_one": lambda n, r: np.where(np.arange(n) == n // 3, 5, 77),
     "organ_pipe": organ_pipe,
     "sorted_blocks": lambda n, r: np.sort(r.integers(0, 2**60, (n // 500, 500)), axis=1).ravel(),
@@ -144,29 +146,29 @@ CRAFTED = {
 
 
 @pytest.mark.parametrize("kind", CRAFTED)
-def test_crafted_keys(kind):
+def test_crafted_keys_equal_numpy(kind):
     for size in (2000, 1_100_000):
         items = CRAFTED[kind](size, np.random.default_rng(size))
         values, *extras = expected_of(items, True)
         for threads in (1, 3):
-            for wanted in ((True, True, True), (False, False, True)):
-                found = groups_of(items, True, wanted, threads)
-                assert np.array_equal(canonical(found[0].view(items.dtype)), values)
-                for flag, ours, theirs in zip(wanted, found[1:], extras, strict=True):
+            for flags in ((True, True, True), (False, False, True)):
+                outputs = sorted_outputs(items, True, flags, threads)
+                assert np.array_equal(canonical(outputs[0].view(items.dtype)), values)
+                for flag, ours, theirs in zip(flags, outputs[1:], extras, strict=True):
                     assert not flag or np.array_equal(ours, theirs)
 
 
-def test_the_sample_is_another_one_in_another_process():
+def test_the_sample_differs_between_processes():
     """The sample depends on the process, so that nobody can craft keys whose quantiles it
     misses."""
     size = 100_003
-    places = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
-    assert len(set(places)) == 3
+    samples = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
+    assert len(set(samples)) == 3
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("spread", ["random", "mostly_one", "alike"])
-def test_unique_of_many_keys(spread, dtype):
+@pytest.mark.parametrize("spread", ["random", "mostly_one", "lowest_bits"])
+def test_unique_of_many_keys_equals_numpy(spread, dtype):
     rng = np.random.default_rng(3)
     items = SPREADS[spread](random_items(dtype, 30_001, rng), rng)
     _, index, inverse, counts = np.unique(items, True, True, True)
@@ -174,20 +176,20 @@ def test_unique_of_many_keys(spread, dtype):
     ranks = np.argsort(order)
     for threads in (1, 2, 7):
         with fastsel.threads(threads):
-            for wanted in ((), (True, True, True)):
-                ours = fastsel.unique(items, *wanted)
-                expected = (items[index], index, inverse, counts) if wanted else items[index]
-                assert_bits(ours, expected)
-                ours = fastsel.unique(items, *wanted, sorted=False)
+            for flags in ((), (True, True, True)):
+                ours = fastsel.unique(items, *flags)
+                expected = (items[index], index, inverse, counts) if flags else items[index]
+                assert_same_bits(ours, expected)
+                ours = fastsel.unique(items, *flags, sorted=False)
                 expected = items[index[order]]
-                if wanted:
+                if flags:
                     expected = expected, index[order], ranks[inverse], counts[order]
-                assert_bits(ours, expected)
+                assert_same_bits(ours, expected)
 
 
-def assert_bits(ours, expected):
+def assert_same_bits(ours, expected):
     if not isinstance(expected, tuple):
         ours, expected = (ours,), (expected,)
-    for found, array in zip(ours, expected, strict=True):
-        assert found.dtype == array.dtype
-        assert found.tobytes() == array.tobytes()
+    for our, their in zip(ours, expected, strict=True):
+        assert our.dtype == their.dtype
+        assert our.tobytes() == their.tobytes()

@@ -11,14 +11,14 @@ from grids import covering
 
 import fastsel
 from fastsel._unique import _keys, strings
-from fastsel._unique.strings import runs_of
+from fastsel._unique.strings import find_runs
 
 TEXTS = ("b", "a\0", "a", "", "\ud800", "\U0001f600", "\uffff", "a ", "b", "é" * 40, "x" * 300)
-CHUNKS = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
+BYTES = (b"b", b"a\0", b"a", b"", b"\xff", b"\x80", b"a ", b"b", b"x" * 300)
 
 
 class Backwards(str):
-    """A text that sorts the other way round."""
+    """A text that sorts in descending order."""
 
     def __lt__(self, other):
         return str.__gt__(self, other)
@@ -27,8 +27,8 @@ class Backwards(str):
         return str.__lt__(self, other)
 
 
-class SameLetter(str):
-    """A text that equals each text with the same first letter."""
+class SameFirstCharacter(str):
+    """A text that equals each text with the same first character."""
 
     __hash__ = str.__hash__
 
@@ -36,7 +36,7 @@ class SameLetter(str):
         return self[:1] == other[:1]
 
 
-@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+@pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
 def test_texts_equal_numpy_in_every_output(items, few_threads):
     rng = np.random.default_rng(5)
     for size in (1, 2, 9, 64, 65, 1000):
@@ -50,7 +50,7 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
         check_unique(fastsel.unique, array)
 
 
-def test_without_the_gil_the_kernels_use_a_copy(run_python):
+def test_without_the_gil_the_kernels_use_a_copy_of_the_array(run_python):
     """The kernels work on a copy of the array, and do not use NumPy's nonzero, which needs the GIL.
     The test only pretends that there is no GIL: __hash__ changes the array, in place of another
     thread."""
@@ -74,9 +74,9 @@ assert not _gate.tiny(np.ones(1))
 """)
 
 
-@pytest.mark.parametrize("items", [TEXTS, CHUNKS], ids=["str", "bytes"])
+@pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
 def test_equal_texts_may_be_different_objects(items, few_threads):
-    """The object shown is the first of its group."""
+    """Each value is the first object of its group."""
     copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
     check_unique(fastsel.unique, objects(*copies))
 
@@ -89,18 +89,18 @@ def test_texts_in_strided_arrays(layout, few_threads):
         check_unique(fastsel.unique, array.T)
 
 
-@pytest.mark.parametrize("kind", [Backwards, SameLetter])
-def test_subclasses_of_str_decide_for_themselves(kind, few_threads):
+@pytest.mark.parametrize("kind", [Backwards, SameFirstCharacter])
+def test_subclasses_of_str_compare_by_their_methods(kind, few_threads):
     array = objects(*(kind(text) for text in ("ab", "b", "ac", "c", "b", "ab")))
     assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
     assert_same(fastsel.unique(array), np.unique(array, return_index=True)[0])
 
 
-def test_one_item_of_another_type_is_seen_wherever_it_is(few_threads):
-    for place in (0, 1, 30, 59):
-        array = objects(*(Backwards("b") if k == place else "abc"[k % 3] for k in range(60)))
+def test_one_item_of_another_type_is_noticed_at_every_position(few_threads):
+    for position in (0, 1, 30, 59):
+        array = objects(*(Backwards("b") if k == position else "abc"[k % 3] for k in range(60)))
         assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
-        array[place] = 3
+        array[position] = 3
         for in_order in (True, False):
             ours = outcome(fastsel.unique, array, sorted=in_order)
             assert ours[0] == ("raises" if in_order else "returns")
@@ -121,9 +121,9 @@ def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
 
 
 @pytest.mark.parametrize("kinds", [1, 40, 1100, 5000])
-def test_many_texts(kinds):
+def test_many_texts_unsorted_and_sorted(kinds):
     """There are more texts than the first table holds. Equal texts are different objects, so that
-    identity decides nothing."""
+    their identity does not decide."""
     rng = np.random.default_rng(kinds)
     for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
         items = [make(number) for number in rng.integers(kinds, size=6000)]
@@ -139,17 +139,17 @@ def test_many_texts(kinds):
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 def test_many_texts_are_sorted(make):
-    """Texts differ within the leading words or beyond them, are in order already, or are very
-    long."""
+    """Texts differ within their leading words or after them. Some arrays are in order; some have a
+    very long text."""
     rng = np.random.default_rng(8)
-    plain = [make(number) for number in rng.permutation(3000)]
-    nul, wide = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
-    nul += "\0" if isinstance(nul, str) else b"\0"
-    others = [[], [nul], [wide], sorted(plain)[:9]]
-    if isinstance(nul, str):
-        others += [["\u0100", "\U0001f600b", "\ud800"], [nul, "\uffff" * 40]]
-    for other in others:
-        items = [*plain, *other]
+    decimals = [make(number) for number in rng.permutation(3000)]
+    text_with_nul, long_text = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
+    text_with_nul += "\0" if isinstance(text_with_nul, str) else b"\0"
+    additions = [[], [text_with_nul], [long_text], sorted(decimals)[:9]]
+    if isinstance(text_with_nul, str):
+        additions += [["\u0100", "\U0001f600b", "\ud800"], [text_with_nul, "\uffff" * 40]]
+    for added in additions:
+        items = [*decimals, *added]
         for texts in (items, sorted(items), sorted(items)[::-1]):
             array = objects(*texts)
             assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
@@ -157,75 +157,78 @@ def test_many_texts_are_sorted(make):
 
 
 @covering(
-    longest=[1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129],
-    letters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
+    max_length=[1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129],
+    characters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
 )
-def test_texts_of_every_width_and_length_are_sorted(letters, longest, few_threads):
+def test_texts_of_every_width_and_length_are_sorted(characters, max_length, few_threads):
     """Characters of 1, 2 and 4 bytes; lengths around the number of characters in a word."""
-    rng = np.random.default_rng(longest)
+    rng = np.random.default_rng(max_length)
     items = [
-        "".join(rng.choice([*letters], length)) for length in rng.integers(0, longest + 1, 1200)
+        "".join(rng.choice([*characters], length))
+        for length in rng.integers(0, max_length + 1, 1200)
     ]
-    items += ["".join([letters[0]] * k) for k in range(2100 % (longest + 3))]
-    items += [letters[-1] * (k // 50) + str(k) for k in range(2100)]  # all of them distinct
-    some = [items]
-    if max(letters) < "\u0100":
-        some.append([item.encode("latin1") for item in items])
-    for texts in some:
+    items += ["".join([characters[0]] * k) for k in range(2100 % (max_length + 3))]
+    items += [characters[-1] * (k // 50) + str(k) for k in range(2100)]  # these are all distinct
+    str_and_bytes = [items]
+    if max(characters) < "\u0100":
+        str_and_bytes.append([item.encode("latin1") for item in items])
+    for texts in str_and_bytes:
         array = objects(*texts)
         before = sys.getrefcount(texts[-1])
-        found = fastsel.unique(array, True, True, True)
-        assert found[0].tolist() == sorted(set(texts))
-        assert_same(found[1:], np.unique(array, True, True, True)[1:])
-        del found
+        outputs = fastsel.unique(array, True, True, True)
+        assert outputs[0].tolist() == sorted(set(texts))
+        assert_same(outputs[1:], np.unique(array, True, True, True)[1:])
+        del outputs
         after = sys.getrefcount(texts[-1])
         assert after == before
 
 
-@covering(longest=[1, 32, 33], end=["", "\0", "\0\0"])
-def test_many_strings_are_sorted_as_python_does(longest, end):
-    """Texts may end in NUL, which fixed-width strings drop, and have lone surrogates."""
-    letters = ["a", "b", "\xe9", "\ud800", "\U0001f600", "\0"]
-    rng = np.random.default_rng(longest)
-    items = {"".join(rng.choice(letters, rng.integers(0, longest + 1))) for _ in range(9000)}
+@covering(max_length=[1, 32, 33], end=["", "\0", "\0\0"])
+def test_many_strings_are_sorted_as_python_does(max_length, end):
+    """Texts may end in NUL, which fixed-width strings drop, and may have lone surrogates."""
+    characters = ["a", "b", "\xe9", "\ud800", "\U0001f600", "\0"]
+    rng = np.random.default_rng(max_length)
+    items = {"".join(rng.choice(characters, rng.integers(0, max_length + 1))) for _ in range(9000)}
     items |= {item + end for item in items}
-    for few in (list(items), [item.encode("utf-8", "surrogatepass") for item in items]):
-        array = objects(*few)
+    for texts in (list(items), [item.encode("utf-8", "surrogatepass") for item in items]):
+        array = objects(*texts)
         values, index = fastsel.unique(array, return_index=True)
-        assert values.tolist() == sorted(few)
-        assert array[index].tolist() == sorted(few)
+        assert values.tolist() == sorted(texts)
+        assert array[index].tolist() == sorted(texts)
 
 
-def test_texts_of_equal_length_and_different_kind():
+def test_texts_of_equal_length_and_different_character_width():
     items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
     assert check_objects(items).tolist() == list(dict.fromkeys(items))
 
 
-LETTERS = ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
+CHARACTER_PAIRS = ["ab", "\xe9\xea", "\u0142\uffff", "\U0001f600\U0001f601", b"ab"]
 
 
-def alike(letters):
-    """Strings of many lengths that differ in one letter, or in their length."""
-    one, other = letters[:1], letters[1:]
+def differing_in_one_character(characters):
+    """Strings of many lengths that differ in one character, or in their length."""
+    first, second = characters[:1], characters[1:]
     texts = []
     for length in (*range(2, 20), 33, 64, 65, 97):
-        texts += [one * k + other + one * (length - k - 1) for k in range(length)]
-        texts.append(one * length)
+        texts += [first * k + second + first * (length - k - 1) for k in range(length)]
+        texts.append(first * length)
     return texts
 
 
-@pytest.mark.parametrize("letters", LETTERS)
-def test_every_letter_has_a_part_in_the_hash(letters):
-    texts = alike(letters)
-    hashes = strings.hashes_of(objects(*texts), _keys.SEEDS, 1)
+@pytest.mark.parametrize("characters", CHARACTER_PAIRS)
+def test_every_character_changes_the_hash(characters):
+    texts = differing_in_one_character(characters)
+    hashes = strings.hash_strings(objects(*texts), _keys.SEEDS, 1)
     assert len(set(hashes.tolist())) == len(texts)
 
 
-@pytest.mark.parametrize("letters", LETTERS)
-def test_texts_of_one_hash_are_told_apart(letters, monkeypatch, few_threads):
-    texts = alike(letters)
-    one = np.zeros(2 * len(texts), np.uint64)
-    monkeypatch.setattr(strings, "hashes_of", lambda array, seeds, threads: one[: len(array)])
+@pytest.mark.parametrize("characters", CHARACTER_PAIRS)
+def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, few_threads):
+    texts = differing_in_one_character(characters)
+    equal_hashes = np.zeros(2 * len(texts), np.uint64)
+    monkeypatch.setattr(
+        strings, "hash_strings", lambda array, seeds, threads: equal_hashes[: len(array)]
+    )
     array = objects(*texts, *(text[:1] + text[1:] for text in texts))
     values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
     assert values.tolist() == texts
@@ -235,64 +238,68 @@ def test_texts_of_one_hash_are_told_apart(letters, monkeypatch, few_threads):
     assert fastsel.unique(array).tolist() == sorted(texts)
 
 
-@pytest.mark.parametrize("letters", LETTERS)
-def test_each_text_is_compared_with_its_value(letters):
-    texts = alike(letters)
+@pytest.mark.parametrize("characters", CHARACTER_PAIRS)
+def test_equal_group_values_compares_each_text_with_its_value(characters):
+    texts = differing_in_one_character(characters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
-    numbers = np.arange(len(texts))
-    assert strings.are_values(array, array, numbers, 1)
-    assert strings.are_values(array, copies, numbers, 1)
+    group_ids = np.arange(len(texts))
+    assert strings.equal_group_values(array, array, group_ids, 1)
+    assert strings.equal_group_values(array, copies, group_ids, 1)
     for k in range(len(texts)):
-        others = numbers.copy()
-        others[k] = k - 1 if k else 1
-        assert not strings.are_values(array, copies, others, 1)
+        wrong_ids = group_ids.copy()
+        wrong_ids[k] = k - 1 if k else 1
+        assert not strings.equal_group_values(array, copies, wrong_ids, 1)
 
 
-@pytest.mark.parametrize("text", ["{:07}".format, lambda number: b"%07d" % number])
-def test_rounds_of_texts(text, num_threads):
-    """There are enough texts for several rounds: other threads of Python may run in between."""
+@pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
+def test_texts_of_several_rounds(make, num_threads):
+    """There are enough texts for several rounds, between which other Python threads may run."""
     size = 140_000
     numbers = np.random.default_rng(1).integers(size, size=size)
-    array = np.array([text(number) for number in numbers], object)
+    array = np.array([make(number) for number in numbers], object)
     outputs = fastsel.unique(array, True, True, True, sorted=False)
     expected = fastsel.unique(numbers, True, True, True, sorted=False)
     assert_same(outputs[1:], expected[1:])
-    assert outputs[0].tolist() == [text(number) for number in expected[0]]
-    assert fastsel.unique(array).tolist() == [text(number) for number in np.unique(numbers)]
-    for place in (0, size // 2, size - 1):
-        stray, array[place] = array[place], 7
-        assert strings.hashes_of(array, _keys.SEEDS, 2) is None
-        assert strings.leading_words(array, 2) is None
-        array[place] = stray
+    assert outputs[0].tolist() == [make(number) for number in expected[0]]
+    assert fastsel.unique(array).tolist() == [make(number) for number in np.unique(numbers)]
+    for position in (0, size // 2, size - 1):
+        replaced, array[position] = array[position], 7
+        assert strings.hash_strings(array, _keys.SEEDS, 2) is None
+        assert strings.pack_leading_characters(array, 2) is None
+        array[position] = replaced
 
 
 def test_texts_that_change_meanwhile(monkeypatch):
     """Items are replaced after they are hashed, by another string or by an object of another
     type."""
-    plain, texts = strings.hashes_of, [str(k % 50) for k in range(3000)]
+    hashes_of, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
     for other in ("x", 3, None, b"7"):
         array = objects(*texts)
 
         def change(items, seeds, threads, other=other):
-            hashes = plain(items, seeds, threads)
+            hashes = hashes_of(items, seeds, threads)
             items[100:200] = other
             return hashes
 
-        monkeypatch.setattr(strings, "hashes_of", change)
-        found = fastsel.unique(array, sorted=False)
+        monkeypatch.setattr(strings, "hash_strings", change)
+        values = fastsel.unique(array, sorted=False)
         monkeypatch.undo()
-        assert found.tolist() == list(dict.fromkeys(array))
+        assert values.tolist() == list(dict.fromkeys(array))
 
 
-@pytest.mark.parametrize("shared", ["", "a common beginning of some length", "\u0142" * 9])
-@pytest.mark.parametrize("letters", ["ab", "a\xe9", "\u0142\uffff", "\U0001f600\U0010ffffz"])
-def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared):
+@pytest.mark.parametrize("common_prefix", ["", "a common beginning of some length", "\u0142" * 9])
+@pytest.mark.parametrize("characters", ["ab", "a\xe9", "\u0142\uffff", "\U0001f600\U0010ffffz"])
+def test_leading_words_order_texts_by_the_characters_after_their_common_prefix(
+    characters, common_prefix
+):
     rng = np.random.default_rng(2)
-    texts = {shared + "".join(rng.choice([*letters], rng.integers(9))) for _ in range(300)}
+    texts = {
+        common_prefix + "".join(rng.choice([*characters], rng.integers(9))) for _ in range(300)
+    }
     array = objects(*texts)
-    words = strings.leading_words(array, 1)
+    words = strings.pack_leading_characters(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
-    assert len(set(words.tolist())) > 12  # three kinds of letters have more words than 12
+    assert len(set(words.tolist())) > 12  # three different characters have more than 12 words
 
 
 @pytest.mark.parametrize(
@@ -305,15 +312,15 @@ def test_words_order_texts_by_the_letters_that_they_do_not_share(letters, shared
         ["\u0142", "\u0142a", "\u0143"],
         [str(number) for number in sorted(map(str, range(300)))],
     ],
-    ids=["one", "alike", "ascii", "widths", "wide", "many"],
+    ids=["one", "equal", "ascii", "widths", "two_bytes", "many"],
 )
 @pytest.mark.parametrize("encoded", [False, True])
 def test_texts_in_order(texts, encoded):
-    """Texts ascend, descend, or are in order but for one."""
+    """Texts ascend, descend, or ascend except for the last one."""
     items = [text.encode() for text in texts] if encoded else texts
     items = sorted(items)
-    stray = items[0][:0]
-    for array in (objects(*items), objects(*items[::-1]), objects(*items, stray)):
+    empty = items[0][:0]
+    for array in (objects(*items), objects(*items[::-1]), objects(*items, empty)):
         expected = np.unique(array, True, True, True)
         assert_same(fastsel.unique(array, True, True, True), expected)
         for flags in ((True, False, False), (False, False, True)):
@@ -321,37 +328,37 @@ def test_texts_in_order(texts, encoded):
         values, index = fastsel.unique(array, return_index=True, sorted=False)
         assert_same(values, array[np.sort(expected[1])])
         assert_same(index, np.sort(expected[1]))
-    assert runs_of(objects(*items))[1] == 1
+    assert find_runs(objects(*items))[1] == 1
 
 
-def test_which_texts_are_in_order():
-    assert runs_of(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
-    assert runs_of(objects(b"c", b"b"))[1] == -1
-    assert runs_of(objects("a", "c", "b")) is None
-    assert runs_of(objects("b", "a", "b")) is None
-    assert runs_of(objects("a", b"b")) is None
-    assert runs_of(objects(b"a", "b")) is None
-    assert runs_of(objects("a", 1)) is None
-    assert runs_of(objects(1, 2)) is None
-    assert runs_of(np.empty(3, object)) is None
+def test_runs_of_returns_none_unless_texts_are_in_order():
+    assert find_runs(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
+    assert find_runs(objects(b"c", b"b"))[1] == -1
+    assert find_runs(objects("a", "c", "b")) is None
+    assert find_runs(objects("b", "a", "b")) is None
+    assert find_runs(objects("a", b"b")) is None
+    assert find_runs(objects(b"a", "b")) is None
+    assert find_runs(objects("a", 1)) is None
+    assert find_runs(objects(1, 2)) is None
+    assert find_runs(np.empty(3, object)) is None
 
 
-@pytest.mark.parametrize("text", [str, lambda number: b"%d" % number])
+@pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 @pytest.mark.parametrize("axis", [0, -1])
-def test_objects_in_any_strides_along_an_axis(text, axis):
-    texts = [text(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
+def test_texts_in_any_strides_along_an_axis(make, axis):
+    texts = [make(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
     record = np.zeros(len(texts), [("flag", "u1"), ("item", "O")])
     record["item"] = texts
-    plain = objects(*texts)
+    contiguous = objects(*texts)
     for array in (
-        plain[::2],
-        plain[::-1],
-        np.sort(plain)[::-3],
+        contiguous[::2],
+        contiguous[::-1],
+        np.sort(contiguous)[::-3],
         record["item"],
         record["item"][:1],
     ):
         expected = np.unique(array, True, True, True)
         assert_same(fastsel.unique(array, True, True, True, axis), expected)
         assert fastsel.unique(array, axis=axis, sorted=False).tolist() == list(dict.fromkeys(array))
-    everywhere = np.broadcast_to(np.array(text(3), object), 300_000)
-    assert fastsel.unique(everywhere, axis=axis, return_counts=True)[1] == 300_000
+    broadcast = np.broadcast_to(np.array(make(3), object), 300_000)
+    assert fastsel.unique(broadcast, axis=axis, return_counts=True)[1] == 300_000

@@ -1,4 +1,4 @@
-"""unique of text, bytes and raw bytes: which are equal, how they sort, where missing strings go."""
+"""unique of text, bytes and raw bytes: equality and order of items and of missing strings."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def strings(na, *items):
 
 
 @pytest.mark.parametrize("kind", "SU")
-def test_trailing_nuls_do_not_count_but_blanks_and_inner_nuls_do(kind, few_threads):
+def test_trailing_nuls_do_not_count_but_spaces_and_inner_nuls_do(kind, few_threads):
     array = np.array(["a", "a ", "a\0b", "a\0", "", " ", "\0", "A", "a"], f"{kind}3")
     assert_same(fastsel.unique(array), array[[4, 5, 7, 0, 2, 1]])
     check_unique(fastsel.unique, array)
@@ -47,8 +47,8 @@ def test_items_that_differ_in_one_byte_only(name, few_threads):
         raw[:, byte] = np.arange(256)[::-1]
         array = np.concatenate([raw, raw]).view(dtype)[:, 0]
         for in_order in (True, False):
-            full = reference.unique_outputs(array, sorted=in_order)
-            assert_same(fastsel.unique(array, True, True, True, sorted=in_order), full)
+            expected = reference.unique_outputs(array, sorted=in_order)
+            assert_same(fastsel.unique(array, True, True, True, sorted=in_order), expected)
 
 
 TEXTS = ("b", "abc", "a", "abc\0", "", "é" * 40, "x" * 300, "b", "sixteen bytes ..", "é" * 40)
@@ -88,7 +88,7 @@ def test_missing_string_without_order_cannot_be_sorted(na, few_threads):
 
 
 @pytest.mark.parametrize("na", [None, ...])
-def test_missing_string_without_order_may_be_kept_as_met(na, few_threads):
+def test_missing_string_without_order_keeps_the_order_of_first_occurrence(na, few_threads):
     array = strings(na, "b", na, "a", "b", na)
     values, *extras = fastsel.unique(array, True, True, True, sorted=False)
     assert values.tolist() == fastsel.unique(array, sorted=False).tolist() == ["b", na, "a"]
@@ -100,15 +100,16 @@ def test_missing_string_without_order_may_be_kept_as_met(na, few_threads):
     dtype=["S3", "S8", "S9", "S12", "S40", "U1", "U2", "U3", "U9", "V12"],
     size=[1, 10, 64, 65, 255, 257, 1000, 1001, 3000],
 )
-def test_a_few_texts(dtype, size):
-    """Small arrays take the path that they take for users; they lie at odd addresses, too."""
+def test_small_arrays_of_texts(dtype, size):
+    """No kernel is forced: small arrays take the path of ordinary calls. Some are at odd
+    addresses."""
     width = int(dtype[1:])
     generator = np.random.default_rng(size)
     for groups in (1, 5, size):
-        letters = generator.integers(1, 4, (groups, width), np.uint8)  # many of them begin alike
-        pool = letters.astype("u4" if dtype[0] == "U" else "u1").view(dtype).ravel()
+        characters = generator.integers(1, 4, (groups, width), np.uint8)  # with common prefixes
+        pool = characters.astype("u4" if dtype[0] == "U" else "u1").view(dtype).ravel()
         array = pool[generator.integers(0, groups, size)] if groups < size else pool
-        moved = np.empty(array.nbytes + 1, np.uint8)[1:]
-        moved[:] = array.view(np.uint8)
-        for one in (array, moved.view(dtype)):
-            check_unique(fastsel.unique, one)
+        shifted = np.empty(array.nbytes + 1, np.uint8)[1:]
+        shifted[:] = array.view(np.uint8)
+        for items in (array, shifted.view(dtype)):
+            check_unique(fastsel.unique, items)

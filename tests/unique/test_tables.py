@@ -17,14 +17,14 @@ RNG = np.random.default_rng(7)
 DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
 
 
-def found_in(array, threads, *, equal_nan=True, **options):
+def positions_by_tables(array, threads, *, equal_nan=True, **options):
     """The positions of first occurrences; None if the tables give up."""
     rule = _dtypes.word_rule(array.dtype, equal_nan)
     tables = make_tables(array, rule=rule, threads=threads, **options)
     return tables.index if tables.find() else None
 
 
-def expected_in(array):
+def expected_positions(array):
     return np.sort(np.unique(array, return_index=True)[1])
 
 
@@ -36,8 +36,8 @@ def with_late_zeros(size):
 
 ARRAYS = {
     "few": RNG.integers(-3, 4, 5001),
-    "recent ones, then others": np.append(RNG.integers(1, 30, 4000), RNG.permutation(4000)),
-    "others between recent ones": np.where(np.arange(9000) % 97, 5, np.arange(9000)),
+    "recent keys, then new keys": np.append(RNG.integers(1, 30, 4000), RNG.permutation(4000)),
+    "new keys between recent keys": np.where(np.arange(9000) % 97, 5, np.arange(9000)),
     "runs": np.repeat(RNG.integers(0, 99, 300), 33),
     "distinct": RNG.permutation(20_000),
     "repeated": RNG.integers(0, 3000, 20_000) << 20,
@@ -46,62 +46,62 @@ ARRAYS = {
     "zero last": np.append(RNG.integers(1, 99, 999), 0),
     "zeros late, in later chunks": with_late_zeros(3000),
     "seeds late": np.append(RNG.integers(1, 99, 2000), [SEEDS[0] >> 1, *[SEEDS[0] % 2**32] * 99]),
-    "one": np.ones(1, int),
-    "a block and one": np.arange(65) % 64,
-    "a batch and one": np.arange(257) % 256,
+    "one key": np.ones(1, int),
+    "a block and one key": np.arange(65) % 64,
+    "a batch and one key": np.arange(257) % 256,
 }
 
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "f4", "i8", "u8", "f8", "M8[s]"])
 @pytest.mark.parametrize("name", ARRAYS)
-def test_first_occurrences(name, dtype):
+def test_tables_return_first_occurrences(name, dtype):
     array = ARRAYS[name].astype(np.int64).astype(dtype)
-    firsts = expected_in(array)
+    positions = expected_positions(array)
     for threads in THREADS:
         for expected in (0, 100, array.size):
-            assert np.array_equal(found_in(array, threads, expected=expected), firsts)
+            assert np.array_equal(positions_by_tables(array, threads, expected=expected), positions)
 
 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_zeros_of_both_signs_are_one_and_nan_one_or_each_its_own(dtype, threads):
+def test_zeros_are_one_group_and_nans_are_one_group_or_distinct(dtype, threads):
     array = RNG.integers(-2, 3, 3000).astype(dtype)
     array[array == 2] = np.nan
     array[::5] = -0.0
     is_nan = np.isnan(array)
-    assert np.array_equal(found_in(array, threads), expected_in(array))
-    unequal = found_in(array, threads, equal_nan=False)
-    others = np.flatnonzero(~is_nan)[expected_in(array[~is_nan])]
-    assert np.array_equal(unequal, np.union1d(others, np.flatnonzero(is_nan)))
+    assert np.array_equal(positions_by_tables(array, threads), expected_positions(array))
+    distinct_nans = positions_by_tables(array, threads, equal_nan=False)
+    numbers = np.flatnonzero(~is_nan)[expected_positions(array[~is_nan])]
+    assert np.array_equal(distinct_nans, np.union1d(numbers, np.flatnonzero(is_nan)))
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_given_up_with_more_words_than_promised(threads):
+def test_tables_give_up_on_more_groups_than_allowed(threads):
     array = np.arange(1, 20_001)
-    assert found_in(array, threads, max_groups=1000) is None
-    assert found_in(array, threads, max_groups=20_000) is not None
+    assert positions_by_tables(array, threads, max_groups=1000) is None
+    assert positions_by_tables(array, threads, max_groups=20_000) is not None
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_given_up_with_too_many_probes(threads):
-    assert found_in(colliding(4000), threads) is None
+def test_tables_give_up_on_too_many_probes(threads):
+    assert positions_by_tables(colliding(4000), threads) is None
 
 
-def test_chunks_that_collide_with_each_other_are_given_up():
-    """No chunk collides by itself."""
+def test_tables_give_up_on_chunks_that_collide_with_each_other():
+    """No table of a single chunk gives up."""
     chunks = colliding(4096).reshape(64, 64)
-    assert all(found_in(chunk, 1) is not None for chunk in chunks)
-    assert found_in(chunks.ravel(), 64) is None
+    assert all(positions_by_tables(chunk, 1) is not None for chunk in chunks)
+    assert positions_by_tables(chunks.ravel(), 64) is None
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_small_arrays_of_few_groups(dtype):
-    """The fifth group comes late, or never, at the edges of blocks."""
+    """One more group comes first, last or at the edges of blocks."""
     for groups in (1, 3, 4, 5):
         for size in (64, 100, 640)[groups % 2 :: 2]:
-            for late in (0, 63, 64, 65, 127, 128, size - 1):
+            for position in (0, 63, 64, 65, 127, 128, size - 1):
                 items = np.arange(size) % groups
-                items[late % size] = groups
+                items[position % size] = groups
                 check_values_and_index(whole_numbers(dtype, items - 1), threads=(1,))
 
 
@@ -114,7 +114,7 @@ def test_larger_arrays_of_few_groups(dtype, forced_kernels):
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
-def test_a_table_that_has_to_grow(dtype, forced_kernels, monkeypatch):
+def test_a_table_that_grows_has_all_groups(dtype, forced_kernels, monkeypatch):
     """The table grows after keys of few groups, and after keys that are all new."""
     force(monkeypatch, "tables")
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", lambda keys, seeds: 1)
@@ -128,27 +128,27 @@ def test_a_table_that_has_to_grow(dtype, forced_kernels, monkeypatch):
             assert np.array_equal(index, expected)
 
 
-def test_tables_give_way_where_the_estimate_is_far_too_low(monkeypatch):
+def test_all_groups_are_found_if_the_estimate_is_much_too_low(monkeypatch):
     force(monkeypatch, "tables")
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", lambda keys, seeds: 1)
     array = np.random.default_rng(5).permutation(300_000)
     assert np.array_equal(fastsel.unique(array, sorted=False), array)
 
 
-def firsts_of(array, equal_nan=True):
-    """The positions of first occurrences, in turn."""
+def first_positions_of(array, equal_nan=True):
+    """The positions of first occurrences, ascending."""
     index = np.unique(array, return_index=True)[1]
     if array.dtype.kind != "f" or equal_nan:
         return np.sort(index)
     return np.union1d(index, np.flatnonzero(np.isnan(array)))
 
 
-@pytest.mark.parametrize("way", [None, "tables", "partitions"])
+@pytest.mark.parametrize("algorithm", [None, "tables", "partitions"])
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
-def test_recent_keys(dtype, way, forced_kernels, monkeypatch):
-    """Recent keys alternate with others: few at a time, all at once, in runs, and more keys than
-    the filter holds."""
-    force(monkeypatch, way)
+def test_recent_keys(dtype, algorithm, forced_kernels, monkeypatch):
+    """Recent keys alternate with other keys: few at a time, all at once, in runs, or more than the
+    filter holds."""
+    force(monkeypatch, algorithm)
     rng = np.random.default_rng(6)
     parts = [rng.integers(-1, groups, 3000) for groups in (5, 30, 300, 3000)]
     late = np.where(rng.random(9000) < 0.01, rng.integers(0, 9000, 9000), parts[2][:1])
@@ -160,23 +160,23 @@ def test_recent_keys(dtype, way, forced_kernels, monkeypatch):
             array[np.isnan(array)] = np.nan
             array[::7][np.isnan(array[::7])] *= -1
         for equal_nan in (True, False) if array.dtype.kind == "f" else (True,):
-            expected = firsts_of(array, equal_nan)
+            expected = first_positions_of(array, equal_nan)
             for threads in (1, 2, 7):
                 with fastsel.threads(threads):
-                    found = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
-                assert np.array_equal(found[1], expected)
-                assert found[0].tobytes() == array[expected].tobytes()
+                    outputs = fastsel.unique(array, True, equal_nan=equal_nan, sorted=False)
+                assert np.array_equal(outputs[1], expected)
+                assert outputs[0].tobytes() == array[expected].tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_recent_keys_that_share_a_slot(dtype):
-    """Among the keys are 0 and 1, which stand for an empty place of the filter."""
-    words = np.arange(0, 2**31, 2**18).astype(dtype)  # a multiple of the slots apart
+    """Among the keys are 0 and 1, which also mark an empty slot of the filter."""
+    words = np.arange(0, 2**31, 2**18).astype(dtype)  # in steps of a multiple of the slots
     rng = np.random.default_rng(7)
-    for some in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
-        array = np.concatenate((rng.choice(some, 4000), some, [0, 1])).astype(dtype)
-        found = fastsel.unique(array, return_index=True, sorted=False)
-        assert np.array_equal(found[1], firsts_of(array))
+    for keys in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
+        array = np.concatenate((rng.choice(keys, 4000), keys, [0, 1])).astype(dtype)
+        outputs = fastsel.unique(array, return_index=True, sorted=False)
+        assert np.array_equal(outputs[1], first_positions_of(array))
 
 
 @pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])

@@ -13,7 +13,7 @@ import arrays
 import numpy as np
 import pytest
 import reference
-from arrays import grouped, some_for
+from arrays import grouped, values_for_dtype
 from comparison import assert_same, check_unique, check_values_and_index, value_bytes
 from forcing import ALGORITHMS, force
 from grids import covering, slow
@@ -32,7 +32,7 @@ KEY_DTYPES = [
     for name, dtype in DTYPES.items()
     if not dtype.hasobject and dtype.names is None and dtype.char != "T"
 ]
-"""What can be a key of a fixed number of bytes."""
+"""The dtypes whose items can be keys of a fixed number of bytes."""
 ML_FLOATS = [name for name in arrays.ML_DTYPES if "float" in name]
 NUMBERS = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
 EDGES = (*range(10), 15, 16, 17, 31, 32, 33, *range(61, 68))
@@ -46,26 +46,26 @@ def group_counts(size):
     return sorted(count for count in counts if 0 < count <= max(size, 1))
 
 
-def check_two_forms(array, outputs=reference.unique_outputs):
+def check_values_and_all_outputs(array, outputs=reference.unique_outputs):
     """Values alone and all four outputs, in both orders."""
     for in_order in (True, False):
-        full = outputs(array, sorted=in_order)
-        assert_same(fastsel.unique(array, sorted=in_order), full[0])
-        assert_same(fastsel.unique(array, True, True, True, sorted=in_order), full)
+        expected = outputs(array, sorted=in_order)
+        assert_same(fastsel.unique(array, sorted=in_order), expected[0])
+        assert_same(fastsel.unique(array, True, True, True, sorted=in_order), expected)
 
 
 def check_algorithms(array, monkeypatch, outputs=reference.unique_outputs):
-    """The same from every algorithm."""
+    """Every algorithm returns the expected outputs."""
     rules = [{"sorted": True}, {"sorted": False}]
     if array.dtype.kind in "fcmM" or array.dtype.name in ML_FLOATS:
         rules += [{"sorted": in_order, "equal_nan": False} for in_order in (True, False)]
-    expected = [outputs(array, **rule) for rule in rules]
+    expected_outputs = [outputs(array, **rule) for rule in rules]
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
-        for rule, full in zip(rules, expected, strict=True):
+        for rule, expected in zip(rules, expected_outputs, strict=True):
             try:
-                assert_same(fastsel.unique(array, True, True, True, **rule), full)
-                assert_same(fastsel.unique(array, **rule), full[0])
+                assert_same(fastsel.unique(array, True, True, True, **rule), expected)
+                assert_same(fastsel.unique(array, **rule), expected[0])
             except AssertionError as error:
                 error.add_note(f"for {array.dtype}, size {array.size}, {algorithm}, {rule}")
                 raise
@@ -107,8 +107,8 @@ def test_reference_of_rows_equals_numpy():
 @pytest.mark.parametrize("every_count", [False, slow(True)], ids="every_count_{}".format)
 @pytest.mark.parametrize("name", KEY_DTYPES)
 def test_small_sizes_with_every_algorithm(name, every_count, forced_kernels, monkeypatch):
-    parts = (1 if every_count else 2) if name in arrays.WORD_DTYPES else 5
-    sizes = EDGES[KEY_DTYPES.index(name) % parts :: parts]
+    step = (1 if every_count else 2) if name in arrays.WORD_DTYPES else 5
+    sizes = EDGES[KEY_DTYPES.index(name) % step :: step]
     for size in sizes:
         counts = group_counts(size)
         for groups in counts if every_count else [counts[-1 - size % len(counts)]]:
@@ -136,12 +136,13 @@ def test_large_sizes_with_every_algorithm(name, size, group_items, monkeypatch):
     size_and_groups=[(1000, 31), (4095, 4095), (4096, 409), (4097, 2), (20_000, 2000)],
 )
 def test_large_arrays_of_every_dtype(name, size_and_groups, forced_kernels):
-    check_two_forms(grouped(name, *size_and_groups))
+    check_values_and_all_outputs(grouped(name, *size_and_groups))
 
 
 @pytest.mark.parametrize("dtype", arrays.INTEGER_DTYPES)
-def test_ranges_of_integers(dtype, forced_kernels, monkeypatch):
-    """Ranges are narrow and wide, anywhere in the dtype; the width of some overflows it."""
+def test_ranges_of_integers_equal_numpy(dtype, forced_kernels, monkeypatch):
+    """Ranges are narrow or wide, and anywhere in the dtype. The width of some ranges overflows the
+    dtype."""
     lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
     rng = np.random.default_rng(3)
     widths = (1, 2, 255, 256, 257, 65535, 65536, 65537, 2**20, highest - lowest)
@@ -156,13 +157,13 @@ def test_ranges_of_integers(dtype, forced_kernels, monkeypatch):
             check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
 
 
-def test_range_seen_late(forced_kernels, monkeypatch):
-    """A sample of the array does not show its widest value, wherever that one is."""
+def test_one_large_value_at_any_position(forced_kernels, monkeypatch):
+    """A sample of the array may miss its one large value."""
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
-        for place in (0, 1, 4999, 9998, 9999):
+        for position in (0, 1, 4999, 9998, 9999):
             array = np.arange(10_000) % 10
-            array[place] = 2**62
+            array[position] = 2**62
             check_unique(fastsel.unique, array, reference.numpy_unique_outputs, equal_nan=(True,))
 
 
@@ -171,7 +172,7 @@ def test_range_seen_late(forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_combination_of_outputs(name, few_threads):
-    for size, groups in some_for(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
+    for size, groups in values_for_dtype(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
         check_unique(fastsel.unique, grouped(name, size, groups))
 
 
@@ -208,7 +209,7 @@ def test_extra_outputs_are_intp_and_inverse_has_the_shape_of_the_input():
 @pytest.mark.parametrize("name", arrays.DTYPES)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
 def test_every_layout(every_shape, name, forced_kernels):
-    """Items count in C order, wherever they lie; the dtype keeps its byte order."""
+    """Items are read in C order in every layout; the dtype keeps its byte order."""
     for layout, lay in LAYOUTS.items():
         if not has_layout(DTYPES[name], layout):
             continue
@@ -217,10 +218,10 @@ def test_every_layout(every_shape, name, forced_kernels):
             size = math.prod(shape)
             array = lay(grouped(name, size, max(size // 3, 1)).reshape(shape))
             with fastsel.threads(2 if size == 129 else 1):
-                check_two_forms(array)
+                check_values_and_all_outputs(array)
 
 
-def test_huge_broadcast_is_not_too_large_to_try():
+def test_unique_of_a_large_broadcast_array():
     array = np.broadcast_to(np.arange(4.0), (2**16, 4))
     values, index, counts = fastsel.unique(array, return_index=True, return_counts=True)
     assert values.tolist() == [0, 1, 2, 3]
@@ -228,7 +229,7 @@ def test_huge_broadcast_is_not_too_large_to_try():
     assert counts.tolist() == [2**16] * 4
 
 
-def test_sixty_four_dimensions():
+def test_unique_of_sixty_four_dimensions():
     array = np.arange(4).reshape((1,) * 31 + (2,) + (1,) * 31 + (2,))
     assert_same(fastsel.unique(array, True, True, True), reference.unique_outputs(array))
 
@@ -240,12 +241,15 @@ def test_sixty_four_dimensions():
     "function", ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
 )
 def test_array_api_functions_keep_nans_apart(function, few_threads):
-    """Sorted, but for unique_values."""
+    """Values are sorted, except those of unique_values."""
     for name in DTYPES:
-        for shape in some_for(name, ((300,), (), (0,), (1,), (20, 15)), 3):
+        for shape in values_for_dtype(name, ((300,), (), (0,), (1,), (20, 15)), 3):
             array = grouped(name, math.prod(shape), 25).reshape(shape)
-            found, expected = getattr(fastsel, function)(array), getattr(reference, function)(array)
-            assert_same(tuple(found) if isinstance(found, tuple) else found, expected)
+            outputs, expected = (
+                getattr(fastsel, function)(array),
+                getattr(reference, function)(array),
+            )
+            assert_same(tuple(outputs) if isinstance(outputs, tuple) else outputs, expected)
 
 
 @covering(dtype=NUMBERS, algorithm=ALGORITHMS)
@@ -262,7 +266,7 @@ def test_values_and_index_from_every_algorithm(dtype, algorithm, forced_kernels,
     )
 
 
-def test_the_first_item_of_a_group_lends_its_bits(forced_kernels, monkeypatch):
+def test_values_have_the_bits_of_the_first_item_of_their_group(forced_kernels, monkeypatch):
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
         for name in ("float32", "float64"):

@@ -1,4 +1,4 @@
-"""unique of array-likes, and of subclasses of ndarray: what comes back is what NumPy gives."""
+"""unique of array-likes and of subclasses of ndarray: results and errors are NumPy's."""
 
 import array as array_module
 
@@ -29,14 +29,14 @@ class Arraylike:
         raise RuntimeError("unique does not wrap its results")
 
 
-class Interface:
+class ArrayInterface:
     def __init__(self, array):
         self.array = array
         self.__array_interface__ = array.__array_interface__
 
 
 @pytest.mark.parametrize(
-    "thing",
+    "array_like",
     [
         [3, 1, 3],
         (3, 1, 3),
@@ -61,7 +61,7 @@ class Interface:
         bytearray(b"banana"),
         array_module.array("i", [3, 1, 3]),
         Arraylike(np.array([3, 1, 3])),
-        Interface(np.array([3.0, 1.0, 3.0])),
+        ArrayInterface(np.array([3.0, 1.0, 3.0])),
         [np.array([1, 2]), np.array([2, 1])],
         {1, 2},
         {"a": 1},
@@ -70,12 +70,12 @@ class Interface:
         [2**63, 1],
         [1, 2**70],
     ],
-    ids=lambda thing: f"{type(thing).__name__} {thing!r:.20}".split(" at ")[0],
+    ids=lambda array_like: f"{type(array_like).__name__} {array_like!r:.20}".split(" at ")[0],
 )
-def test_array_likes(thing):
+def test_array_likes_return_or_raise_as_in_numpy(array_like):
     for extras in ((), ALL):
         assert_same_outcome(
-            outcome(fastsel.unique, thing, *extras), outcome(np.unique, thing, *extras)
+            outcome(fastsel.unique, array_like, *extras), outcome(np.unique, array_like, *extras)
         )
 
 
@@ -83,7 +83,7 @@ def test_array_likes(thing):
 
 
 class Tagged(np.ndarray):
-    """A subclass without methods of its own."""
+    """A subclass whose arrays have a tag, and whose views keep it."""
 
     def __array_finalize__(self, other):
         self.tag = getattr(other, "tag", None)
@@ -95,12 +95,12 @@ def tagged(items):
     return array
 
 
-FORMS = [
+OPTIONS = [
     {},
     {"return_counts": True},
     dict.fromkeys(("return_index", "return_inverse", "return_counts"), True),
 ]
-FORMS += [{**form, "axis": 0} for form in FORMS]
+OPTIONS += [{**options, "axis": 0} for options in OPTIONS]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ FORMS += [{**form, "axis": 0} for form in FORMS]
 )
 def test_a_subclass_is_kept_for_values_and_index_of_flat_results(items):
     array = tagged(items)
-    for form in FORMS[:3] if array.ndim == 0 else FORMS:
-        ours, theirs = fastsel.unique(array, **form), np.unique(array, **form)
+    for options in OPTIONS[:3] if array.ndim == 0 else OPTIONS:
+        ours, theirs = fastsel.unique(array, **options), np.unique(array, **options)
         assert_same(ours, theirs)
         for our, their in zip(
             *((part if isinstance(part, tuple) else (part,)) for part in (ours, theirs)),
@@ -118,7 +118,7 @@ def test_a_subclass_is_kept_for_values_and_index_of_flat_results(items):
             assert getattr(our, "tag", None) == getattr(their, "tag", None)
 
 
-def test_a_subclass_is_kept_in_the_order_of_first_occurrence():
+def test_a_subclass_is_kept_if_values_are_unsorted():
     array = tagged([3, 1, 3])
     values, counts = fastsel.unique(array, return_counts=True, sorted=False)
     assert type(values) is type(fastsel.unique(array, sorted=False)) is Tagged
@@ -130,16 +130,16 @@ def test_a_subclass_is_kept_in_the_order_of_first_occurrence():
 def test_a_matrix_gives_one_dimension_and_plain_arrays():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[3, 1], [3, 1]])
-    for form in FORMS:
-        assert_same(fastsel.unique(matrix, **form), np.unique(matrix, **form))
+    for options in OPTIONS:
+        assert_same(fastsel.unique(matrix, **options), np.unique(matrix, **options))
     assert_same(fastsel.unique(matrix, sorted=False), np.array([3, 1]))
 
 
 def test_a_memory_map_gives_plain_arrays(tmp_path):
     mapped = np.memmap(tmp_path / "items", np.float32, mode="w+", shape=(4,))
     mapped[:] = [3, 1, 3, nan]
-    for form in FORMS:
-        assert_same(fastsel.unique(mapped, **form), np.unique(mapped, **form))
+    for options in OPTIONS:
+        assert_same(fastsel.unique(mapped, **options), np.unique(mapped, **options))
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_a_memory_map_gives_plain_arrays(tmp_path):
     ids=["some masked", "none masked", "nan", "rows", "all masked", "false masks"],
 )
 def test_masked_arrays_keep_their_mask(masked):
-    """Masked items come out as one masked item, except along an axis of several."""
+    """Masked items become one masked item, except along one of several axes."""
     unsorted = [{"sorted": False}] if NUMPY >= "2.3.0" else []
-    for form in [*FORMS, *unsorted]:
-        ours, theirs = fastsel.unique(masked, **form), np.unique(masked, **form)
+    for options in [*OPTIONS, *unsorted]:
+        ours, theirs = fastsel.unique(masked, **options), np.unique(masked, **options)
         if not isinstance(theirs, tuple):
             ours, theirs = (ours,), (theirs,)
         for our, their in zip(ours, theirs, strict=True):
@@ -170,7 +170,7 @@ def test_masked_arrays_keep_their_mask(masked):
             )
 
 
-def test_a_record_array_stays_one():
+def test_a_record_array_stays_a_record_array():
     records = np.rec.array([(1, 2.0), (1, 2.0)], dtype=[("a", "i4"), ("b", "f8")])
-    for form in FORMS:
-        assert_same(fastsel.unique(records, **form), np.unique(records, **form))
+    for options in OPTIONS:
+        assert_same(fastsel.unique(records, **options), np.unique(records, **options))

@@ -11,7 +11,7 @@ from comparison import assert_same, assert_same_outcome, lists, outcome
 import fastsel
 
 ALL = (True, True, True)
-FOUR = {
+ARRAY_API_FUNCTIONS = {
     "unique_all": ("values", "indices", "inverse_indices", "counts"),
     "unique_counts": ("values", "counts"),
     "unique_inverse": ("values", "inverse_indices"),
@@ -33,8 +33,8 @@ def test_signature_is_that_of_numpy():
         assert ours[name].kind == parameter.kind
 
 
-@pytest.mark.parametrize("name", FOUR)
-def test_signature_of_the_four_is_that_of_the_array_api(name):
+@pytest.mark.parametrize("name", ARRAY_API_FUNCTIONS)
+def test_signature_of_array_api_functions_is_that_of_the_standard(name):
     (parameter,) = inspect.signature(getattr(fastsel, name)).parameters.values()
     assert (parameter.name, parameter.kind) == ("x", inspect.Parameter.POSITIONAL_ONLY)
     assert parameter.default is inspect.Parameter.empty
@@ -55,18 +55,18 @@ def test_wrong_arguments_raise_as_in_numpy(args, kwargs):
     assert outcome(fastsel.unique, *args, **kwargs) == expected
 
 
-@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("name", ARRAY_API_FUNCTIONS)
 @pytest.mark.parametrize(
     ("args", "kwargs"),
     [((), {}), ((), {"x": [1]}), (([1], [2]), {}), (([1],), {"equal_nan": True})],
 )
-def test_wrong_arguments_of_the_four_raise_as_in_numpy(name, args, kwargs):
+def test_wrong_arguments_of_array_api_functions_raise_as_in_numpy(name, args, kwargs):
     expected = outcome(getattr(np, name), *args, **kwargs)
     assert expected[:2] == ("raises", TypeError)
     assert outcome(getattr(fastsel, name), *args, **kwargs) == expected
 
 
-def test_every_argument_may_be_given_by_name():
+def test_every_argument_can_be_passed_by_keyword():
     expected = reference.unique([3, 1, 3], *ALL)
     outputs = fastsel.unique(
         ar=[3, 1, 3],
@@ -130,12 +130,12 @@ def test_each_axis_returns_or_raises_as_in_numpy(axis):
 
 
 @pytest.mark.parametrize(
-    "thing",
+    "array_like",
     [[[1], [2, 3]], [1, [2]], np.ma.masked_all(2)[:0]],
-    ids=["ragged", "ragged too", "empty masked"],
+    ids=["ragged lists", "number and list", "empty masked"],
 )
-def test_what_makes_no_array_raises_as_in_numpy(thing):
-    assert_same_outcome(outcome(fastsel.unique, thing), outcome(np.unique, thing))
+def test_ragged_and_empty_masked_input_returns_or_raises_as_in_numpy(array_like):
+    assert_same_outcome(outcome(fastsel.unique, array_like), outcome(np.unique, array_like))
 
 
 def test_the_same_error_every_time():
@@ -150,7 +150,7 @@ def test_an_error_of_the_conversion_propagates():
         def __array__(self, dtype=None, copy=None):
             raise ZeroDivisionError("no array")
 
-    for name in ("unique", *FOUR):
+    for name in ("unique", *ARRAY_API_FUNCTIONS):
         with pytest.raises(ZeroDivisionError, match="no array"):
             getattr(fastsel, name)(Failing())
 
@@ -164,7 +164,7 @@ def test_named_tuples_have_the_names_of_numpy_and_can_be_pickled(name):
     theirs = getattr(np, name)([3.0, 1.0, 3.0])
     assert isinstance(result, tuple)
     assert type(result).__name__ == type(theirs).__name__
-    assert result._fields == theirs._fields == FOUR[name]
+    assert result._fields == theirs._fields == ARRAY_API_FUNCTIONS[name]
     assert_same(tuple(result), tuple(theirs))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(result, protocol))
@@ -172,17 +172,17 @@ def test_named_tuples_have_the_names_of_numpy_and_can_be_pickled(name):
         assert_same(tuple(again), tuple(result))
 
 
-@pytest.mark.parametrize("name", FOUR)
-def test_the_four_take_lists_and_scalars(name):
-    for thing in (3, [], [2, 1, 2], [[1.5, nan], [nan, 1.5]], "text", True):
-        ours, theirs = getattr(fastsel, name)(thing), getattr(np, name)(thing)
+@pytest.mark.parametrize("name", ARRAY_API_FUNCTIONS)
+def test_array_api_functions_accept_lists_and_scalars(name):
+    for array_like in (3, [], [2, 1, 2], [[1.5, nan], [nan, 1.5]], "text", True):
+        ours, theirs = getattr(fastsel, name)(array_like), getattr(np, name)(array_like)
         if name == "unique_values":  # in any order
             assert type(ours) is np.ndarray
             ours, theirs = np.sort(ours), np.sort(theirs)
         assert_same(tuple(ours), tuple(theirs))
 
 
-def test_the_four_keep_nans_apart_and_zeros_together():
+def test_array_api_functions_keep_nans_apart_and_zeros_together():
     array = np.array([nan, 0.0, -0.0, nan])
     assert lists(fastsel.unique_all(array))[1:] == [[1, 0, 3], [1, 0, 0, 2], [2, 1, 1]]
     assert fastsel.unique_counts(array).counts.tolist() == [2, 1, 1]
@@ -205,17 +205,21 @@ class Overriding(np.ndarray):
 
 @pytest.mark.parametrize("duck", [Duck(), np.zeros(3).view(Overriding)], ids=["duck", "subclass"])
 def test_an_override_gets_the_numpy_function_and_the_arguments(duck):
-    calls = [{}, {"return_counts": True, "axis": 1}, {"equal_nan": False, "return_index": True}]
-    for arguments in [*calls, {"sorted": False}] if NUMPY >= "2.3.0" else calls:
-        function, types, args, kwargs = fastsel.unique(duck, **arguments)
+    all_keywords = [
+        {},
+        {"return_counts": True, "axis": 1},
+        {"equal_nan": False, "return_index": True},
+    ]
+    for keywords in [*all_keywords, {"sorted": False}] if NUMPY >= "2.3.0" else all_keywords:
+        function, types, args, kwargs = fastsel.unique(duck, **keywords)
         assert function is np.unique
         assert types == (type(duck),)
-        given = inspect.signature(fastsel.unique).bind(*args, **kwargs)
-        expected = inspect.signature(fastsel.unique).bind(duck, **arguments)
-        given.apply_defaults()
+        bound = inspect.signature(fastsel.unique).bind(*args, **kwargs)
+        expected = inspect.signature(fastsel.unique).bind(duck, **keywords)
+        bound.apply_defaults()
         expected.apply_defaults()
-        assert given.arguments == expected.arguments
-    for name in FOUR:
+        assert bound.arguments == expected.arguments
+    for name in ARRAY_API_FUNCTIONS:
         function, types, args, kwargs = getattr(fastsel, name)(duck)
         assert function is getattr(np, name)
         assert (types, args, kwargs) == ((type(duck),), (duck,), {})
@@ -226,13 +230,13 @@ def test_an_override_that_declines_raises_as_in_numpy():
         def __array_function__(self, function, types, args, kwargs):
             return NotImplemented
 
-    for name in ("unique", *FOUR):
+    for name in ("unique", *ARRAY_API_FUNCTIONS):
         duck = Declining()
         expected = outcome(getattr(np, name), duck)
         assert expected[:2] == ("raises", TypeError)
         assert outcome(getattr(fastsel, name), duck) == expected
 
 
-def test_an_override_inside_a_list_is_not_asked():
+def test_an_override_inside_a_list_is_not_called():
     duck = Duck()
     assert fastsel.unique([duck]).tolist() == [duck]

@@ -24,7 +24,7 @@ import fastsel
 pytestmark = SIGNALLING_NANS
 
 
-FOUR = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
+ARRAY_API_FUNCTIONS = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 SAMPLES = {  # name: dtype, size, groups, maker, shape of a row
     "narrow bytes": ("uint8", 5000, 30, arrays.in_a_row, ()),
     "narrow": ("int64", 5000, 700, arrays.in_a_row, ()),
@@ -43,13 +43,13 @@ SAMPLES = {  # name: dtype, size, groups, maker, shape of a row
 
 
 def sample(name):
-    """An array and the axis along which it is looked at."""
+    """An array, and the axis to pass to unique."""
     dtype, size, groups, maker, row = SAMPLES[name]
     array = grouped(np.dtype(dtype), size, groups, make_items=maker)
     return array.reshape(-1, *row), 0 if row else None
 
 
-def both_orders(array, axis):
+def expected_in_both_orders(array, axis):
     return [reference.unique_outputs(array, axis, sorted=in_order) for in_order in (True, False)]
 
 
@@ -59,29 +59,29 @@ def both_orders(array, axis):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
     array, axis = sample(name)
-    expected = both_orders(array, axis)
+    expected_outputs = expected_in_both_orders(array, axis)
     for _ in each_num_threads:
         for algorithm in ALGORITHMS:
             force(monkeypatch, algorithm)
-            for in_order, full in zip((True, False), expected, strict=True):
+            for in_order, expected in zip((True, False), expected_outputs, strict=True):
                 outputs = fastsel.unique(array, True, True, True, axis, sorted=in_order)
-                assert_same(outputs, full)
-                assert_same(fastsel.unique(array, axis=axis, sorted=in_order), full[0])
+                assert_same(outputs, expected)
+                assert_same(fastsel.unique(array, axis=axis, sorted=in_order), expected[0])
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
-    """The number of chunks goes from one to more than the items."""
+    """The number of chunks varies from one to more than the number of items."""
     array, axis = sample(name)
-    expected = both_orders(array, axis)
+    expected_outputs = expected_in_both_orders(array, axis)
     for num_threads, chunk_bytes in ((2, 1), (5, 100), (2, 3000), (5, 10_000), (2, 2**30)):
         monkeypatch.setattr("fastsel._core._threads.MIN_CHUNK_BYTES", chunk_bytes)
         with fastsel.threads(num_threads):
             for algorithm in ALGORITHMS:
                 force(monkeypatch, algorithm)
-                for in_order, full in zip((True, False), expected, strict=True):
+                for in_order, expected in zip((True, False), expected_outputs, strict=True):
                     outputs = fastsel.unique(array, True, True, True, axis, sorted=in_order)
-                    assert_same(outputs, full)
+                    assert_same(outputs, expected)
 
 
 SEED_SCRIPT = """
@@ -106,7 +106,7 @@ print(digest.hexdigest())
 
 
 def test_seed_agnosticism(run_python, monkeypatch):
-    """The seed of the hash never shows; without the variable it is a random one."""
+    """No result depends on the seed of the hash, which is random without the variable."""
     monkeypatch.delenv("FASTSEL_HASH_SEED", raising=False)
     digests = {run_python(SEED_SCRIPT)}
     for seed in ("0", "12345678901234567890"):
@@ -119,7 +119,7 @@ def test_seed_agnosticism(run_python, monkeypatch):
 
 
 def snapshot(array):
-    """Every byte behind the array, gaps and padding included; or the items, if they are objects."""
+    """All bytes of the memory, gaps and padding included; or the items, if these are objects."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.tolist() if array.dtype.char in "OT" else array.ravel("K").view(np.uint8).tobytes()
@@ -127,23 +127,22 @@ def snapshot(array):
 
 @covering(name=arrays.DTYPES, threads=[1, 3])
 def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
-    """Every bit of the input stays, padding included, and its flags; a read-only input is
-    accepted."""
+    """The input keeps every bit, padding included, and its flags. A read-only input is accepted."""
     dtype = arrays.DTYPES[name]
     layouts = ("C", "F", "strided", "negative", "readonly", "swapped", "unaligned")
-    for place, layout in enumerate(layouts):
+    for k, layout in enumerate(layouts):
         if not has_layout(dtype, layout):
             continue
         array = LAYOUTS[layout](grouped(name, 300, 25).reshape(100, 3))
         before, flags = snapshot(array), str(array.flags)
-        for algorithm in ALGORITHMS[place % 6 :: 6]:
+        for algorithm in ALGORITHMS[k % 6 :: 6]:
             force(monkeypatch, algorithm)
             for in_order in (True, False):
                 fastsel.unique(array, sorted=in_order)
                 fastsel.unique(array, True, True, True, sorted=in_order)
                 if dtype.char not in "OT":
                     fastsel.unique(array, True, True, True, axis=0, sorted=in_order)
-        for function in FOUR:
+        for function in ARRAY_API_FUNCTIONS:
             getattr(fastsel, function)(array)
         assert snapshot(array) == before
         assert str(array.flags) == flags
@@ -153,7 +152,7 @@ def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
 
 
 def test_concurrent_callers(forced_kernels, monkeypatch):
-    """Eight threads call at once, on arrays of their own and on one shared array."""
+    """Eight threads call at once, in pairs: the threads of a pair have the same array."""
     cases = [(*sample(name), in_order) for name in SAMPLES for in_order in (True, False)]
     expected = [
         reference.unique_outputs(array, axis, sorted=in_order) for array, axis, in_order in cases
@@ -199,12 +198,12 @@ def write_until(stop, memory, contents):
     ],
 )
 def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
-    """Whatever another thread writes: no crash, no error, and index and inverse in range."""
-    missing = -(2**63) if dtype == "m8[s]" else -1  # NaT, or NaN as floats
+    """No write of another thread makes unique crash or raise; index and inverse are in bounds."""
+    nan_bits = -(2**63) if dtype == "m8[s]" else -1  # NaT, or NaN as floats
     rng = np.random.default_rng(6)
     contents = [
-        np.where(np.arange(12_000) % 1000, 7, missing),
-        np.full(12_000, missing),
+        np.where(np.arange(12_000) % 1000, 7, nan_bits),
+        np.full(12_000, nan_bits),
         rng.integers(-(2**63), 2**63 - 1, size=12_000),
         np.arange(12_000),
     ]
@@ -214,7 +213,7 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
         array, axis = array.reshape(-1, width), 0
     count, stop = len(array), threading.Event()
     writer = threading.Thread(target=write_until, args=(stop, memory, contents))
-    patient = sys.getswitchinterval()
+    switch_interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     deadline = time.monotonic() + 0.05
     writer.start()
@@ -239,14 +238,14 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
     finally:
         stop.set()
         writer.join()
-        sys.setswitchinterval(patient)
+        sys.setswitchinterval(switch_interval)
 
 
-# Anything at all.
+# Any call.
 
 
-# Of one dimension; np.unique, to which they go, refuses them before 2.4.
-TAKES_OBJECTS_ALONG_AN_AXIS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+# fastsel calls np.unique for objects of one dimension along an axis. NumPy refuses them before 2.4.
+ACCEPTS_OBJECTS_ALONG_AN_AXIS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 
 
 @st.composite
@@ -266,7 +265,7 @@ def calls(draw):
     layouts = [layout for layout in LAYOUTS if has_layout(dtype, layout)]
     array = LAYOUTS[draw(st.sampled_from(layouts))](array)
     axes = [None]
-    if dtype.char not in "OT" or (array.ndim == 1 and TAKES_OBJECTS_ALONG_AN_AXIS):
+    if dtype.char not in "OT" or (array.ndim == 1 and ACCEPTS_OBJECTS_ALONG_AN_AXIS):
         axes += range(-array.ndim, array.ndim)
     flags = draw(st.tuples(*[st.booleans()] * 3))
     keywords = {"equal_nan": draw(st.booleans()), "sorted": draw(st.booleans())}

@@ -13,7 +13,7 @@ NUMPY = np.lib.NumpyVersion(np.__version__)
 nan = np.nan
 
 
-# What stands in the rules, case by case: input, arguments, values, index, inverse, counts.
+# Each rule has an input, arguments, values, index, inverse and counts.
 
 RULES = {
     "flattens_in_C_order": (
@@ -155,8 +155,8 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rule(rule):
-    """Literally, and as NumPy says itself."""
+def test_outputs_follow_the_rule(rule):
+    """The outputs are the literal ones, and those of NumPy."""
     if rule == "objects_in_one_dimension_take_an_axis" and NUMPY < "2.4.0":
         pytest.skip("NumPy takes no axis for objects before 2.4")
     array, keywords, *expected = RULES[rule]
@@ -166,7 +166,7 @@ def test_rule(rule):
     assert_same(fastsel.unique(array, **keywords), outputs[0])
 
 
-FIRST_MET = {
+FIRST_OCCURRENCES = {
     "ints": ([3, 1, 3, 2], [3, 1, 2]),
     "floats": ([2.0, nan, 1.0, nan, 2.0], [2.0, nan, 1.0]),
     "bools": ([True, False, True], [True, False]),
@@ -177,9 +177,9 @@ FIRST_MET = {
 }
 
 
-@pytest.mark.parametrize("case", FIRST_MET)
+@pytest.mark.parametrize("case", FIRST_OCCURRENCES)
 def test_unsorted_is_the_order_of_first_occurrence_with_and_without_extra_outputs(case):
-    array, expected = FIRST_MET[case]
+    array, expected = FIRST_OCCURRENCES[case]
     axis = 0 if case == "rows" else None
     for extras in itertools.product((False, True), repeat=3):
         outputs = fastsel.unique(array, *extras, axis=axis, sorted=False)

@@ -1,4 +1,4 @@
-"""Benchmarks of fastsel for asv; what they measure on is made by the modules of benchmarks/peers.
+"""Benchmarks of fastsel for asv; modules of benchmarks/peers make their inputs.
 
 asv imports this folder as a package.
 """

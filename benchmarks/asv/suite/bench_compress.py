@@ -1,4 +1,4 @@
-"""compress, extract and boolean_mask beside NumPy's."""
+"""compress, extract and boolean_mask of fastsel and of NumPy."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept, mask
@@ -13,7 +13,7 @@ MEMORY_DENSITIES = (0.01, 0.5)
 
 
 class Flat:
-    """One-dimensional arrays; one of ten items is kept, at random."""
+    """One-dimensional arrays; a random mask selects one of ten items."""
 
     params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "implementation", "num_threads")
@@ -39,7 +39,7 @@ class Flat:
 
 
 class Densities:
-    """A million items: how many are kept, and how they lie."""
+    """A million items, with masks of several densities and distributions."""
 
     params = (("uint8", "float64"), DENSITIES, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "density", "distribution", "implementation", "num_threads")
@@ -59,7 +59,7 @@ class Densities:
 
 
 class Apart:
-    """A million items that lie apart, most of them selected."""
+    """A million items with a larger or a negative stride; 99 % of them are selected."""
 
     params = (("uint8", "float64"), ("strided", "reversed"), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "layout", "implementation", "num_threads")
@@ -78,7 +78,7 @@ class Apart:
 
 
 class Rows:
-    """A million float64 items: one row of ten, or one column of ten, is kept."""
+    """A million float64 items; the mask selects one of ten rows, or one of ten columns."""
 
     params = (SHAPES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("shape", "implementation", "num_threads")

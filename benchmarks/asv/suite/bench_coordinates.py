@@ -1,4 +1,4 @@
-"""nonzero_coordinates beside argwhere written into an array with room for every item."""
+"""nonzero_coordinates of fastsel, and NumPy's argwhere, copied into an array for every item."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept
@@ -9,7 +9,7 @@ DENSITIES = (0.01, 0.5)
 
 
 class Coordinates:
-    """Random items; leading dimensions of one are DirectML's habit."""
+    """Random items; leading dimensions of size 1 are usual in DirectML."""
 
     params = (DTYPES, SHAPES, DENSITIES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "shape", "density", "implementation", "num_threads")

@@ -1,4 +1,4 @@
-"""fastsel.dask beside dask.array's own functions, on the threaded scheduler."""
+"""The functions of fastsel.dask and of dask.array, on the threaded scheduler."""
 
 import dask
 import dask.array as da
@@ -13,7 +13,7 @@ SIDES = ("dask.array", "fastsel.dask")
 
 
 class Dask:
-    """One-dimensional arrays in ten chunks; everything is computed."""
+    """One-dimensional arrays in ten chunks; every result is computed."""
 
     params = (SIZES, SIDES)
     param_names = ("n", "implementation")
@@ -61,7 +61,7 @@ class Dask:
 
 
 class Inverse:
-    """dask.array compares every item with every group, which only a small array can bear."""
+    """A small array, because dask.array compares every item with every group."""
 
     params = SIDES
     param_names = ("implementation",)

@@ -1,4 +1,4 @@
-"""gather_nd beside NumPy's fancy indexing: items and rows of float32."""
+"""gather_nd of fastsel, and NumPy's fancy indexing: items and slices."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import index_rows, items, keep, kept
@@ -22,9 +22,9 @@ def lead(count, batch_dims):
 
 
 class Gather:
-    """Slices of ``width`` items out of (64, 64, 64, width), addressed by three coordinates.
+    """Slices of ``width`` items of an array (64, 64, 64, width), each at three coordinates.
 
-    With batch dimensions the first of the coordinates are the position in the batch.
+    With batch dimensions, the first coordinates are the position in the batch.
     """
 
     params = (WIDTHS, COUNTS, BATCH_DIMS, INDEX_DTYPES, IMPLEMENTATIONS, NUM_THREADS)

@@ -1,7 +1,8 @@
-"""fastsel beside NumPy, and beside the limit, timed in turns within one benchmark.
+"""The times of NumPy and of the limit that memory sets, divided by fastsel's time; both sides are
+timed in turns within one benchmark.
 
-More is better here, where asv takes less for better; hence asv.conf.json keeps these benchmarks
-out of the search for regressions.
+For these benchmarks more is better, but asv assumes that less is better. Therefore asv.conf.json
+leaves these benchmarks out of the search for regressions.
 """
 
 from cases import arrays, build, operator_call
@@ -17,7 +18,7 @@ KEY_CELLS = {cell.name: cell for cell in choose(["all"], {}, KEY)}
 
 
 class SpeedUp:
-    """NumPy's median time through fastsel's, in the cells that regress.py watches."""
+    """NumPy's median time divided by fastsel's, for the cells that regress.py times."""
 
     params = (tuple(KEY_CELLS),)
     param_names = ("cell",)
@@ -37,7 +38,8 @@ class SpeedUp:
 
 
 class Limit:
-    """The speed, divided by a parallel loop's that reads the inputs and writes an equal size."""
+    """fastsel's speed, divided by the speed of a parallel loop that reads the inputs and writes as
+    many bytes as the outputs have."""
 
     params = (
         ("nonzero", "compress"),

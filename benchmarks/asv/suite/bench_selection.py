@@ -1,4 +1,4 @@
-"""nonzero, flatnonzero, argwhere, count_nonzero and first_nonzero beside NumPy's."""
+"""nonzero, flatnonzero, argwhere, count_nonzero and first_nonzero of fastsel and of NumPy."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept
@@ -14,7 +14,7 @@ MEMORY_DENSITIES = (0.01, 0.5)
 
 
 class Flat:
-    """One-dimensional arrays, one of ten items non-zero, at random."""
+    """One-dimensional arrays; one of ten items, at random, is non-zero."""
 
     params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "implementation", "num_threads")
@@ -44,7 +44,7 @@ class Flat:
 
 
 class Densities:
-    """A million items: how many are non-zero, and how they lie."""
+    """A million items, with several densities and distributions of the non-zero items."""
 
     params = (("bool", "float64"), DENSITIES, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "density", "distribution", "implementation", "num_threads")
@@ -65,7 +65,7 @@ class Densities:
 
 
 class Shaped:
-    """A million float64 items, one in ten non-zero, in every memory order."""
+    """A million float64 items in several layouts; one of ten items is non-zero."""
 
     params = (SHAPES, LAYOUTS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("shape", "layout", "implementation", "num_threads")
@@ -89,7 +89,8 @@ class Shaped:
 
 
 class First:
-    """A million items: where the first non-zero one lies, as a share of them; 1: there is none."""
+    """A million items; `first` is the position of the first non-zero item as a share of all items,
+    or 1 if there is none."""
 
     params = (("bool", "int32", "float64"), (0.01, 0.5, 1), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "first", "implementation", "num_threads")

@@ -1,4 +1,4 @@
-"""isin and the functions of sorted sets beside NumPy's."""
+"""isin, index_in and the functions of sorted sets of fastsel and of NumPy."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import keep, kept, two_sets, two_sets_of_rows
@@ -11,7 +11,7 @@ MEMORY_SIZE = 2_000_000
 
 
 class Membership:
-    """About half of the items are among the tests."""
+    """Few test elements; about half of the items are among them."""
 
     params = (DTYPES, SIZES, (1, 10, 1000), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "tests", "implementation", "num_threads")
@@ -26,7 +26,7 @@ class Membership:
 
 
 class Sets:
-    """A million int64 items beside a million items, and beside fewer."""
+    """A million int64 items, and from ten to a million test elements."""
 
     params = (TESTS, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("tests", "distribution", "implementation", "num_threads")
@@ -56,7 +56,7 @@ class Sets:
 
 
 class Rows:
-    """A hundred thousand rows of int64, beside rows of which half are among them."""
+    """A hundred thousand int64 rows; about half of them are among the test rows."""
 
     params = ((2, 8), (1000, 100_000), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("width", "tests", "implementation", "num_threads")

@@ -1,6 +1,6 @@
-"""The cost of a call: every operator on 10 to 1000 items, a thousand calls at a time.
+"""The overhead of a call: operators on 10 to 1000 items, a thousand calls at a time.
 
-A result in milliseconds reads as microseconds per call.
+A result of n milliseconds means n microseconds per call.
 """
 
 import itertools

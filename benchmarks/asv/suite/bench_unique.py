@@ -1,4 +1,5 @@
-"""unique beside NumPy's: values, first-occurrence order, all four outputs, rows."""
+"""unique and group_indices of fastsel and of NumPy: values, first-occurrence order, all four
+outputs, rows."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import keep, kept, keys, rows
@@ -40,7 +41,7 @@ class Flat:
 
 
 class Groups:
-    """A million int64 items: how many groups, and how they lie."""
+    """A million int64 items, with several numbers of groups and distributions."""
 
     params = (GROUPS, DISTRIBUTIONS, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("n_unique", "distribution", "implementation", "num_threads")
