@@ -7,7 +7,7 @@ Find distinct items        unique, unique_all, unique_counts, unique_inverse, un
 Find where items occur     group_indices, index_in
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Gather items by index      gather_nd (ONNX GatherND)
-In the place of NumPy's    patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
+Replace NumPy's functions  patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
 Threads, configuration     threads, set_num_threads, get_num_threads, show_config
 Cached memory              set_keep_mb, get_keep_mb, release_memory
 Other libraries' arrays    register_adapter
@@ -16,14 +16,14 @@ Other libraries' arrays    register_adapter
     >>> fastsel.unique([3, 1, 3, 2], sorted=False)   # in order of first occurrence
     array([3, 1, 2])
 
-help(fastsel.unique) describes arguments, results, errors and cost, and likewise for each function.
-On the command line, "fastsel bench" compares fastsel with NumPy on your machine, and "fastsel info"
-shows the build, the kernels and the threads. Import these modules by name: fastsel.onnx (ONNX's
-rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's sparse arrays).
+The docstring of each function, for example help(fastsel.unique), describes arguments, results,
+errors and cost. On the command line, "fastsel bench" compares fastsel with NumPy on your machine,
+and "fastsel info" shows the build, the kernels and the threads. Import these modules by name:
+fastsel.onnx (ONNX's rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's sparse arrays).
 """
 
-# A call goes through the public function, dispatch (which checks dtype and layout, and passes
-# arrays without a kernel to NumPy) and the kernels, which know bytes. Each family of functions has
+# A call runs the public function, dispatch (which checks dtype and layout, and passes arrays
+# without a kernel to NumPy) and the kernels, which read bytes. Each family of functions has
 # a package: _positions, _selection, _unique, _gather, and _sets, which uses the others. They share
 # _core and _simd. docs/internals.md describes the steps, docs/source.md the files.
 

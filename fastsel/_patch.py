@@ -68,7 +68,7 @@ _patches = 0
 
 
 def patch_numpy() -> None:
-    """Put fastsel's functions behind NumPy's functions of the same name, in the whole process.
+    """Replace NumPy's functions by fastsel's functions of the same name, in the whole process.
 
     The functions are ``nonzero``, ``flatnonzero``, ``argwhere``, ``count_nonzero``, ``compress``,
     ``extract``, ``unique``, ``unique_all``, ``unique_counts``, ``unique_inverse``,
@@ -86,13 +86,13 @@ def patch_numpy() -> None:
     ``a[mask]``), which pandas' ``df[mask]`` and scipy.sparse use. It does not reach functions that
     numba compiles.
 
-    **Objects.** The functions remain NumPy's objects: NumPy still asks arrays that override
-    ``__array_function__`` first, tables keyed by the functions work, and numba compiles them.
+    **Objects.** The functions remain NumPy's objects: NumPy still calls ``__array_function__`` of
+    arrays that override it, tables keyed by the functions work, and numba compiles the functions.
 
-    **Order.** ``numpy.unique_values`` is in ascending order for every dtype, unlike
+    **Order.** ``numpy.unique_values`` returns ascending values for every dtype, unlike
     `fastsel.unique_values`.
 
-    **Threads.** Several threads may call it; the functions change for all threads.
+    **Threads.** Several threads may call `patch_numpy`; it replaces the functions for all threads.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def patch_numpy() -> None:
 
 
 def unpatch_numpy() -> None:
-    """Undo one `patch_numpy`; the last one restores NumPy's functions.
+    """Undo one call of `patch_numpy`; the last such call restores NumPy's functions.
 
     Raises
     ------
@@ -139,9 +139,10 @@ def unpatch_numpy() -> None:
 
 @contextlib.contextmanager
 def patched() -> Iterator[None]:
-    """`patch_numpy` within a ``with`` block (or, as a decorator, during each call).
+    """Replace NumPy's functions as `patch_numpy` within a ``with`` block, or as a decorator.
 
-    Other threads see the patch as well; it ends with the last block of all threads.
+    A decorator replaces NumPy's functions during each call. The patch holds for all threads, and
+    ends with the last block of all threads.
 
     Examples
     --------

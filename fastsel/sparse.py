@@ -55,21 +55,22 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     Returns
     -------
     coo_array, csr_array or csc_array of a's dtype and shape
-        In canonical format: sorted, without duplicates. Equal to ``scipy.sparse.<format>_array(a)``
-        in data, order, and the dtype of the indices: int32 if indices and number of items fit.
+        The array has canonical format: sorted, without duplicates. It equals
+        ``scipy.sparse.<format>_array(a)`` in data, order, and the dtype of the indices: int32 if
+        the indices and the number of items fit.
 
     Raises
     ------
     ValueError, TypeError
         SciPy's errors for other dtypes and numbers of dimensions; ValueError for another format,
-        TypeError for an `a` that is sparse.
+        TypeError if `a` is sparse.
 
     Notes
     -----
     **Zero.** -0.0 is zero, NaN is not.
 
-    **Time and memory.** One pass over `a`, in memory order, and a bitmask of an eighth of a byte
-    per item, as `nonzero`. Indices are written in their final dtype. If the memory order of `a`
+    **Time and memory.** As in `nonzero`, `a` is read once, in memory order, into a bitmask of an
+    eighth of a byte per item. Indices are written in their final dtype. If the memory order of `a`
     differs from the format's (CSC of a C-ordered array; COO and CSR of a Fortran-ordered array),
     SciPy converts the result, in time linear in the number of non-zero items.
 

@@ -162,7 +162,7 @@ def command_line() -> argparse.ArgumentParser:
     commands.add_parser("info", help="print versions, kernels and threads")
     run_parser = commands.add_parser(
         "run",
-        help="run a script with fastsel's functions in the place of NumPy's",
+        help="run a script with NumPy's functions replaced by fastsel's",
         description="Run a Python script or module with numpy.nonzero, unique, compress and others "
         "replaced by fastsel's, for the script and the libraries that it imports. Methods and "
         "syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without fork "
@@ -175,7 +175,8 @@ def command_line() -> argparse.ArgumentParser:
         "--report",
         action="store_true",
         help="print at the end the calls and times of the replaced functions, and NumPy's times, "
-        "estimated from calls timed with both; these take up to 2 s, and then a tenth of the time",
+        "estimated from some calls that also run NumPy's function: for up to 2 s, and then for a "
+        "tenth of the time",
     )
     run_parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     run_parser.add_argument(
@@ -183,17 +184,17 @@ def command_line() -> argparse.ArgumentParser:
     )
     bench_parser = commands.add_parser(
         "bench",
-        help="run the operators beside NumPy: are results equal, which is faster?",
+        help="run the operators and NumPy's: are the results equal, and which is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
-        "results exactly, then time both in turns. Without FILE and --flights the arrays are an "
-        "embedded set, which takes one to two minutes; the first lines estimate the time. In a "
-        "FILE, bool or 0/1 arrays serve as masks for arrays of their shape, integers within bounds "
-        "as indices for gather_nd.",
+        "results exactly, then measure their times in turn. Without FILE and --flights the arrays "
+        "are an embedded set, which takes one to two minutes; the first lines estimate the time. "
+        "In a FILE, bool or 0/1 arrays are used as masks for arrays of their shape, and integers "
+        "within bounds as indices for gather_nd.",
         epilog="Times are medians. ratio: NumPy's time divided by fastsel's; below 1 it is a LOSS. "
         "GB/s: bytes of input read (the array; or the mask or indices, and the selected items) "
-        "plus bytes of output written, per second of fastsel. Exit status: 0 all results equal, "
-        "1 some differ, 2 the input cannot be used, 130 interrupted by Ctrl-C: the run then prints "
-        "the finished measurements; 141 the reader of the output left (`| head`).",
+        "plus bytes of output written, per second of fastsel. Exit status: 0 if all results are "
+        "equal, 1 if some differ, 2 if the input cannot be used, 130 after Ctrl-C (the run then "
+        "prints the finished measurements), 141 if the reader of the output ended (`| head`).",
     )
     bench_parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     bench_parser.add_argument(
@@ -205,7 +206,7 @@ def command_line() -> argparse.ArgumentParser:
         choices=FUNCTIONS,
         default=[],
         metavar="NAME",
-        help=f"run this operator only; may be repeated: {', '.join(FUNCTIONS)}",
+        help=f"run only this operator; may be repeated: {', '.join(FUNCTIONS)}",
     )
     bench_parser.add_argument(
         "--threads", type=thread_count, metavar="N", help="threads of fastsel"

@@ -30,7 +30,7 @@ def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
-    """Show how fastsel was built, which kernels it chose, and how many threads it uses and why.
+    """Show how fastsel was built, which kernels it uses, and how many threads it uses and why.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
     Returns
     -------
-    dict or None
+    None, or a dict if `mode` is "dicts"
 
     Raises
     ------

@@ -67,14 +67,15 @@ def overrides(a):
 
 
 def register_adapter(library: str, array_class: str, adapter: str) -> None:
-    """Register an adapter: a module whose functions serve the arrays of another library.
+    """Register an adapter: a module whose functions are called with arrays of another library.
 
     Parameters
     ----------
     library : str
-        The name of the module that has the class, such as ``"dask.array"``. It is not imported.
+        The name of the module that has the class, such as ``"dask.array"``. The module is not
+        imported.
     array_class : str
-        The name of the class in that module. It must have an ``__array_function__``.
+        The name of the class in that module. The class must have an ``__array_function__``.
     adapter : str
         The name of the module whose functions are called, for example ``"fastsel.dask"``. The
         first call with an array of the class imports it.
@@ -86,18 +87,18 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
 
     Notes
     -----
-    The adapter has functions with the names and the leading arguments of fastsel's functions. A
+    The adapter has functions with the names and the leading parameters of fastsel's functions. A
     call with an array of the class, or of a subclass, calls the adapter's function of the same name
-    with the arguments that differ from their defaults. NumPy's function is called instead, and asks
-    the array,
+    with the arguments that differ from their defaults. In these cases NumPy's function is called
+    instead, which calls ``__array_function__``:
 
-    - if the adapter lacks the function (if NumPy lacks it, too, as `gather_nd`, the call raises
-      TypeError);
-    - if the adapter has a function ``__fastsel_serves__``, and this returns False for one of the
-      arrays of the class;
-    - if an argument of another class overrides NumPy's functions.
+    - the adapter lacks the function (if NumPy lacks the function, too, as for `gather_nd`, the call
+      raises TypeError);
+    - the adapter has a function ``__fastsel_serves__``, which returns False for one of the arrays
+      of the class;
+    - an argument of another class overrides NumPy's functions.
 
-    A later call with the same library and class replaces the adapter.
+    A later call of `register_adapter` with the same library and class replaces the adapter.
 
     Examples
     --------

@@ -15,17 +15,17 @@ _limit_mb = DEFAULT_MB
 
 
 def set_keep_mb(mb: float | None) -> None:
-    """Set how much memory fastsel caches between calls, for the whole process.
+    """Set the limit of the memory that fastsel caches between calls, for the whole process.
 
-    Fresh memory takes time: a page fault for every 4096 bytes. So fastsel caches the working memory
-    of its calls, and the memory of deleted results, for later calls, up to this limit. Arrays that
-    are larger than the limit are never cached.
+    Getting fresh memory takes time: a page fault for every 4096 bytes. So fastsel caches the
+    working memory of its calls, and the memory of deleted results, for later calls, up to this
+    limit. The memory of arrays that are larger than the limit is never cached.
 
     Parameters
     ----------
     mb : number or None
-        In megabytes (2^20 bytes), at least 0; 0 caches nothing. None restores the default: the
-        environment variable FASTSEL_KEEP_MB (read at import), or 64.
+        The limit in megabytes (2^20 bytes), at least 0; 0 caches nothing. None restores the
+        default: the environment variable FASTSEL_KEEP_MB (read at import), or 64.
 
     Raises
     ------
@@ -48,12 +48,12 @@ def set_keep_mb(mb: float | None) -> None:
 
 
 def get_keep_mb() -> float:
-    """How many megabytes fastsel caches between calls, at most.
+    """The maximum number of megabytes that fastsel caches between calls.
 
     Returns
     -------
     float
-        The limit of `set_keep_mb` if it was called, otherwise the environment variable
+        The limit of `set_keep_mb` if this function was called, otherwise the environment variable
         FASTSEL_KEEP_MB if it is set, otherwise 64.
 
     Examples

@@ -32,7 +32,7 @@ _forked = False
 
 
 def set_num_threads(n: SupportsIndex | None) -> None:
-    """Set how many threads fastsel may use, for the whole process.
+    """Set the number of threads that fastsel may use, for the whole process.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def set_num_threads(n: SupportsIndex | None) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads a large call would use here and now.
+    """The number of threads that a large call would use now, in this thread.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def get_num_threads() -> int:
 
     Notes
     -----
-    The first setting in this list decides:
+    The first setting of this list that applies decides the number:
 
     1. ``with fastsel.threads(n)``
     2. `set_num_threads`
@@ -89,9 +89,9 @@ def get_num_threads() -> int:
 
 
 def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
-    """Limit the threads of the calls within a ``with`` block, in this thread (or task) only.
+    """Limit the threads of calls within a ``with`` block, in this thread (or asyncio task) only.
 
-    Without ``with`` it has no effect.
+    Without ``with``, `threads` has no effect.
 
     Parameters
     ----------

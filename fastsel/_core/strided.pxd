@@ -63,11 +63,10 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
     """Sort the axes of s by stride, for callers that need items in any order: positions in s are no
-    longer positions in C order. s is complete."""
+    longer positions in C order. s is complete and has items: otherwise data points outside of the
+    array."""
     cdef strided_t axes = s[0]
     cdef int axis, k
-    if s.size == 0:
-        return
     s.ndim = 0
     for axis in range(axes.ndim):
         if axes.strides[axis] < 0:

@@ -51,13 +51,13 @@ def gather_nd(
         Number of leading axes that `data` and `indices` share: position i of `indices` addresses
         position i of `data`. 0 <= batch_dims < min(data.ndim, indices.ndim).
     out : ndarray, optional
-        Of the result's shape and of data's dtype; receives the result. May overlap the inputs.
+        Array for the result, of the same shape and of data's dtype. It may overlap the inputs.
 
     Returns
     -------
     ndarray of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
-        C-contiguous; or `out`. With ``batch_dims=0`` and all axes indexed it equals
-        ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
+        The slices, C-contiguous; or `out`. With ``batch_dims=0`` and all axes indexed, the result
+        equals ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
 
     Raises
     ------
@@ -73,13 +73,14 @@ def gather_nd(
 
     Notes
     -----
-    **Index rows.** NumPy's indexing takes one array per axis, ``data[rows, columns]``; `gather_nd`
-    takes one row per item, whose length is the number of indexed axes. The tuple that `nonzero`
-    returns has one array per axis: use `argwhere`, or ``numpy.stack(indices, axis=-1)``. A tuple of
-    two arrays of two positions each has the shape of two index rows, and is read as index rows.
+    **Index rows.** NumPy's indexing uses one array per axis, ``data[rows, columns]``; `gather_nd`
+    uses one row per item, whose length is the number of indexed axes. `argwhere` returns index
+    rows; ``numpy.stack(indices, axis=-1)`` makes index rows of one array per axis, for example of
+    the tuple that `nonzero` returns. A tuple of two arrays of two positions each has the shape of
+    two index rows, and is read as index rows.
 
-    **Time and memory.** One pass over `indices`. With `out`, all indices are checked first (8 bytes
-    per index row), and `out` is unchanged if an error is raised.
+    **Time and memory.** `indices` is read once. With `out`, all indices are checked first, with 8
+    bytes per index row, and `out` is unchanged if an error is raised.
 
     **Threads.** The result, and the error, are the same for every number of threads. Each index is
     loaded once, checked and then used: if another thread writes to `indices` during the call,
@@ -87,7 +88,7 @@ def gather_nd(
 
     **Subclasses** are treated as base-class arrays (a masked array without its mask).
 
-    **Specification.** ONNX GatherND-13.
+    **Specification.** The rules are those of ONNX GatherND-13.
 
     Examples
     --------

@@ -40,26 +40,26 @@ def nonzero_coordinates(
     Parameters
     ----------
     x : array_like, shape (d0, d1, ...)
-        Any dtype; read only, never modified. Its effective rank is its number of dimensions less
-        the leading ones of size 1.
+        Any dtype; read only, never modified. The effective rank is its number of dimensions without
+        the leading dimensions of size 1.
     n : int or "effective", optional
-        Coordinates per item: the last n of x.ndim. Between the effective rank and x.ndim, which
-        is the default. The coordinates that are left out are all 0.
+        Number of coordinates per item: the last n of x.ndim coordinates. n is between the effective
+        rank and x.ndim, which is the default. The other coordinates are all 0.
     out : ndarray, optional
-        Receives the coordinates. Of `dtype`, and of shape (capacity, n), also with leading
-        dimensions of size 1; with `dml_shape` or `strict`, x.ndim dimensions. Rows from `count` on
-        are not changed.
+        Array of `dtype` for the coordinates. Its shape is (capacity, n), also with leading
+        dimensions of size 1; with `dml_shape` or `strict`, it has x.ndim dimensions. Rows from
+        `count` on are not changed.
     count_out : ndarray, optional
-        Receives the count. Of `dtype`, and with one item; with `dml_shape` or `strict`, x.ndim
+        Array of `dtype` with one item, for the count; with `dml_shape` or `strict`, it has x.ndim
         dimensions.
     capacity : int, optional
-        Rows of the buffer, x.size by default, as DirectML requires.
+        Number of rows of the buffer, x.size by default, as DirectML requires.
     truncate : bool, optional
         Allow a capacity below the count: the coordinates that fit are returned.
     fill_value : int, optional
         Value of the rows from `count` on, unless `out` is given.
     dtype : dtype, optional
-        uint32 (DirectML's), int32, int64 or uint64.
+        uint32 (as in DirectML), int32, int64 or uint64.
     dml_shape : bool, optional
         Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
     strict : bool, optional
@@ -70,8 +70,8 @@ def nonzero_coordinates(
     Returns
     -------
     NonzeroCoordinates
-        Named tuple of ``count``, a scalar of `dtype`, the number of non-zero items even if it
-        exceeds the capacity; and ``coordinates``, shape (capacity, n), rows in C order.
+        Named tuple of ``count``, a scalar of `dtype`: the number of non-zero items, even if this
+        exceeds the capacity; and ``coordinates`` of shape (capacity, n), rows in C order.
 
     Raises
     ------
@@ -89,14 +89,15 @@ def nonzero_coordinates(
     -----
     **Zero.** -0.0 is zero, NaN is not.
 
-    **Time and memory.** One pass over `x` and a bitmask of an eighth of a byte per item, as
-    `nonzero`.
+    **Time and memory.** As in `nonzero`, `x` is read once, into a bitmask of an eighth of a byte
+    per item.
 
-    **Errors.** Nothing is written if an error is raised.
+    **Errors.** If an error is raised, nothing is written.
 
     **Subclasses** are treated as base-class arrays (a masked array without its mask).
 
-    **Specification.** DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's reference.
+    **Specification.** The rules are those of DML_NONZERO_COORDINATES_OPERATOR_DESC in DirectML's
+    reference.
 
     Examples
     --------

@@ -69,14 +69,16 @@ def first_nonzero(
     -----
     **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
 
-    **Time and memory.** Items are read in C order, up to the first non-zero item and a little
-    further, at most some megabytes. There is no copy and no bitmask, except along axes for objects
-    (a byte for each item) and StringDType.
+    **Time and memory.** Items are read in C order, up to the first non-zero item and at most some
+    megabytes more. There is no copy and no bitmask, except along axes for objects (a byte for each
+    item) and StringDType.
 
     **Threads.** The result is the same for every number of threads.
 
-    **Objects.** The truth of each object is asked for, up to the first that is true; along axes, of
-    all objects. Subclasses are plain arrays (a masked array without its mask).
+    **Objects.** ``bool`` is called on the objects up to the first true object; along axes, it is
+    called on all objects.
+
+    **Subclasses** are treated as base-class arrays (a masked array without its mask).
 
     **NumPy.** NumPy has no such function: ``numpy.argmax(a != 0)`` compares all items first, and
     returns 0 if all are zero.

@@ -68,7 +68,7 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     **Threads.** The result is the same for every number of threads. If another thread writes to `a`
     during the call, no index is out of range or out of order.
 
-    **NumPy.** Object and StringDType arrays, and subclasses with a `nonzero` of their own, go to
+    **NumPy.** Object and StringDType arrays, and subclasses that define `nonzero`, are passed to
     NumPy.
 
     Examples
@@ -215,7 +215,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """Number of non-zero items, in all or along axes; equals ``numpy.count_nonzero(...)``.
+    """Number of non-zero items, of all or along axes; equals ``numpy.count_nonzero(...)``.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def count_nonzero(
 
     Notes
     -----
-    One pass over `a`, without the boolean copy that NumPy makes for `axis`. If the counted axis is
-    divided into chunks, each chunk has its own counts, which are added at the end.
+    `a` is read once, without the boolean copy that NumPy makes for `axis`. If the counted axis is
+    divided into chunks, each chunk has separate counts, which are added at the end.
 
     Examples
     --------

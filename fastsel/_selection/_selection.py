@@ -46,19 +46,19 @@ def compress(
     Parameters
     ----------
     condition : array_like, shape (k,)
-        Non-zero items select. May be shorter than the axis (the rest is not selected), or longer if
-        its items beyond the axis are zero.
+        Non-zero items select slices. `condition` may be shorter than the axis (slices beyond its
+        end are not selected), or longer if its items beyond the axis are zero.
     a : array_like, shape (n, m, ...)
         Any dtype; read only, never modified.
     axis : int, optional
         None selects items of the flattened array.
     out : ndarray, optional
-        Of the result's shape; receives the result. May overlap `a`.
+        Array for the result, of the same shape. It may overlap `a`.
 
     Returns
     -------
     ndarray of a's dtype, C-contiguous
-        Shape of `a` with the axis shortened to the number of selected slices; or `out`.
+        The selected slices: the shape of `a`, with the axis shortened to their number; or `out`.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def compress(
 
     **Errors.** If an error is raised, `out` is unchanged.
 
-    **NumPy.** Object and StringDType arrays, subclasses, and an `out` of another dtype or layout go
-    to NumPy.
+    **NumPy.** Object and StringDType arrays, subclasses, and an `out` of another dtype or layout
+    are passed to NumPy.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     Parameters
     ----------
     condition : array_like, any shape
-        Non-zero items select; `condition` and `arr` are both read in C order.
+        Non-zero items select items of `arr`; the two arrays are read in C order.
     arr : array_like, any shape
         Any dtype; read only, never modified.
 
@@ -150,7 +150,7 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
 
     Notes
     -----
-    The notes of `compress` apply. Neither array is copied to be flattened.
+    The notes of `compress` apply. The arrays are flattened without a copy.
 
     Examples
     --------

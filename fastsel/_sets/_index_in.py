@@ -39,32 +39,35 @@ def index_in(
     element : array_like, any shape
         Any dtype; read only, never modified.
     test_elements : array_like, any shape
-        As `element`. It may have repeated items, in any order.
+        Any dtype; read only, never modified. Items may be repeated, in any order.
     axis : int, optional
-        Look for the slices of `element` along this axis, among those of `test_elements`, instead of
-        the items. The other lengths of both arrays are the same.
+        Look for the slices of `element` along this axis among the slices of `test_elements`,
+        instead of the items. The arrays must have the same lengths along all other axes.
 
     Returns
     -------
     ndarray of intp, shape of `element`, or (length of the axis,)
-        For each item the position of its first equal in the flattened test elements, or along the
-        axis. NaN and NaT, and slices that have one, equal nothing, as in `isin`.
+        For each item, the position of the first equal item in the flattened test elements, or along
+        the axis. As in `isin`, NaN and NaT, and slices with NaN or NaT, never match.
 
     Raises
     ------
     AxisError, TypeError
         If `axis` is out of range or not an integer, or if slices have objects or StringDType.
     ValueError
-        With `axis`, if the number of dimensions or one of the other lengths differs.
+        With `axis`, if the arrays differ in the number of dimensions or along another axis.
 
     Notes
     -----
-    Time and memory are those of `isin`, and 8 bytes for each item of `element`. Numbers are equal
-    as in `isin`: 8 byte integers beside floats are compared as floats. Objects are compared with
-    ``==``; if they are not all numbers, str, bytes or None, each with each. Items of dtypes that
-    NumPy does not compare, such as numbers and strings, are never equal. Structured dtypes and
-    StringDType are grouped by `unique`. The result is the same for every number of threads and
-    every seed.
+    **Equality.** Numbers are compared as in `isin`; 8 byte integers and floats are compared as
+    floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
+    numbers and strings, are never equal. `unique` groups structured dtypes and StringDType.
+
+    **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
+    `element`. If objects are not all numbers, str, bytes or None, each object is compared with each
+    test element.
+
+    **Threads.** The result is the same for every number of threads and every seed.
 
     Examples
     --------

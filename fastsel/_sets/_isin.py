@@ -28,27 +28,27 @@ def isin(
     element : array_like, any shape
         Any dtype; read only, never modified.
     test_elements : array_like, any shape
-        As `element`.
+        Any dtype; read only, never modified.
     assume_unique : bool, optional
         Changes neither the result nor the speed.
     invert : bool, optional
         True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
-        fastsel chooses the algorithm itself; 'table' only raises NumPy's errors.
+        fastsel chooses the algorithm without `kind`; 'table' can only raise NumPy's errors.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along all other
-        axes.
+        Compare slices along this axis instead of items. The arrays must have the same lengths along
+        all other axes.
 
     Returns
     -------
     ndarray of bool, shape of `element`, or (length of the axis,)
-        NaN and NaT never match, and neither do slices that have one.
+        NaN and NaT never match, and neither do slices with NaN or NaT.
 
     Raises
     ------
     ValueError
-        If `kind` has another value, or is 'table' and the items are slices, or are not integers or
-        bool.
+        If `kind` has another value, or if `kind` is 'table' and the items are slices, or neither
+        integers nor bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
     AxisError, TypeError, ValueError
@@ -66,11 +66,11 @@ def isin(
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
     that is more. Strided arrays are copied once more.
 
-    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. Subclasses are
-    plain arrays then.
+    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. With `axis`,
+    subclasses are treated as base-class arrays.
 
     **NumPy.** Objects, StringDType, structured dtypes, and pairs of dtypes that NumPy converts
-    before it compares them, such as 8 byte integers and floats, go to NumPy.
+    before it compares them, such as 8 byte integers and floats, are passed to NumPy.
 
     Examples
     --------

@@ -91,18 +91,18 @@ def intersect1d(
     assume_unique : bool, optional
         Accepted as in NumPy; repeated values do no harm.
     return_indices : bool, optional
-        Also return where the values first occur in each of the flattened arrays.
+        Also return the positions at which the values first occur in each of the flattened arrays.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along all other
-        axes.
+        Compare slices along this axis instead of items. The arrays must have the same lengths along
+        all other axes.
 
     Returns
     -------
     values : ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Equal items have the bits of the first one in `ar1`. NaN and NaT never match.
+        Equal items have the bits of the first item in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
-        Positions of the first occurrences in the flattened `ar1` and `ar2`, or along `axis`. Only
-        with `return_indices`: then the result is the tuple (values, index1, index2).
+        Positions of the first occurrences in the flattened `ar1` and `ar2`, or along `axis`. With
+        `return_indices`, the result is the tuple (values, index1, index2), otherwise only values.
 
     Raises
     ------
@@ -114,8 +114,8 @@ def intersect1d(
 
     Notes
     -----
-    Items that are in both arrays are found as by `isin`, and copied; the notes of `unique` apply to
-    the copy. Subclasses go to NumPy.
+    `isin` finds the items that are in both arrays, and these items are copied; the notes of
+    `unique` apply to the copy. Subclasses are passed to NumPy.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along all other
-        axes.
+        Compare slices along this axis instead of items. The arrays must have the same lengths along
+        all other axes.
 
     Returns
     -------
     ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Equal items have the bits of the first one. All NaN are one value.
+        Equal items have the bits of the first item. All NaN are one value.
 
     Raises
     ------
@@ -229,8 +229,8 @@ def setdiff1d(
     assume_unique : bool, optional
         Return the items in the order of `ar1`, with repeated items.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along all other
-        axes.
+        Compare slices along this axis instead of items. The arrays must have the same lengths along
+        all other axes.
 
     Returns
     -------
@@ -244,8 +244,8 @@ def setdiff1d(
 
     Notes
     -----
-    The notes of `isin` apply, and then the notes of `unique` to the items that are not in `ar2`,
-    which are copied.
+    The notes of `isin` apply. The items that are not in `ar2` are copied, and the notes of `unique`
+    apply to the copy.
 
     Examples
     --------
@@ -298,13 +298,13 @@ def setxor1d(
     assume_unique : bool, optional
         Accepted as in NumPy; repeated values do no harm.
     axis : int, optional
-        Take the slices along this axis as items. The arrays have the same lengths along all other
-        axes.
+        Compare slices along this axis instead of items. The arrays must have the same lengths along
+        all other axes.
 
     Returns
     -------
     ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        The NaN of each array are one value, and differ from the NaN of the other array.
+        All NaN of one array are one value, which differs from the NaN of the other array.
 
     Raises
     ------
@@ -313,8 +313,8 @@ def setxor1d(
 
     Notes
     -----
-    The notes of `isin` apply, and then the notes of `unique` to the items that are in one array
-    only, which are copied. Subclasses go to NumPy.
+    The notes of `isin` apply. The items that are in only one array are copied, and the notes of
+    `unique` apply to the copy. Subclasses are passed to NumPy.
 
     Examples
     --------

@@ -42,23 +42,24 @@ def unique(
         Count all NaN (NaT) as one value. Slices and structured items with NaN are never equal.
     sorted : bool, optional
         False returns the values in order of first occurrence, for every dtype, axis and extra
-        output. It also takes objects that cannot be ordered, if they can be hashed.
+        output. It also accepts objects that cannot be ordered, if they can be hashed.
 
     Returns
     -------
     values : ndarray of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
-        Equal items have the bits of the first one: ``values`` is ``ar.ravel()[index]``.
+        Equal items have the bits of the first item: ``values`` is ``ar.ravel()[index]``.
     index : ndarray of intp, shape (groups,)
     inverse : ndarray of intp, shape of `ar`, or (length of the axis,)
     counts : ndarray of intp, shape (groups,)
-        One array if only the values are wanted, otherwise a tuple in this order.
+        One array if only the values are requested, otherwise a tuple in this order.
 
     Raises
     ------
     AxisError, TypeError
         If `axis` is out of range or not an integer, or given for an object dtype.
     TypeError
-        If objects cannot be ordered (sorted) or neither ordered nor hashed.
+        If objects cannot be ordered; with ``sorted=False``, if they can be neither ordered nor
+        hashed.
 
     Notes
     -----
@@ -66,20 +67,20 @@ def unique(
     every number of threads and every seed.
 
     **Time.** Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys
-    made to collide cost no more than a small multiple of a sort: the hash is seeded, and a table
-    that needs too many probes gives way to a sort. Objects use their own hashes, unless all are str
-    or all are bytes.
+    made to collide cost no more than a small multiple of a sort: the hash is seeded, and if a table
+    needs too many probes, the keys are sorted instead. Objects are compared by Python's hash and
+    equality, unless all are str or all are bytes.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with
     the inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached
-    memory (see `set_keep_mb`) comes on top. More is needed for:
+    memory (see `set_keep_mb`) is not included. These inputs need more memory:
 
     - ascending values that are not native numbers: 28 bytes for each distinct item;
     - strided arrays and rows, and rows of floats with NaN or negative zero: a copy;
     - short rows and strings: padding to 4 or 8 bytes.
 
-    **NumPy.** Structured dtypes and subclasses go to NumPy. With `sorted`, objects go there too,
-    unless all are str or all are bytes.
+    **NumPy.** Structured dtypes and subclasses are passed to NumPy. With `sorted`, objects are
+    passed to NumPy, too, unless all are str or all are bytes.
 
     Examples
     --------
@@ -131,8 +132,8 @@ def unique_all(x, /):
     Returns
     -------
     UniqueAllResult
-        Named tuple (values, indices, inverse_indices, counts) as from `unique`, sorted, each NaN
-        a value of its own.
+        Named tuple (values, indices, inverse_indices, counts), as `unique` returns them. The values
+        ascend, and each NaN is a value of its own.
 
     Notes
     -----
@@ -160,7 +161,8 @@ def unique_counts(x, /):
     Returns
     -------
     UniqueCountsResult
-        Named tuple (values, counts) as from `unique`, sorted, each NaN a value of its own.
+        Named tuple (values, counts), as `unique` returns them. The values ascend, and each NaN is
+        a value of its own.
 
     Notes
     -----
@@ -188,8 +190,8 @@ def unique_inverse(x, /):
     Returns
     -------
     UniqueInverseResult
-        Named tuple (values, inverse_indices) as from `unique`, sorted, each NaN a value of its
-        own; ``values[inverse_indices]`` rebuilds `x`.
+        Named tuple (values, inverse_indices), as `unique` returns them. The values ascend, and each
+        NaN is a value of its own; ``values[inverse_indices]`` rebuilds `x`.
 
     Notes
     -----
@@ -208,7 +210,7 @@ def unique_inverse(x, /):
 
 
 def unique_values(x, /):
-    """Distinct values in order of first occurrence; ``numpy.unique_values(x)`` in any order.
+    """Distinct values in order of first occurrence; the values of ``numpy.unique_values(x)``.
 
     Parameters
     ----------

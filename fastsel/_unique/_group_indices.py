@@ -51,11 +51,11 @@ def group_indices(
     Returns
     -------
     GroupIndices
-        Named tuple (values, indices, offsets). The values are those of ``unique(ar, axis=axis)``.
-        The positions of ``values[k]`` in the flattened array, or along the axis, are
+        Named tuple (values, indices, offsets). `values` equals ``unique(ar, axis=axis)``. The
+        positions of ``values[k]`` in the flattened array, or along the axis, are
         ``indices[offsets[k]:offsets[k + 1]]``, ascending. `indices` and `offsets` are of intp.
-        `indices` has each position once, `offsets` has one item more than there are groups: 0
-        first, the size last.
+        `indices` has each position once. `offsets` has one item more than there are groups: its
+        first item is 0, and its last item is the number of positions.
 
     Raises
     ------
@@ -64,13 +64,19 @@ def group_indices(
 
     Notes
     -----
-    Numbers of 4 or 8 bytes with many groups are sorted once, with their positions, if the values
-    are to ascend. Other arrays are grouped as by ``unique(ar, return_inverse=True)``; then each
-    position is written to its group, in one stable pass for few groups, and by a sort of the
-    inverse for many. Extra memory: as much as `unique` needs, and up to 21 bytes for each item.
-    Arrays that `unique` leaves to NumPy are grouped by NumPy. The result is the same for every
-    number of threads and every seed. ``numpy.split(indices, offsets[1:-1])`` makes an array of
-    each group; a loop makes a dict of views.
+    **Time.** With `sorted`, numbers of 4 or 8 bytes with many groups are sorted once, together with
+    their positions. For all other arrays, the inverse is computed as by
+    ``unique(ar, return_inverse=True)``. For few groups, one stable pass then writes each position
+    to its group; for many groups, the inverse is sorted.
+
+    **Memory.** Extra memory is that of `unique`, and up to 21 bytes for each item.
+
+    **Threads.** The result is the same for every number of threads and every seed.
+
+    **NumPy.** Arrays that `unique` passes to NumPy are grouped by NumPy.
+
+    **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes an array of each group; a loop, as in
+    the examples, makes a dict of views.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""fastsel's functions on dask arrays: lazy, for any chunking, with positions in the whole array.
+"""fastsel's functions on dask arrays: lazy, for any chunks, with positions in the whole array.
 
-NumPy's rules apply, as in fastsel. Each docstring names the lengths that are unknown until
+The rules are NumPy's, as in fastsel. Each docstring names the lengths that are unknown until
 computed, for example the number of distinct values.
 """
 

@@ -164,10 +164,11 @@ def unique(
     equal_nan, sorted : bool, optional
         As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
     split_every : int, optional
-        How many blocks, and then merged results, one task merges; at least 2.
+        Number of blocks, and then of merged results, that one task merges; at least 2.
     partitions : int, optional
-        Divide the groups into this many ranges of values, each merged by its own task, for groups
-        that do not fit into the memory of one worker. None merges all groups, as a tree.
+        Divide the groups into this number of ranges of values, and merge each range in a separate
+        task, for groups that do not fit into the memory of one worker. None merges all groups as
+        a tree.
 
     Returns
     -------
@@ -175,9 +176,9 @@ def unique(
     index : dask array of intp, shape (groups,)
     inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
     counts : dask array of intp, shape (groups,)
-        One array if only the values are wanted, otherwise a tuple in this order. The number of
+        One array if only the values are requested, otherwise a tuple in this order. The number of
         groups is unknown until computed; there is one chunk, or one for each partition. Compute
-        several outputs together (``dask.compute``): they share all work but the last step.
+        several outputs together (``dask.compute``): they share all work except the last step.
 
     Raises
     ------
@@ -194,10 +195,10 @@ def unique(
     **Time.** Each block is read once, and only its groups are sent to other tasks. With `axis`, the
     array is rechunked so that no slice is divided.
 
-    **Memory.** A task holds a block, or the groups of `split_every` blocks; with partitions, its
-    range of the groups of all blocks. For the inverse, blocks are held as codes of 1, 2 or 4 bytes
-    per item until all groups are known. With ``equal_nan=False`` each NaN is a group, and all NaN
-    are in one partition.
+    **Memory.** A task holds a block, or the groups of `split_every` blocks; with partitions, it
+    holds one range of the groups of all blocks. For the inverse, blocks are held as codes of 1, 2
+    or 4 bytes per item until all groups are known. With ``equal_nan=False`` each NaN is a group,
+    and all NaN are in one partition.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
 
     Notes
     -----
-    The notes of `unique` apply. Equals ``fastsel.unique_all(x)``.
+    The notes of `unique` apply. The result equals ``fastsel.unique_all(x)``.
 
     Examples
     --------
@@ -259,12 +260,12 @@ def unique_counts(x: DaskArrayLike, /) -> UniqueCountsResult:
     Returns
     -------
     UniqueCountsResult
-        Named tuple (values, counts) of dask arrays, as from `unique`, sorted, each NaN a value of
+        Named tuple (values, counts) of dask arrays. The values ascend, and each NaN is a value of
         its own. The number of groups is unknown until computed.
 
     Notes
     -----
-    The notes of `unique` apply. Equals ``fastsel.unique_counts(x)``.
+    The notes of `unique` apply. The result equals ``fastsel.unique_counts(x)``.
 
     Examples
     --------
@@ -290,7 +291,7 @@ def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
 
     Notes
     -----
-    The notes of `unique` apply. Equals ``fastsel.unique_inverse(x)``.
+    The notes of `unique` apply. The result equals ``fastsel.unique_inverse(x)``.
 
     Examples
     --------
@@ -315,7 +316,7 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
 
     Notes
     -----
-    The notes of `unique` apply. Equals ``fastsel.unique_values(x)``.
+    The notes of `unique` apply. The result equals ``fastsel.unique_values(x)``.
 
     Examples
     --------

@@ -22,7 +22,7 @@ def first_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Index of the first non-zero item of a dask array, or of its slices along axes; -1 if none.
+    """Index of the first non-zero item of a dask array, of all or along axes; -1 if all are zero.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def first_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the searched axes, or with length 1 for them if `keepdims`. Each
-        index counts in the whole array, not in a block.
+        The shape of `a` without the searched axes; with `keepdims` these axes have length 1. Each
+        index is a position in the whole array, not in a block.
 
     Raises
     ------
@@ -47,8 +47,9 @@ def first_nonzero(
 
     Notes
     -----
-    Equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first non-zero item,
-    even if an earlier block has one. A tree of tasks finds the least index of all blocks.
+    The result equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first
+    non-zero item, even if an earlier block has a non-zero item. A tree of tasks finds the least
+    index of all blocks.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def gather_nd(
     Returns
     -------
     dask array of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
-        In the chunks of `indices` and, for the slices, of `data`. All lengths are known.
+        The chunks are those of `indices` and, for the slices, of `data`. All lengths are known.
 
     Raises
     ------
@@ -49,11 +49,11 @@ def gather_nd(
 
     Notes
     -----
-    Equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices, one task
-    sorts the index rows by the block of data that they address. One task per addressed block
-    gathers the slices, and one task puts them in order; only the gathered slices are sent between
-    workers. If `indices` is a dask array, every pair of a block of indices and a block of data has
-    a task.
+    The result equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices,
+    one task sorts the index rows by the block of data that they address. One task per addressed
+    block gathers the slices, and one task puts the slices in order. Only the gathered slices are
+    sent between workers. If `indices` is a dask array, every pair of a block of indices and a block
+    of data has a task.
 
     Examples
     --------

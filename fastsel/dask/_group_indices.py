@@ -43,7 +43,7 @@ def group_indices(
     GroupIndices
         Named tuple (values, indices, offsets) of dask arrays, as from `fastsel.group_indices`, with
         positions in the whole array. The number of groups is unknown until computed; there is one
-        chunk, or one for each partition. Compute them together (``dask.compute``).
+        chunk, or one for each partition. Compute the three arrays together (``dask.compute``).
 
     Raises
     ------
@@ -52,9 +52,9 @@ def group_indices(
 
     Notes
     -----
-    As `unique` with the inverse and the counts; then each block is grouped by the numbers of its
-    items. The array is rechunked to blocks that follow one another in C order. Without partitions
-    one task holds all indices.
+    The groups are found as by `unique` with the inverse and the counts; then each block is grouped
+    by the inverse. The array is rechunked to blocks that follow one another in C order. Without
+    partitions, one task holds all indices.
 
     Examples
     --------

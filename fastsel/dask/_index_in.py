@@ -24,14 +24,14 @@ def index_in(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Of a dask array, the distinct values are found first.
+        Any dtype. The distinct values of a dask array are found first.
     axis : int, optional
         As in `fastsel.index_in`.
 
     Returns
     -------
     dask array of intp, shape and chunks of `element`, or (length of the axis,)
-        Positions in the whole of `test_elements`; equals ``fastsel.index_in(...)``.
+        Positions in the whole of `test_elements`. The result equals ``fastsel.index_in(...)``.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def index_in(
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. Objects among these need a hash.
-    With `axis`, the arrays are rechunked so that slices are whole.
+    Each block has a task, which holds all distinct test elements. Test elements that are objects
+    need a hash. With `axis`, the arrays are rechunked so that no slice is divided.
 
     Examples
     --------

@@ -55,16 +55,16 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     ValueError
         If `a` is 0-d, or if needed chunk sizes are unknown, at once.
     TypeError
-        If its blocks are not NumPy arrays, or `dtype` is not an integer dtype, at once.
+        If the blocks are not NumPy arrays, or `dtype` is not an integer dtype, at once.
     OverflowError
         If an axis is so long that an index may not fit `dtype`: at once, or when computed if its
         length is unknown.
 
     Notes
     -----
-    Equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index grid. C
-    order needs blocks that span the later axes. Other blocks are rechunked to blocks of at most the
-    bytes of the largest block, or a megabyte.
+    The result equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index
+    grid. C order needs blocks that span the later axes. Other blocks are rechunked to blocks of at
+    most the bytes of the largest block, or a megabyte.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
 
     Notes
     -----
-    Equals ``fastsel.flatnonzero(a)``. The notes of `nonzero` apply.
+    The result equals ``fastsel.flatnonzero(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
 
     Notes
     -----
-    Equals ``fastsel.argwhere(a)``. The notes of `nonzero` apply.
+    The result equals ``fastsel.argwhere(a)``. The notes of `nonzero` apply.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def nonzero_coordinates(
     x : dask array, any chunks of known sizes
         Any dtype.
     n : int or "effective", optional
-        Coordinates per item, as in `fastsel.nonzero_coordinates`.
+        Number of coordinates per item, as in `fastsel.nonzero_coordinates`.
     dtype : dtype, optional
         uint32, int32, int64 or uint64.
 
@@ -178,20 +178,21 @@ def nonzero_coordinates(
     -------
     NonzeroCoordinates
         Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
-        `dtype` and shape (count, n), in C order. It has a row for each non-zero item, instead of a
-        buffer with x.size rows, which would be larger than x. The number of rows is unknown until
-        computed.
+        `dtype` and shape (count, n), in C order. `coordinates` has a row for each non-zero item,
+        instead of a buffer with x.size rows, which would be larger than x. The number of rows is
+        unknown until computed.
 
     Raises
     ------
     ValueError, TypeError
-        If n or `dtype` has no accepted value, at once; as `nonzero`.
+        As `nonzero`; or if n or `dtype` has no accepted value, at once.
     OverflowError
         If a dimension or the size of x does not fit `dtype`, at once.
 
     Notes
     -----
-    The notes of `nonzero` apply. `fastsel.nonzero_coordinates` has more parameters, for its buffer.
+    The notes of `nonzero` apply. `fastsel.nonzero_coordinates` has more parameters, which concern
+    its buffer.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Number of non-zero items of a dask array, in all or along axes.
+    """Number of non-zero items of a dask array, of all or along axes.
 
     Parameters
     ----------
@@ -244,8 +245,8 @@ def count_nonzero(
 
     Notes
     -----
-    Equals ``fastsel.count_nonzero(...)``. One pass, without a copy of the blocks; the counts are
-    summed as a tree.
+    The result equals ``fastsel.count_nonzero(...)``. Each block is read once, without a copy; the
+    counts are summed as a tree.
 
     Examples
     --------

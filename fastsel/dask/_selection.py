@@ -33,9 +33,10 @@ def compress(
     Parameters
     ----------
     condition : dask array or array_like, shape (k,)
-        Non-zero items select. May be shorter than the axis (the rest is not selected), or longer if
-        its items beyond the axis are zero. If the chunk sizes of `a` along the axis are unknown,
-        `condition` must be a dask array with chunks of the same sizes.
+        Non-zero items select slices. `condition` may be shorter than the axis (slices beyond its
+        end are not selected), or longer if its items beyond the axis are zero. If the chunk sizes
+        of `a` along the axis are unknown, `condition` must be a dask array with chunks of the same
+        sizes.
     a : dask array or array_like, any chunks
         Any dtype.
     axis : int, optional
@@ -54,13 +55,13 @@ def compress(
     AxisError, TypeError
         If `axis` is out of range or not an integer, at once.
     IndexError
-        If `condition` selects beyond the end of the axis: at once, or when computed if it is a
-        dask array.
+        If `condition` selects beyond the end of the axis: at once, or when computed if `condition`
+        is a dask array.
 
     Notes
     -----
-    Equals ``fastsel.compress(condition, a, axis)``. Each block has its own task. With axis=None,
-    blocks are rechunked as for `nonzero`.
+    The result equals ``fastsel.compress(condition, a, axis)``. Each block has a separate task. With
+    axis=None, blocks are rechunked as for `nonzero`.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Parameters
     ----------
     condition : dask array or array_like, any shape
-        Non-zero items select; `condition` and `arr` are both read in C order.
+        Non-zero items select items of `arr`; the two arrays are read in C order.
     arr : dask array or array_like, any chunks
         Any dtype.
 
@@ -100,14 +101,14 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Raises
     ------
     IndexError
-        If `condition` selects beyond the last item of `arr`: at once, or when computed if it is a
-        dask array.
+        If `condition` selects beyond the last item of `arr`: at once, or when computed if
+        `condition` is a dask array.
     TypeError, ValueError
         As `compress`.
 
     Notes
     -----
-    Equals ``fastsel.extract(condition, arr)``. The notes of `compress` apply.
+    The result equals ``fastsel.extract(condition, arr)``. The notes of `compress` apply.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     a : dask array or array_like, shape (n, m, ...), any chunks
         Any dtype.
     mask : dask array or array_like of bool, shape of the leading axes of `a`
-        If chunk sizes of `a` are unknown, its chunks must have the same sizes.
+        If chunk sizes of `a` are unknown, the chunks of `mask` must have the same sizes.
 
     Returns
     -------
@@ -148,8 +149,8 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
 
     Notes
     -----
-    Equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, these are rechunked
-    as for `nonzero`; the other axes keep their chunks.
+    The result equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, these axes
+    are rechunked as for `nonzero`; the other axes keep their chunks.
 
     Examples
     --------

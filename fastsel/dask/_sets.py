@@ -42,7 +42,7 @@ def isin(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        The distinct values of a dask array are found first.
+        Any dtype. The distinct values of a dask array are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
     axis : int, optional
@@ -64,8 +64,8 @@ def isin(
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. If they are objects, they need a
-    hash.
+    Each block has a task, which holds all distinct test elements. Test elements that are objects
+    need a hash.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def intersect1d(
     assume_unique : bool, optional
         Changes nothing.
     return_indices : bool, optional
-        Also return where the values first occur in each of the flattened arrays.
+        Also return the positions at which the values first occur in each of the flattened arrays.
     axis : int, optional
         Take the slices along this axis as items, as `fastsel.intersect1d` does.
 
@@ -151,8 +151,8 @@ def intersect1d(
     -------
     values : dask array of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
     index1, index2 : dask array of intp, shape (k,)
-        One array, or a tuple, as `fastsel.intersect1d`. Each array is one chunk, whose size is
-        unknown until computed.
+        One array, or a tuple, as `fastsel.intersect1d` returns them. Each array is one chunk, whose
+        size is unknown until computed.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def setdiff1d(
     *,
     axis: SupportsIndex | None = None,
 ) -> da.Array:
-    """The sorted distinct values of `ar1` that are not in `ar2`; ``fastsel.setdiff1d(...)``.
+    """The sorted distinct values of `ar1` not in `ar2`; equals ``fastsel.setdiff1d(...)``.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def setdiff1d(
     Returns
     -------
     dask array of ar1's dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Its sizes are unknown until computed.
+        The sizes of its chunks are unknown until computed.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def setxor1d(
     *,
     axis: SupportsIndex | None = None,
 ) -> da.Array:
-    """The sorted distinct values that are in exactly one array; ``fastsel.setxor1d(...)``.
+    """The sorted distinct values that are in exactly one array; equals ``fastsel.setxor1d(...)``.
 
     Parameters
     ----------

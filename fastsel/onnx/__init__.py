@@ -6,35 +6,40 @@ package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.o
 `onnxruntime_session` makes a session of ONNX Runtime that runs NonZero and Unique also on types
 for which ONNX Runtime has no kernel (the extra ``onnxruntime``).
 
-The functions serve NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28, GatherND-11, 12 and
-13, on all 16 tensor types of the newest version: bool, the integers, float16, float32, float64,
-bfloat16 (of ml_dtypes), complex64, complex128 and strings (str objects, NumPy's `U`, `S` and
-StringDType).
+The functions have the rules of NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28,
+GatherND-11, 12 and 13, for all 16 tensor types of the newest version: bool, the integers, float16,
+float32, float64, bfloat16 (of ml_dtypes), complex64, complex128 and strings (str objects, NumPy's
+`U`, `S` and StringDType).
 
-Where the specification, onnx's reference evaluator (1.23) and ONNX Runtime (1.31) disagree or are
-silent, this module has these rules:
+In some cases the specification, onnx's reference evaluator (1.23) and ONNX Runtime (1.31) disagree,
+or the specification has no rule. In these cases, this module has these rules:
 
 - NonZero of a scalar has shape (0, N), as specified; ONNX Runtime returns (1, N).
-- Compress needs a condition with one dimension, as specified; ONNX Runtime flattens others.
-- Compress needs booleans, as specified; the reference takes numbers.
-- Compress raises IndexError if the condition is True beyond the end; ONNX Runtime ignores it.
-- Compress and GatherND refuse a scalar input, as specified; the reference's Compress returns (1,).
-- Unique without axis, or of one dimension, counts all NaN as one value, the last; the
-  specification is silent, and ONNX Runtime mixes NaN up with other values. With
+- Compress needs a condition with one dimension, as specified; ONNX Runtime flattens conditions with
+  more dimensions.
+- Compress needs booleans, as specified; the reference evaluator also accepts numbers.
+- Compress raises IndexError if the condition is True beyond the end; ONNX Runtime ignores such
+  items.
+- Compress and GatherND refuse a scalar input, as specified; the reference evaluator's Compress
+  returns an array of shape (1,).
+- Unique without axis, or of one dimension, counts all NaN as one value, which is last; the
+  specification has no rule for NaN, and ONNX Runtime mixes NaN up with other values. With
   ``equal_nan=False`` each NaN is a value of its own.
-- Unique with axis treats rows with NaN as different, as the reference; ONNX Runtime merges some.
+- Unique with axis treats rows with NaN as different, as the reference evaluator does; ONNX Runtime
+  merges some of these rows.
 - Unique with ``sorted=0`` returns the order of first occurrence for every shape, axis and number of
-  outputs, as specified; the reference does this for 1-D inputs with several outputs only.
-- Unique refuses a `sorted` other than 0 and 1; for other values the reference sorts, ONNX Runtime
-  does not.
-- Unique takes strings with axis, as ONNX Runtime; the reference raises TypeError.
+  outputs, as specified; the reference evaluator does this only for 1-D inputs with several outputs.
+- Unique refuses a `sorted` other than 0 and 1; for other values the reference evaluator sorts, and
+  ONNX Runtime does not.
+- Unique accepts strings with axis, as ONNX Runtime does; the reference evaluator raises TypeError.
 - Unique of shape (n, 0) along axis 0 is one empty row; ONNX Runtime ends the process.
 - GatherND checks each index, even if the gathered slices are empty; ONNX Runtime does not check
-  them in this case.
-- GatherND refuses index rows of length 0, as specified; ONNX Runtime copies all of data for each.
-- GatherND needs equal batch dimensions, as specified; ONNX Runtime accepts some different ones.
-- GatherND of a batch of size 0 is empty; the reference raises an error.
-- GatherND takes indices of any integer type; the specification has only int64.
+  indices in this case.
+- GatherND refuses index rows of length 0, as specified; ONNX Runtime copies all of data for each
+  index row.
+- GatherND needs equal batch dimensions, as specified; ONNX Runtime accepts some unequal ones.
+- GatherND of a batch of size 0 is empty; the reference evaluator raises an error.
+- GatherND accepts indices of any integer type; the specification allows only int64.
 """
 
 from typing import TYPE_CHECKING, Any

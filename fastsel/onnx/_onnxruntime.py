@@ -34,18 +34,18 @@ def onnxruntime_session(
     options: Any = None,
     **kwargs: Any,
 ) -> onnxruntime.InferenceSession:
-    """An ``onnxruntime.InferenceSession`` whose NonZero and Unique take more types.
+    """An ``onnxruntime.InferenceSession`` whose NonZero and Unique accept more types.
 
-    Nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and nodes of
-    Unique with bool, int16, int32, uint8, uint16 or uint32, run on fastsel; all other nodes run on
-    ONNX Runtime.
+    fastsel runs nodes of NonZero with int8, int16, uint16, uint32, uint64, float64 or strings, and
+    nodes of Unique with bool, int16, int32, uint8, uint16 or uint32. ONNX Runtime runs all other
+    nodes.
 
     Parameters
     ----------
     model : onnx.ModelProto, path or bytes
     options : onnxruntime.SessionOptions, optional
-        Use them for this session alone: onnxruntime-extensions are registered with them, and ONNX
-        Runtime refuses a second registration.
+        Use the options only for this session: onnxruntime-extensions are registered with them, and
+        ONNX Runtime refuses a second registration.
     **kwargs
         Further arguments of ``onnxruntime.InferenceSession``, for example `providers`.
 
@@ -64,13 +64,13 @@ def onnxruntime_session(
     Notes
     -----
     **Use.** The session is for models that would not load otherwise, not for speed:
-    onnxruntime-extensions hands each output to ONNX Runtime as a Python list. An error within an
+    onnxruntime-extensions passes each output to ONNX Runtime as a Python list. An error within an
     operator, for example a lack of memory, ends the process.
 
     **Limits.** onnxruntime-extensions has no float16, bfloat16 and complex numbers, and no uint64
-    from 2**63 on. For these types, and where ONNX Runtime's own rules differ (see `fastsel.onnx`),
-    use `OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop and Scan,
-    are not changed.
+    from 2**63 on. Use `OPS` for these types, and for the operators for which ONNX Runtime has other
+    rules (see `fastsel.onnx`). Nodes whose input has no known rank in the model, and nodes within
+    If, Loop and Scan, are not changed.
 
     Examples
     --------

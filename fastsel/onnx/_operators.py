@@ -40,16 +40,16 @@ def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     Returns
     -------
     ndarray of int64, shape (X.ndim, number of non-zero items), C-contiguous
-        Columns in C order. A scalar gives shape (0, 1) or (0, 0).
+        The columns are in C order. The result for a scalar has shape (0, 1) or (0, 0).
 
     Raises
     ------
     TypeError
-        If X is not of one of ONNX's tensor types.
+        If the type of X is not one of ONNX's tensor types.
 
     Notes
     -----
-    -0.0 and the empty string are zero, NaN is not. Time and memory are as for `fastsel.nonzero`,
+    -0.0 and the empty string are zero, NaN is not. Time and memory are those of `fastsel.nonzero`,
     which returns one array per axis instead. Specification: ONNX NonZero-13.
 
     Examples
@@ -86,15 +86,15 @@ def compress(
     input : array_like, shape (n, m, ...), at least 1-d
         One of ONNX's tensor types; read only, never modified.
     condition : array_like of bool, shape (k,)
-        May be shorter than the axis (the rest is not selected), or longer if its items beyond the
-        axis are False.
+        `condition` may be shorter than the axis (slices beyond its end are not selected), or longer
+        if its items beyond the axis are False.
     axis : int, optional
         From -input.ndim to input.ndim - 1; None selects items of the flattened input.
 
     Returns
     -------
     ndarray of input's dtype, C-contiguous
-        Shape of `input` with the axis shortened, or (number of selected items,).
+        The shape of `input` with the axis shortened, or (number of selected items,).
 
     Raises
     ------
@@ -103,12 +103,12 @@ def compress(
     IndexError
         If `condition` is True beyond the end of the axis; AxisError if `axis` is out of range.
     TypeError
-        If `input` is not of one of ONNX's tensor types, `condition` not of bool or `axis` not an
-        integer.
+        If the type of `input` is not one of ONNX's tensor types, if `condition` is not of bool, or
+        if `axis` is not an integer.
 
     Notes
     -----
-    Time and memory are as for `fastsel.compress`. Specification: ONNX Compress-28.
+    Time and memory are those of `fastsel.compress`. Specification: ONNX Compress-28.
 
     Examples
     --------
@@ -174,30 +174,31 @@ def unique(
         From -X.ndim to X.ndim - 1: compare the slices along this axis. None compares the items of
         the flattened tensor.
     sorted : 0 or 1, optional
-        1: ascending order. 0: order of first occurrence.
+        1 is ascending order, and 0 is the order of first occurrence.
     equal_nan : bool, optional
         Count all NaN as one value. Slices with NaN are never equal.
 
     Returns
     -------
     UniqueOutputs
-        Named tuple of ``Y``, of X's dtype, shape (groups,) or the shape of X with `axis` shortened;
-        and of three 1-d arrays of int64: ``indices`` of first occurrences in X, along `axis` or
-        flat; ``inverse_indices``, for each item or slice of X its index in Y, 1-d for every shape
-        of X; and ``counts``.
+        Named tuple of ``Y``, of X's dtype, whose shape is (groups,) or the shape of X with `axis`
+        shortened; and of three 1-d arrays of int64. ``indices`` has the indices of first
+        occurrences in X, flat or along `axis`. ``inverse_indices`` has the index in Y of each item
+        or slice of X, and is 1-d for every shape of X. ``counts`` has the number of occurrences.
 
     Raises
     ------
     ValueError
         If `sorted` is neither 0 nor 1. AxisError if `axis` is out of range.
     TypeError
-        If X is not of one of ONNX's tensor types, or `axis` or `sorted` not an integer.
+        If the type of X is not one of ONNX's tensor types, or if `axis` or `sorted` is not an
+        integer.
 
     Notes
     -----
-    NaN is last. Equal items (-0.0 and 0.0) have the bits of the first one; for sorted complex
+    NaN is last. Equal items (-0.0 and 0.0) have the bits of the first item; for sorted complex
     numbers, all NaN have the bits and the index of the smallest NaN, as in NumPy. Time and memory
-    are as for `fastsel.unique`. Specification: ONNX Unique-28.
+    are those of `fastsel.unique`. Specification: ONNX Unique-28.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
     Raises
     ------
     IndexError, ValueError, TypeError
-        As `fastsel.gather_nd`; TypeError if `data` is not of one of ONNX's tensor types.
+        As `fastsel.gather_nd`; TypeError if the type of `data` is not one of ONNX's.
 
     Notes
     -----

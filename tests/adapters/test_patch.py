@@ -1,4 +1,4 @@
-"""patch_numpy, unpatch_numpy, patched: what they reach, and that they leave no trace."""
+"""patch_numpy, unpatch_numpy and patched: the calls that they reach, and NumPy afterwards."""
 
 import contextlib
 import inspect
@@ -29,7 +29,7 @@ ORIGINALS = {name: getattr(np, name) for name in NAMES}
 
 @pytest.fixture(autouse=True)
 def _unpatched():
-    """A test that fails leaves NumPy as it was."""
+    """Remove the patches that a failed test has left."""
     yield
     while _patch.is_patched():
         fastsel.unpatch_numpy()
@@ -39,8 +39,8 @@ def arguments_of(name):
     return ([True, False], [3, 4]) if name in TWO_ARRAY_NAMES else ([3, 4],)
 
 
-def is_ours(name, function=None):
-    """Does a call of this function of NumPy's end in ours?"""
+def reaches_fastsel(name, function=None):
+    """Whether a call of NumPy's function calls the function of fastsel."""
     called = []
 
     def stand_in(*args, **kwargs):
@@ -53,28 +53,28 @@ def is_ours(name, function=None):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_function_leads_to_the_one_of_the_same_name(name):
+def test_patched_function_calls_fastsels_of_the_same_name(name):
     with fastsel.patched():
-        assert is_ours(name)
+        assert reaches_fastsel(name)
         if name != "unique_values":
             assert _patch.OURS[name] is getattr(fastsel, name)
-    assert not is_ours(name)
+    assert not reaches_fastsel(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_function_has_a_source(name):
+def test_source_of_a_patched_function_is_shown(name):
     function, implementation = getattr(np, name), IMPLEMENTATIONS[name]
-    numpys, first = inspect.getsource(function), next(iter(inspect.signature(function).parameters))
+    numpys, (first_name, *_) = inspect.getsource(function), inspect.signature(function).parameters
     with fastsel.patched():
         ours = inspect.getsource(function)
-        assert ours.startswith(f"def {name}({first}")
+        assert ours.startswith(f"def {name}({first_name}")
         assert f"_fastsel.OURS[{name!r}]" in ours
         linecache.checkcache()
         assert inspect.getsource(implementation) == ours
     assert inspect.getsource(function) == numpys
 
 
-def test_a_traceback_shows_the_source():
+def test_traceback_shows_the_source_of_a_patched_function():
     with fastsel.patched(), pytest.raises(IndexError) as error:
         np.compress([False, True], [1])
     assert "_fastsel.OURS['compress'](condition, a, axis, out)" in "".join(
@@ -84,7 +84,7 @@ def test_a_traceback_shows_the_source():
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_unique_values_are_in_ascending_order(name):
-    """Behind NumPy's name, whatever the installed NumPy does; fastsel's own are not."""
+    """NumPy's patched unique_values sorts in every NumPy; fastsel's unique_values does not."""
     items = objects(3, 1, 3, 2) if name == "object" else make(name, 90)
     expected = fastsel.unique(items, equal_nan=False)
     with fastsel.patched():
@@ -95,7 +95,7 @@ def test_unique_values_are_in_ascending_order(name):
         )
 
 
-def test_unique_values_without_an_order_are_numpys():
+def test_unique_values_of_items_without_an_order_equal_numpy():
     texts = np.array(["b", None, "a", "b"], np.dtypes.StringDType(na_object=None))
     mixed = np.array(["a", 1], object)
     for items in (texts, mixed):
@@ -111,11 +111,13 @@ def test_the_function_remains_the_same_object(name):
         assert getattr(np, name) is function
         assert pickle.loads(pickle.dumps(function)) is function
         assert inspect.signature(function) == signature
-        assert is_ours(name, function)
+        assert reaches_fastsel(name, function)
 
 
-def test_a_small_count_takes_one_call(monkeypatch):
-    monkeypatch.setattr(_patch, "COUNT_SMALL", lambda a, most: -1 if a.size <= most else None)
+def test_count_nonzero_of_a_small_array_is_one_call_of_the_kernel(monkeypatch):
+    monkeypatch.setattr(
+        _patch, "COUNT_SMALL", lambda a, max_items: -1 if a.size <= max_items else None
+    )
     with fastsel.patched():
         a = np.ones(5)
         assert np.count_nonzero(a) == np.count_nonzero(a, None, keepdims=False) == -1
@@ -125,32 +127,32 @@ def test_a_small_count_takes_one_call(monkeypatch):
         assert np.count_nonzero(a) == 5
 
 
-def test_every_function_of_numpys_name_is_replaced():
-    of_numpys_name = {name for name in fastsel.__all__ if hasattr(np, name) and name[0] != "_"}
-    assert of_numpys_name - {"show_config"} == set(NAMES)
+def test_every_function_with_a_name_of_numpy_is_replaced():
+    shared_names = {name for name in fastsel.__all__ if hasattr(np, name) and name[0] != "_"}
+    assert shared_names - {"show_config"} == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arguments_arrive_as_given(name, monkeypatch):
-    """Arguments arrive whether they are given by position or by name; defaults are NumPy's."""
+def test_arguments_reach_fastsel_by_position_or_name(name, monkeypatch):
+    """Arguments that are left out reach fastsel with NumPy's defaults."""
     parameters = list(inspect.signature(getattr(np, name)).parameters.values())
-    given = []
-    monkeypatch.setitem(_patch.OURS, name, lambda *args, **kwargs: given.append((args, kwargs)))
+    received = []
+    monkeypatch.setitem(_patch.OURS, name, lambda *args, **kwargs: received.append((args, kwargs)))
     by_name = {p.name: object() for p in parameters}
     with fastsel.patched():
-        if not name.startswith("unique_"):  # which take x by position alone
+        if not name.startswith("unique_"):  # x of the unique_* functions is positional-only
             getattr(np, name)(**by_name)
-            args, kwargs = given.pop()
+            args, kwargs = received.pop()
             ours = inspect.signature(getattr(fastsel, name)).bind(*args, **kwargs).arguments
             assert ours == by_name
         required = [p for p in parameters if p.default is p.empty]
         getattr(np, name)(*[[1]] * len(required))
-        ours = inspect.signature(getattr(fastsel, name)).bind(*given[0][0], **given[0][1])
+        ours = inspect.signature(getattr(fastsel, name)).bind(*received[0][0], **received[0][1])
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         assert {k: ours.arguments[k] for k in defaults} == defaults
 
 
-def test_masked_arrays_functions_are_their_own():
+def test_functions_of_masked_arrays_are_not_replaced():
     with fastsel.patched():
         masked = np.ma.array([3, 0, 1, 3], mask=[1, 0, 0, 0])
         assert np.nonzero(masked)[0].tolist() == [2, 3]
@@ -183,7 +185,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_goes_back_to_numpy_finds_numpy(name):
+def test_calls_that_return_to_numpy_have_the_unpatched_outcome(name):
     expected = outcome(CALLS[name])
     with fastsel.patched():
         actual = outcome(CALLS[name])
@@ -194,12 +196,12 @@ def test_what_goes_back_to_numpy_finds_numpy(name):
         assert_same(actual[1], expected[1])
 
 
-def test_array_function_is_handed_numpys_function():
-    seen = []
+def test_array_function_receives_numpys_function():
+    received = []
 
     class Duck:
         def __array_function__(self, function, types, args, kwargs):
-            seen.append(function)
+            received.append(function)
 
     with fastsel.patched():
         np.nonzero(Duck())
@@ -207,11 +209,11 @@ def test_array_function_is_handed_numpys_function():
         np.unique_all(Duck())
         np.compress([True], Duck())
     names = ("nonzero", "unique", "unique_all", "compress")
-    assert seen == [ORIGINALS[name] for name in names]
+    assert received == [ORIGINALS[name] for name in names]
 
 
 class Defers(np.ndarray):
-    """Overrides NumPy's functions, and then has NumPy do them, as ndarray does."""
+    """A class that overrides NumPy's functions and calls what they override, as ndarray does."""
 
     def __array_function__(self, function, types, args, kwargs):
         return super().__array_function__(function, types, args, kwargs)
@@ -219,7 +221,7 @@ class Defers(np.ndarray):
 
 @pytest.mark.parametrize("patch", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_class_that_defers_to_numpy_gets_numpys_answer(name, patch):
+def test_class_that_defers_to_numpy_gets_numpys_result(name, patch):
     array = np.array([3, 0, 3, 4]).view(Defers)
     arguments = ([True, False, True], array) if len(arguments_of(name)) == 2 else (array,)
     expected = getattr(np, name)(*arguments)
@@ -229,14 +231,13 @@ def test_a_class_that_defers_to_numpy_gets_numpys_answer(name, patch):
         pytest.skip("this NumPy's count_nonzero returns int, fastsel's returns intp")
     with fastsel.patched() if patch else contextlib.nullcontext():
         for module in (np, fastsel):
-            found = getattr(module, name)(*arguments)
-            assert type(found) is type(expected)
-            assert repr(found) == repr(expected)
+            result = getattr(module, name)(*arguments)
+            assert type(result) is type(expected)
+            assert repr(result) == repr(expected)
 
 
-def test_tables_keyed_by_numpys_functions():
-    """Libraries keep tables by NumPy's functions, from before or after the patch: both are
-    found."""
+def test_tables_keyed_by_numpys_functions_find_their_entries():
+    """Libraries make such tables before or after the patch."""
     before = {np.count_nonzero: "mine"}
 
     class Duck:
@@ -255,48 +256,48 @@ def test_patches_are_counted():
     with fastsel.patched():
         fastsel.patch_numpy()
         fastsel.unpatch_numpy()
-        assert is_ours("unique")
-    assert is_ours("unique")
+        assert reaches_fastsel("unique")
+    assert reaches_fastsel("unique")
     fastsel.unpatch_numpy()
-    assert not is_ours("unique")
+    assert not reaches_fastsel("unique")
 
 
-def test_unpatch_without_patch():
+def test_unpatch_without_patch_raises():
     with pytest.raises(RuntimeError, match="NumPy is not patched"):
         fastsel.unpatch_numpy()
     with fastsel.patched():
-        assert is_ours("unique")
+        assert reaches_fastsel("unique")
 
 
-def test_patched_ends_with_an_exception():
+def test_patched_ends_if_its_block_raises():
     with pytest.raises(KeyError), fastsel.patched():
         raise KeyError
-    assert not is_ours("nonzero")
+    assert not reaches_fastsel("nonzero")
 
 
 def test_patched_is_a_decorator():
     @fastsel.patched()
     def function():
-        return is_ours("nonzero")
+        return reaches_fastsel("nonzero")
 
     assert function()
     assert function()
-    assert not is_ours("nonzero")
+    assert not reaches_fastsel("nonzero")
 
 
-def test_what_others_put_in_place_stays(monkeypatch):
-    def other(a):
+def test_replacement_by_other_code_stays(monkeypatch):
+    def replacement(a):
         return ORIGINALS["argwhere"](a)
 
-    monkeypatch.setattr(np, "argwhere", other)
+    monkeypatch.setattr(np, "argwhere", replacement)
     with fastsel.patched():
-        assert np.argwhere is other
-        assert is_ours("nonzero")
-    assert np.argwhere is other
+        assert np.argwhere is replacement
+        assert reaches_fastsel("nonzero")
+    assert np.argwhere is replacement
 
 
 def test_patched_in_many_threads():
-    """Within a block, whatever other threads do, the functions are ours; at the end, NumPy's."""
+    """In a block the functions are fastsel's, whatever other threads do; at the end, NumPy's."""
     wrong, start = [], threading.Barrier(4)
 
     def patch_often():
@@ -318,7 +319,8 @@ def test_patched_in_many_threads():
     assert all(function.__code__ is CODES[name] for name, function in IMPLEMENTATIONS.items())
 
 
-CALLS_OF_NUMPYS = {
+# name: calls of a function f of this name
+CALLS_BY_NAME = {
     **{name: [lambda f, a: f(a)] for name in NAMES if name not in TWO_ARRAY_NAMES},
     "count_nonzero": [lambda f, a: f(a), lambda f, a: f(a, axis=0)],
     "compress": [lambda f, a: f(a != a[0], a)],
@@ -339,8 +341,8 @@ ITEMS = {
 
 
 @pytest.fixture
-def no_call_arrives(monkeypatch):
-    """With NumPy patched, a call of one of its functions is an error."""
+def calls_of_patched_functions_raise(monkeypatch):
+    """NumPy is patched, and a call of a patched function is an error."""
 
     def refuse(*args, **kwargs):
         raise AssertionError("a call came back")
@@ -354,22 +356,24 @@ def no_call_arrives(monkeypatch):
 
 @pytest.mark.parametrize("items", ITEMS)
 @pytest.mark.parametrize("name", NAMES)
-def test_copies_of_numpys_functions_call_copies(name, items, no_call_arrives):
-    for call in CALLS_OF_NUMPYS[name]:
+def test_copies_of_numpys_functions_call_copies(name, items, calls_of_patched_functions_raise):
+    for call in CALLS_BY_NAME[name]:
         call(getattr(_numpy, name), ITEMS[items])
 
 
 @pytest.mark.parametrize("size", [4, 600, 1200, 20000])
 @pytest.mark.parametrize("items", ITEMS)
 @pytest.mark.parametrize("name", NAMES)
-def test_calls_of_ours_do_not_come_back(name, items, size, no_call_arrives):
+def test_fastsels_functions_call_no_patched_function(
+    name, items, size, calls_of_patched_functions_raise
+):
     array = ITEMS[items].repeat(size // 4)
-    for call in CALLS_OF_NUMPYS[name]:
+    for call in CALLS_BY_NAME[name]:
         call(getattr(fastsel, name), array)
 
 
-def test_our_modules_call_no_function_that_is_patched():
-    """With NumPy patched, a call of NumPy's function would come back to fastsel's module."""
+def test_source_of_fastsel_calls_no_patched_function():
+    """With NumPy patched, a call of NumPy's function would return to fastsel's module."""
     for path in Path(fastsel.__file__).parent.rglob("*.py*"):
         if path.suffix in (".py", ".pyx"):
             calls = re.findall(
@@ -378,13 +382,14 @@ def test_our_modules_call_no_function_that_is_patched():
             assert not calls, (path, calls)
 
 
+# name of a function of NumPy: (patched function that it calls, a call)
 REACHED = {"nanpercentile": ("nonzero", lambda: np.nanpercentile([1, np.nan, 3.0], 50))}
 if np.lib.NumpyVersion(np.__version__) >= "2.2.0":
     REACHED["trim_zeros"] = ("argwhere", lambda: np.trim_zeros(np.array([0, 1, 0])))
 
 
 @pytest.mark.parametrize("name", REACHED)
-def test_calls_of_numpys_own_functions_arrive(name, monkeypatch):
+def test_calls_within_numpy_reach_fastsel(name, monkeypatch):
     function, call = REACHED[name]
     called, ours = [], _patch.OURS[function]
     monkeypatch.setitem(_patch.OURS, function, lambda *a, **k: called.append(a) or ours(*a, **k))

@@ -1,6 +1,5 @@
-"""With NumPy patched before or after a library is imported, or by ``fastsel run``, the library says
-what it says without: libraries that compile NumPy's functions, key tables by them or override
-them."""
+"""Programs of libraries print the same if NumPy is patched before or after the library's import, or
+by ``fastsel run``. The libraries compile NumPy's functions, key tables by them or override them."""
 
 import functools
 import importlib.util
@@ -11,7 +10,7 @@ import sys
 
 import pytest
 
-# By library: what a program prints that hands it to NumPy's functions.
+# library: a program that calls NumPy's functions with arrays of the library, and prints the results
 PROGRAMS = {
     "numba": """
 import numba
@@ -42,9 +41,9 @@ for a in (masked, lengths, Masked(lengths, mask=[False, False, True])):
 import dask.array
 
 a = dask.array.from_array(np.array([2, 0, 1, 2]), chunks=2)
-for found in (np.unique(a), np.count_nonzero(a), np.flatnonzero(a), *np.nonzero(a), np.argwhere(a),
-              np.compress([1, 0, 1], a), np.extract([1, 0, 1, 1], a), unique(a), nonzero(a)[0]):
-    print(type(found).__module__, found.compute())
+for result in (np.unique(a), np.count_nonzero(a), np.flatnonzero(a), *np.nonzero(a), np.argwhere(a),
+               np.compress([1, 0, 1], a), np.extract([1, 0, 1, 1], a), unique(a), nonzero(a)[0]):
+    print(type(result).__module__, result.compute())
 """,
     "xarray": """
 import xarray
@@ -90,7 +89,7 @@ ORDERS = {
 
 
 def printed(*arguments):
-    """What Python prints in a fresh process."""
+    """The output of Python in a new process."""
     done = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -105,13 +104,14 @@ def printed(*arguments):
 
 @functools.cache
 def unpatched(library):
+    """The output of the library's program without fastsel."""
     return printed("-c", HEAD + PROGRAMS[library])
 
 
 @pytest.mark.parametrize(
     ("library", "order"),
     [
-        # Each order with a library that is imported in little time.
+        # pandas always runs: it is imported in little time.
         pytest.param(library, order, marks=() if library == "pandas" else pytest.mark.slow)
         for library, order in itertools.product(PROGRAMS, [*ORDERS, "run"])
     ],

@@ -1,4 +1,4 @@
-"""from_dense beside SciPy: the same arrays, dtypes, flags and errors."""
+"""from_dense and SciPy agree on arrays, dtypes, flags and errors."""
 
 import numpy as np
 import pytest
@@ -26,21 +26,21 @@ MATRICES = ((0, 0), (0, 3), (3, 0), (1, 1), (1, 70), (70, 1), (2, 64), (64, 64),
 
 
 def check(array, formats=FORMATS):
-    """Ours and SciPy's, part by part."""
+    """from_dense returns a sparse array with the parts and flags of SciPy's."""
     for name in formats:
         ours, theirs = fastsel.sparse.from_dense(array, name), FORMATS[name](array)
         assert type(ours) is type(theirs)
         assert ours.shape == theirs.shape
         assert ours.nnz == theirs.nnz
-        for mine, scipys in zip(parts(ours), parts(theirs), strict=True):
-            assert_same(mine, scipys)
+        for our_part, their_part in zip(parts(ours), parts(theirs), strict=True):
+            assert_same(our_part, their_part)
         if name != "coo":
             assert_flags(ours, theirs)
         assert ours.has_canonical_format is theirs.has_canonical_format is True
 
 
 def parts(array):
-    """The arrays that a sparse array is made of; True is 1, as its byte may be another one."""
+    """The arrays of a sparse array; bytes of True, which may differ, become 1."""
     data = array.data != 0 if array.dtype == bool else array.data
     if array.format == "coo":
         return (data, *array.coords)
@@ -48,7 +48,7 @@ def parts(array):
 
 
 def assert_flags(ours, theirs):
-    """The flags are true: SciPy finds the same in a fresh array of our parts."""
+    """The flags are those that SciPy computes for a new array of the same parts."""
     fresh = type(ours)((ours.data, ours.indices, ours.indptr), shape=ours.shape)
     assert ours.has_sorted_indices is True
     assert ours.has_sorted_indices == fresh.has_sorted_indices == theirs.has_sorted_indices
@@ -66,7 +66,7 @@ def test_every_dtype_and_layout(dtype, layout, few_threads):
 
 
 @pytest.mark.parametrize("shape", MATRICES, ids=str)
-def test_every_shape(shape, num_threads):
+def test_every_shape_equals_scipy(shape, num_threads):
     for density in (0, "one", 0.1, 0.5, 1):
         array = make("float64", shape, density)
         check(array)
@@ -75,13 +75,13 @@ def test_every_shape(shape, num_threads):
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (64,), (65,), (1000,)], ids=str)
-def test_one_dimension(shape, num_threads):
+def test_1d_arrays_equal_scipy(shape, num_threads):
     for array in (make("int16", shape), make("int16", shape)[::-1]):
         check(array, ["coo", "csr"])
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (0, 2, 3), (2, 1, 3, 65)], ids=str)
-def test_more_dimensions(shape, num_threads):
+def test_3d_and_4d_arrays_equal_scipy(shape, num_threads):
     array = make("complex64", shape)
     check(array, ["coo"])
     check(array.T, ["coo"])
@@ -94,13 +94,13 @@ def test_more_dimensions(shape, num_threads):
         fill=st.just(0),
     )
 )
-def test_any_matrix(forced_kernels, array):
+def test_property_any_matrix_equals_scipy(forced_kernels, array):
     with fastsel.threads(3):
         check(array)
         check(array[::2, ::-1])
 
 
-def test_negative_zero_and_nan():
+def test_negative_zero_is_zero_and_nan_is_not():
     array = np.array([[0.0, -0.0, np.nan], [-np.inf, 5e-324, 0.0]])
     check(array)
     assert fastsel.sparse.from_dense(array).nnz == 3
@@ -116,7 +116,7 @@ def test_negative_zero_and_nan():
     ],
     ids=["list", "tuple", "matrix", "masked array"],
 )
-def test_array_likes_are_taken_as_arrays(a):
+def test_array_likes_are_converted_to_arrays(a):
     for name, container in FORMATS.items():
         ours, expected = fastsel.sparse.from_dense(a, name), container(np.asarray(a))
         assert all(map(np.array_equal, parts(ours), parts(expected)))
@@ -135,7 +135,7 @@ def test_array_likes_are_taken_as_arrays(a):
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
-def test_scipy_says_what_it_refuses(array, format):
+def test_errors_are_those_of_scipy(array, format):
     ours = outcome(fastsel.sparse.from_dense, array, format)
     theirs = outcome(FORMATS[format], array)
     assert ours[0] == theirs[0]
@@ -143,17 +143,17 @@ def test_scipy_says_what_it_refuses(array, format):
         assert ours[1:] == theirs[1:]
 
 
-def test_another_format_is_named():
+def test_unknown_format_raises_with_its_name():
     with pytest.raises(ValueError, match="format must be 'coo', 'csr' or 'csc', got 'bsr'"):
         fastsel.sparse.from_dense([[1]], "bsr")
 
 
-def test_a_sparse_array_is_refused_with_advice():
+def test_sparse_array_raises_with_advice():
     with pytest.raises(TypeError, match=r"a must be dense, got a csr_array; its asformat\(\)"):
         fastsel.sparse.from_dense(sparse.csr_array((2, 3)))
 
 
-def test_the_input_is_unmodified():
+def test_input_unmodified():
     array = make("float64", (100, 70))
     before = array.copy()
     for name in FORMATS:
@@ -163,8 +163,8 @@ def test_the_input_is_unmodified():
 
 @pytest.mark.parametrize("rows", [1, 2, 10, 130])
 @pytest.mark.parametrize("row_items", [1, 3, 32, 33, 63, 64, 65, 200])
-def test_wide_columns_and_row_starts(row_items, rows, num_threads):
-    """Indices of 8 bytes, which SciPy wants for shapes that no test can hold."""
+def test_columns_and_row_starts_of_int64_equal_numpy(row_items, rows, num_threads):
+    """SciPy needs indices of 8 bytes for shapes that no test has the memory for."""
     array = make("bool", (rows, row_items))
     mask = bitmask.pack(array, *_dtypes.truth(array.dtype), 8, num_threads)
     columns = np.empty((mask.total, 1), np.int64)

@@ -1,4 +1,4 @@
-"""NumPy's namespace with fastsel's functions in the place of its own, for data-apis' tests.
+"""NumPy's namespace with functions of fastsel in place of NumPy's, for the tests of data-apis.
 
 git clone --recurse-submodules https://github.com/data-apis/array-api-tests
 cd array-api-tests && pip install -r requirements.txt

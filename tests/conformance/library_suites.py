@@ -1,6 +1,6 @@
 """Tests of libraries with NumPy patched; each call is compared with NumPy's.
 
-A pytest plugin, and the command that runs the tests that call the functions most:
+A pytest plugin, and the command that runs the tests that call the functions most often:
 
     python tests/conformance/library_suites.py [arguments for pytest]
 
@@ -78,8 +78,8 @@ def outcome(function, args, kwargs):
 
 
 def is_same(ours, theirs):
-    """Class, dtype, shape, and items, NaN being equal."""
-    if type(theirs) is int:  # NumPy's count_nonzero before 2.3
+    """Whether class, dtype, shape and items are equal; NaN equals NaN."""
+    if type(theirs) is int:  # of NumPy's count_nonzero before 2.3
         theirs = np.intp(theirs)
     if type(ours) is not type(theirs):
         return False
@@ -92,27 +92,27 @@ def is_same(ours, theirs):
 
 
 def compared(name):
-    """Our function, which asks NumPy's too."""
+    """fastsel's function, with each call compared with NumPy's function."""
     ours, theirs = _patch.OURS[name], getattr(_numpy, name)
 
     def call(*args, **kwargs):
-        found, error = outcome(ours, args, kwargs)
+        result, error = outcome(ours, args, kwargs)
         expected, their_error = outcome(theirs, args, kwargs)
         calls[name] += 1
         if name == "unique_values" or not kwargs.get("sorted", True):
-            found_items, expected_items = np.sort(found, axis=None), np.sort(expected, axis=None)
+            our_items, their_items = np.sort(result, axis=None), np.sort(expected, axis=None)
         else:
-            found_items, expected_items = found, expected
-        if name.startswith("unique_") and error is None:  # named tuples of classes of our own
-            found_items, expected_items = map(tuple, (found_items, expected_items))
-        if type(error) is not type(their_error) or not is_same(found_items, expected_items):
+            our_items, their_items = result, expected
+        if name.startswith("unique_") and error is None:  # the named tuples differ in their class
+            our_items, their_items = map(tuple, (our_items, their_items))
+        if type(error) is not type(their_error) or not is_same(our_items, their_items):
             test = os.environ.get("PYTEST_CURRENT_TEST", "")
             differences[
-                f"{name}: {found!r} {error!r}, not {expected!r} {their_error!r}: {test}"
+                f"{name}: {result!r} {error!r}, not {expected!r} {their_error!r}: {test}"
             ] += 1
         if error is not None:
             raise error
-        return found
+        return result
 
     return call
 
@@ -146,7 +146,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def main(arguments):
-    """Run the tests: without our pytest settings, which are not theirs."""
+    """Run the tests of the libraries, without the pytest settings of this project."""
     settings = ["-c", os.devnull, "--rootdir", os.getcwd(), "-q", "-p", "no:cacheprovider"]
     settings += ["--disable-warnings", "--tb=short"]
     return pytest.main([*settings, *arguments, "--pyargs", *FILES], plugins=[sys.modules[__name__]])

@@ -4,9 +4,9 @@ A pytest plugin, and the command that runs the tests with it:
 
     python tests/conformance/numpy_suite.py [arguments for pytest]
 
-The functions are swapped before any test module is imported. The plugin counts and prints the
-tests that called each function; a function, or a file, that no test reached is an error. Tests that
-called a function run again with fastsel as installed, where tiny arrays are NumPy's.
+NumPy is patched before any test module is imported. The plugin counts and prints the tests that
+called each function; a function, or a file, that no test reached is an error. Tests that called a
+function run again with fastsel as installed, where NumPy serves tiny arrays.
 """
 
 import functools
@@ -37,7 +37,7 @@ FILES = (
     "numpy.ma.tests.test_extras",
 )
 
-# Classes and functions that take seconds, or thousands of tests, and never call one of ours:
+# Classes and functions that take seconds, or have thousands of tests, and never call fastsel:
 # products of matrices, ctypes, leaks of the garbage collector, pickles, files, arithmetic of masked
 # arrays, names of types, sorts.
 SLOW = {
@@ -52,22 +52,23 @@ SLOW = {
     *("test_sort_float", "test_argsort_float", "test_partition_fp", "test_argpartition_fp"),
 }
 
-# What NumPy has changed since: from 2.5 on a None for missing strings is one value, as for fastsel.
+# Tests that NumPy 2.5 has changed: from then on a None for missing strings is one value, as in
+# fastsel.
 if np.lib.NumpyVersion(np.__version__) < "2.5.0":
     CHANGED = {"test_unique_vstring_hash_based_not_equal_nan"}
 else:
     CHANGED = set()
 
-before = pytest.MonkeyPatch()
-again = set()  # tests that have called one of ours, for a second run as installed
-called = set()  # names of functions, by the test that runs
+patch = pytest.MonkeyPatch()
+calling = set()  # tests that have called a function of fastsel, for a second run as installed
+called = set()  # names of the functions that the current test has called
 tests_of = Counter()  # function -> tests that called it
-tests_in = Counter()  # file -> tests that called one of ours
+tests_in = Counter()  # file -> tests that called a function of fastsel
 collected_in = Counter()  # file -> tests
 
 
 def counted(function):
-    """The same function, which says that it was called."""
+    """`function`, which adds its name to `called` in each call."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -90,26 +91,26 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if not config.getoption("as_installed"):
         for name, value in TUNING:
-            before.setattr(name, value)
+            patch.setattr(name, value)
         fastsel.set_num_threads(3)
     for name, function in [*_patch.OURS.items()]:
-        before.setitem(_patch.OURS, name, counted(function))
+        patch.setitem(_patch.OURS, name, counted(function))
     fastsel.patch_numpy()
 
 
 def pytest_unconfigure():
     fastsel.unpatch_numpy()
     fastsel.set_num_threads(None)
-    before.undo()
+    patch.undo()
 
 
 def pytest_collection_modifyitems(config, items):
-    out = [item for item in items if (item.cls or item.function).__name__ in SLOW]
-    if config.getoption("as_installed") and again:
-        out = [item for item in items if item.nodeid not in again]
-    out += [item for item in items if item.name in CHANGED and item not in out]
-    config.hook.pytest_deselected(items=out)
-    items[:] = [item for item in items if item not in set(out)]
+    deselected = [item for item in items if (item.cls or item.function).__name__ in SLOW]
+    if config.getoption("as_installed") and calling:
+        deselected = [item for item in items if item.nodeid not in calling]
+    deselected += [item for item in items if item.name in CHANGED and item not in deselected]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in set(deselected)]
     for counter in (tests_of, tests_in, collected_in):
         counter.clear()
     collected_in.update(map(file_of, items))
@@ -123,7 +124,7 @@ def pytest_runtest_call(item):
     finally:
         tests_of.update(called)
         if called:
-            again.add(item.nodeid)
+            calling.add(item.nodeid)
         tests_in[file_of(item)] += bool(called)
 
 
@@ -153,7 +154,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def main(arguments):
-    """Run NumPy's tests: without our pytest settings, which are not NumPy's."""
+    """Run NumPy's tests, without the pytest settings of this project."""
     settings = ["-c", os.devnull, "--rootdir", str(Path(np.__file__).parent), "-q"]
     settings += ["-p", "no:cacheprovider", "--disable-warnings"]
     plugins = [sys.modules[__name__]]

@@ -1,7 +1,7 @@
-"""The array API standard, 2025.12: signatures and rules of the functions that it has.
+"""The functions of the array API standard, 2025.12: their signatures and rules.
 
-The rules follow the standard's text. The standard's own tests are no package that could be
-installed; `array_api_namespace.py` beside this file says how to run them.
+The rules follow the standard's text. The standard's own tests are not a package that can be
+installed: `array_api_namespace.py` beside this file says how to run them.
 """
 
 import inspect
@@ -23,7 +23,7 @@ SHAPES = [(0,), (1,), (7,), (300,), (3, 0), (4, 5), (2, 3, 4), (20, 30, 2)]
 
 
 class Standard:
-    """The signatures, as the standard has them."""
+    """The signatures in the standard."""
 
     def nonzero(x, /): ...
     def count_nonzero(x, /, *, axis=None, keepdims=False): ...
@@ -42,8 +42,8 @@ FIELDS = {
 }
 
 
-def made(dtype, shape):
-    """A few values many times; of floats, among them NaN and both zeros."""
+def make_items(dtype, shape):
+    """A few values, repeated; floats have NaN and zeros of both signs among them."""
     items = np.random.default_rng(3).integers(0, 5, shape).astype(dtype)
     if dtype in FLOATS:
         items[items == 3] = np.nan
@@ -51,7 +51,7 @@ def made(dtype, shape):
     return items
 
 
-def test_the_functions_are_those_of_the_standard():
+def test_fastsel_has_the_functions_of_the_standard():
     assert set(NAMES) == {name for name in vars(Standard) if name[0] != "_"}
     assert set(NAMES) <= set(fastsel.__all__)
 
@@ -75,15 +75,15 @@ def test_signatures_take_each_call_of_the_standard(name):
 @pytest.mark.usefixtures("few_threads")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_nonzero(dtype, shape):
-    x = made(dtype, shape)
-    found = fastsel.nonzero(x)
-    assert isinstance(found, tuple)
-    assert len(found) == x.ndim
-    # In C order, and an item is non-zero if it is not equal to zero: NaN, and no zero of any sign.
+def test_nonzero_and_count_nonzero_follow_the_standard(dtype, shape):
+    x = make_items(dtype, shape)
+    indices = fastsel.nonzero(x)
+    assert isinstance(indices, tuple)
+    assert len(indices) == x.ndim
+    # The order is C order. NaN is non-zero; zeros of both signs are zero.
     expected = [index for index in np.ndindex(shape) if x[index] != 0]
-    assert list(zip(*(axis.tolist() for axis in found), strict=True)) == expected
-    assert {axis.dtype for axis in found} == {np.dtype(np.intp)}
+    assert list(zip(*(axis.tolist() for axis in indices), strict=True)) == expected
+    assert {axis.dtype for axis in indices} == {np.dtype(np.intp)}
     count = fastsel.count_nonzero(x)
     assert (count.ndim, count.dtype, int(count)) == (0, np.intp, len(expected))
     for axis in range(-x.ndim, x.ndim):
@@ -91,11 +91,11 @@ def test_nonzero(dtype, shape):
             counts = fastsel.count_nonzero(x, axis=axis, keepdims=keepdims)
             assert np.array_equal(counts, (x != 0).sum(axis=axis, keepdims=keepdims))
             assert counts.dtype == np.intp
-    every = tuple(range(x.ndim))
-    assert fastsel.count_nonzero(x, axis=every, keepdims=True).shape == (1,) * x.ndim
+    all_axes = tuple(range(x.ndim))
+    assert fastsel.count_nonzero(x, axis=all_axes, keepdims=True).shape == (1,) * x.ndim
 
 
-def test_no_dimensions():
+def test_0d_arrays_follow_the_standard():
     with pytest.raises(ValueError, match="0d"):
         fastsel.nonzero(np.asarray(3))
     assert fastsel.count_nonzero(np.asarray(3)) == 1
@@ -107,7 +107,7 @@ def test_no_dimensions():
 
 
 @pytest.mark.parametrize("axis", [2, -3, (0, 2)])
-def test_an_invalid_axis_raises(axis):
+def test_invalid_axis_raises(axis):
     with pytest.raises(np.exceptions.AxisError):
         fastsel.count_nonzero(np.ones((2, 2)), axis=axis)
 
@@ -116,17 +116,17 @@ def test_an_invalid_axis_raises(axis):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", FIELDS)
-def test_unique(name, dtype, shape):
-    x = made(dtype, shape)
+def test_unique_functions_follow_the_standard(name, dtype, shape):
+    x = make_items(dtype, shape)
     result = getattr(fastsel, name)(x)
-    found = (result,) if name == "unique_values" else result
+    arrays = (result,) if name == "unique_values" else result
     if name != "unique_values":
         assert result._fields == FIELDS[name]
-    outputs = dict(zip(FIELDS[name], found, strict=True))
+    outputs = dict(zip(FIELDS[name], arrays, strict=True))
     values, flat = outputs["values"], x.ravel()
     assert values.dtype == x.dtype
     assert values.ndim == 1
-    # Each NaN is a value of its own, zeros of both signs are one.
+    # Each NaN is a distinct value; zeros of both signs are one value.
     is_nan = values != values
     assert is_nan.sum() == (flat != flat).sum()
     assert set(values[~is_nan].tolist()) == {item for item in flat.tolist() if item == item}
@@ -137,8 +137,8 @@ def test_unique(name, dtype, shape):
             assert output.shape == (x.shape if field == "inverse_indices" else values.shape)
     if "indices" in outputs:
         for value, index in zip(values, outputs["indices"], strict=True):
-            firsts = np.flatnonzero(flat == value)
-            assert index == firsts[0] if value == value else flat[index] != flat[index]
+            positions = np.flatnonzero(flat == value)
+            assert index == positions[0] if value == value else flat[index] != flat[index]
         assert len(set(outputs["indices"].tolist())) == len(values)
     if "inverse_indices" in outputs:
         rebuilt = values[outputs["inverse_indices"]]
@@ -150,21 +150,20 @@ def test_unique(name, dtype, shape):
 
 @pytest.mark.usefixtures("few_threads")
 @pytest.mark.parametrize("dtype", DTYPES[1:9])
-@pytest.mark.parametrize("other", DTYPES[1:9])
+@pytest.mark.parametrize("other_dtype", DTYPES[1:9])
 @pytest.mark.parametrize("invert", [False, True])
-def test_isin(dtype, other, invert):
-    """Integers of any two dtypes compare by value."""
-    x1 = (made(dtype, (20, 30)) * 60).astype(dtype)
-    x2 = np.array([0, 60, 200], np.int16).astype(other)
-    found = fastsel.isin(x1, x2, invert=invert)
+def test_isin_compares_integers_of_any_two_dtypes_by_value(dtype, other_dtype, invert):
+    x1 = (make_items(dtype, (20, 30)) * 60).astype(dtype)
+    x2 = np.array([0, 60, 200], np.int16).astype(other_dtype)
+    result = fastsel.isin(x1, x2, invert=invert)
     numbers = {*x2.tolist()}
-    assert found.dtype == bool
-    assert found.tolist() == [[(item in numbers) != invert for item in row] for row in x1.tolist()]
+    assert result.dtype == bool
+    assert result.tolist() == [[(item in numbers) != invert for item in row] for row in x1.tolist()]
 
 
-def test_isin_of_a_number():
+def test_isin_accepts_a_number_for_either_argument():
     x = np.arange(6, dtype=np.int8).reshape(2, 3)
-    found = fastsel.isin(4, x)
-    assert (found.dtype, found.shape, bool(found)) == (bool, (), True)
+    result = fastsel.isin(4, x)
+    assert (result.dtype, result.shape, bool(result)) == (bool, (), True)
     assert fastsel.isin(x, 4).tolist() == [[False, False, False], [False, True, False]]
     assert not fastsel.isin(np.asarray(7), x, invert=False)

@@ -1,4 +1,4 @@
-"""The plugin that runs the tests of libraries: it compares, and fails if it reaches nothing."""
+"""The plugin for tests of libraries compares each call with NumPy's, and fails if one differs."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ def test_functions():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "status", "said"),
+    ("defect", "status", "text"),
     [
         ("", 0, "0 differ"),
         (
@@ -28,14 +28,14 @@ def test_functions():
         ),
     ],
 )
-def test_a_difference_is_an_error(run_python, tmp_path, wrong, status, said):
+def test_difference_is_printed_and_fails_the_run(run_python, tmp_path, defect, status, text):
     path = tmp_path / "test_calls.py"
     path.write_text(EVERY_CALL)
     arguments = ["-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider", str(path)]
     printed = run_python(
-        f"import sys, pytest, fastsel\n{wrong}\nsys.path.insert(0, {str(FOLDER)!r})\n"
+        f"import sys, pytest, fastsel\n{defect}\nsys.path.insert(0, {str(FOLDER)!r})\n"
         f"import library_suites\nprint(int(pytest.main({arguments}, plugins=[library_suites])))",
         PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
     )
-    assert said in printed
+    assert text in printed
     assert printed.splitlines()[-1] == str(status)

@@ -1,4 +1,4 @@
-"""The plugin that runs NumPy's tests: it swaps, counts, and fails if it reaches nothing."""
+"""The plugin for NumPy's tests counts calls, and fails if a function or a file has none."""
 
 import os
 from pathlib import Path
@@ -31,7 +31,7 @@ NO_CALL = "def test_nothing():\n    assert 'nonzero'\n"
 
 @pytest.fixture
 def run_suite(run_python, tmp_path):
-    """Function that runs these files with the plugin: the exit status and what was printed."""
+    """Function that runs test files with the plugin and returns the exit status and the output."""
 
     def run(**files):
         for name, text in files.items():
@@ -49,7 +49,7 @@ print("status", int(pytest.main({arguments}, plugins=[numpy_suite])))
     return run
 
 
-def test_tests_that_call_are_counted(run_suite):
+def test_tests_that_call_fastsel_are_counted(run_suite):
     status, printed = run_suite(calls=EVERY_CALL)
     assert status == 0
     assert "1 tests called nonzero" in printed
@@ -57,18 +57,18 @@ def test_tests_that_call_are_counted(run_suite):
     assert "2 of     3 in all" in printed
 
 
-def test_a_swap_that_reaches_nothing_fails(run_suite):
+def test_function_that_no_test_calls_fails_the_run(run_suite):
     status, printed = run_suite(none=NO_CALL)
     assert status == 1
     assert "no test has reached nonzero" in printed
 
 
-def test_a_file_that_calls_nothing_fails(run_suite):
+def test_file_without_a_call_fails_the_run(run_suite):
     status, printed = run_suite(calls=EVERY_CALL, none=NO_CALL)
     assert status == 1
     assert "no test has reached test_none.py" in printed
 
 
-def test_a_test_that_fails_fails(run_suite):
+def test_failed_test_fails_the_run(run_suite):
     status, _ = run_suite(calls=EVERY_CALL + "    assert False\n")
     assert status == 1

@@ -1,6 +1,6 @@
 """ONNX models of one node, for every operator, version and tensor type, in onnx's evaluator.
 
-The reference is onnx's own evaluator where it is sound, else the slow twin.
+Outputs are compared with onnx's own evaluator where it is right, otherwise with the reference.
 """
 
 import importlib
@@ -34,8 +34,8 @@ UNIQUE_OUTPUTS = ("Y", "indices", "inverse_indices", "counts")
 OPSET = max(itertools.chain(*VERSIONS.values()))
 
 
-def allowed(operator, version, dtype):
-    """Does this version of the operator take the type?"""
+def is_allowed(operator, version, dtype):
+    """Whether this version of the operator accepts tensors of the dtype."""
     schema = onnx.defs.get_schema(operator, version)
     types = next(t for t in schema.type_constraints if t.type_param_str == "T")
     names = {"float32": "float", "float64": "double"}
@@ -47,12 +47,12 @@ CASES = [
     for operator, versions in VERSIONS.items()
     for version in versions
     for dtype in TYPES
-    if allowed(operator, version, dtype)
+    if is_allowed(operator, version, dtype)
 ]
 
 
 def array_of(dtype, shape, seed=0):
-    """An array with repeated items and, where the type has them, NaN and both zeros."""
+    """An array with repeated items and, where the type has them, NaN and zeros of both signs."""
     if dtype == "string":
         items = np.array(["", "b", "a", "é", "ab", " "], object)
     else:
@@ -71,9 +71,9 @@ def element_type(array):
     return helper.np_dtype_to_tensor_dtype(array.dtype)
 
 
-def model(operator, inputs, outputs, version=OPSET, **attributes):
-    """A model with one node; its inputs are arrays by name."""
-    described = [
+def make_model(operator, inputs, outputs, version=OPSET, **attributes):
+    """A model with one node; `inputs` are arrays by name."""
+    input_infos = [
         helper.make_tensor_value_info(name, element_type(array), array.shape)
         for name, array in inputs.items()
     ]
@@ -82,27 +82,29 @@ def model(operator, inputs, outputs, version=OPSET, **attributes):
     shape = None
     if operator in ("Compress", "Unique"):
         shape = ["n"] * (first.ndim if "axis" in attributes else 1)
-    results = [helper.make_tensor_value_info(outputs[0], element, shape)]
+    output_infos = [helper.make_tensor_value_info(outputs[0], element, shape)]
     for name in filter(None, outputs[1:]):
-        results.append(helper.make_tensor_value_info(name, TensorProto.INT64, ["n"]))
+        output_infos.append(helper.make_tensor_value_info(name, TensorProto.INT64, ["n"]))
     graph = helper.make_graph(
         [helper.make_node(operator, list(inputs), list(outputs), **attributes)],
         "graph",
-        described,
-        results,
+        input_infos,
+        output_infos,
     )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
-    made = onnx.shape_inference.infer_shapes(made)  # gives the first output a rank
-    onnx.checker.check_model(made)
-    return made
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
+    model = onnx.shape_inference.infer_shapes(model)  # gives the first output a rank
+    onnx.checker.check_model(model)
+    return model
 
 
 def run(operator, inputs, outputs, version=OPSET, new_ops=None, **attributes):
-    made = model(operator, inputs, outputs, version, **attributes)
-    return ReferenceEvaluator(made, new_ops=new_ops).run(None, inputs)
+    """The outputs of a model with one node, by onnx's evaluator."""
+    model = make_model(operator, inputs, outputs, version, **attributes)
+    return ReferenceEvaluator(model, new_ops=new_ops).run(None, inputs)
 
 
 def ours(*args, **kwargs):
+    """The outputs of fastsel's operator."""
     return run(*args, new_ops=fastsel.onnx.OPS, **kwargs)
 
 
@@ -116,11 +118,11 @@ def check(actual, expected):
 
 
 def check_type(operator, version, dtype):
-    """A model, or several, of an operator on arrays of a type."""
+    """Models of an operator return the expected outputs for arrays of a dtype."""
     scalar = [()] if operator in ("NonZero", "Unique") else []
     shapes = ((7,), (2, 3, 4), (4, 5), (0, 3), (0,), *scalar)
-    half = VERSIONS[operator].index(version) + TYPES.index(dtype)
-    for shape in shapes[half % 2 :: 2]:
+    first = VERSIONS[operator].index(version) + TYPES.index(dtype)
+    for shape in shapes[first % 2 :: 2]:
         array = array_of(dtype, shape)
         if operator == "NonZero":
             check(ours("NonZero", {"X": array}, ["Y"], version), [reference.argwhere(array).T])
@@ -146,21 +148,21 @@ def check_type(operator, version, dtype):
 
 
 def check_unique(array, version):
-    """Each axis and order; the reference stands for all that it gets right."""
+    """Unique returns the expected outputs, for each axis and order."""
     for axis in (None, *range(-array.ndim, array.ndim)):
         for order in (0, 1):
             attributes = {"sorted": order} | ({} if axis is None else {"axis": axis})
             actual = ours("Unique", {"X": array}, UNIQUE_OUTPUTS, version, **attributes)
             values, index, inverse, counts = slow_unique(array, axis, bool(order))
             check(actual, [values, index, inverse.reshape(-1), counts])
-            if reference_is_sound(array, axis, order):
+            if evaluator_is_right(array, axis, order):
                 expected = run("Unique", {"X": array}, UNIQUE_OUTPUTS, version, **attributes)
                 check(actual, expected)
 
 
-def reference_is_sound(array, axis, order):
-    """onnx's Unique keeps the order of first occurrence in few cases, refuses texts with an axis,
-    and shows NumPy's choice of equal items, bfloat16 unsorted."""
+def evaluator_is_right(array, axis, order):
+    """Whether onnx's Unique is right. It keeps the order of first occurrence in few cases, refuses
+    strings with an axis, does not sort bfloat16, and of equal items returns NumPy's choice."""
     if order == 0 or array.dtype.name == "bfloat16":
         return False
     if array.dtype == object:
@@ -169,7 +171,7 @@ def reference_is_sound(array, axis, order):
 
 
 def slow_unique(array, axis, sorted):
-    """The slow twin; texts with an axis by way of fixed-width ones, which have the same order."""
+    """The outputs of the reference; with an axis, strings become `U2`, which has the same order."""
     if array.dtype != object or axis is None:
         return reference.unique_outputs(array, axis, sorted=sorted)
     outputs = reference.unique_outputs(array.astype("U2"), axis, sorted=sorted)
@@ -217,29 +219,29 @@ def test_every_version_is_tested(operator):
 )
 @pytest.mark.parametrize("attributes", [{}, {"sorted": 0}, {"axis": 1}, {"axis": 0, "sorted": 0}])
 @pytest.mark.parametrize("dtype", ["float32", "string"])
-def test_absent_outputs_of_unique(outputs, attributes, dtype):
+def test_unique_returns_the_named_outputs_alone(outputs, attributes, dtype):
     array = array_of(dtype, (3, 4))
-    every = ours("Unique", {"X": array}, UNIQUE_OUTPUTS, **attributes)
-    wanted = [output for output, name in zip(every, outputs, strict=False) if name]
-    check(ours("Unique", {"X": array}, outputs, **attributes), wanted)
+    all_outputs = ours("Unique", {"X": array}, UNIQUE_OUTPUTS, **attributes)
+    expected = [output for output, name in zip(all_outputs, outputs, strict=False) if name]
+    check(ours("Unique", {"X": array}, outputs, **attributes), expected)
 
 
 def test_absent_output_is_not_the_absent_input_of_another_node():
     """An output without a name must not become the value of inputs without a name."""
     nodes = [
         helper.make_node("Unique", ["X"], ["Y", "", "inverse"]),
-        helper.make_node("Clip", ["Y", "", "most"], ["clipped"]),
+        helper.make_node("Clip", ["Y", "", "max"], ["clipped"]),
     ]
     graph = helper.make_graph(
         nodes,
         "graph",
         [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None])],
         [helper.make_tensor_value_info("clipped", TensorProto.FLOAT, [None])],
-        [helper.make_tensor("most", TensorProto.FLOAT, [], [2.0])],
+        [helper.make_tensor("max", TensorProto.FLOAT, [], [2.0])],
     )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     x = np.array([-3, 5, -3], np.float32)
-    (clipped,) = ReferenceEvaluator(made, new_ops=fastsel.onnx.OPS).run(None, {"X": x})
+    (clipped,) = ReferenceEvaluator(model, new_ops=fastsel.onnx.OPS).run(None, {"X": x})
     assert clipped.tolist() == [-3, 2]
 
 
@@ -269,32 +271,33 @@ def test_errors_reach_the_caller(operator, inputs, attributes, error):
         ours(operator, inputs, outputs, **attributes)
 
 
-def test_backend_runs_a_model_and_says_what_it_cannot():
+def test_backend_runs_a_model_and_refuses_another_device_and_input():
     array = np.array([[1, 0], [1, 1]], np.uint16)
-    made = model("NonZero", {"X": array}, ["Y"])
+    model = make_model("NonZero", {"X": array}, ["Y"])
     backend = fastsel.onnx.Backend
     expected = [[[0, 1, 1], [0, 0, 1]]]
-    assert [y.tolist() for y in backend.run_model(made, [array])] == expected
-    assert [y.tolist() for y in backend.prepare(made).run({"X": array})] == expected
-    assert [y.tolist() for y in backend.run_node(made.graph.node[0], [array])] == expected
+    assert [y.tolist() for y in backend.run_model(model, [array])] == expected
+    assert [y.tolist() for y in backend.prepare(model).run({"X": array})] == expected
+    assert [y.tolist() for y in backend.run_node(model.graph.node[0], [array])] == expected
     assert backend.supports_device("CPU")
     assert not backend.supports_device("CUDA")
     with pytest.raises(ValueError, match="device must be 'CPU'"):
-        backend.prepare(made, "CUDA:0")
+        backend.prepare(model, "CUDA:0")
     with pytest.raises(ValueError):
-        backend.prepare(made).run([array, array])
+        backend.prepare(model).run([array, array])
 
 
 def test_backend_refuses_an_invalid_model():
-    made = model("NonZero", {"X": np.zeros(3)}, ["Y"])
-    made.graph.node[0].op_type = "NoSuchOperator"
+    model = make_model("NonZero", {"X": np.zeros(3)}, ["Y"])
+    model.graph.node[0].op_type = "NoSuchOperator"
     with pytest.raises(onnx.checker.ValidationError):
-        fastsel.onnx.Backend.prepare(made)
+        fastsel.onnx.Backend.prepare(model)
 
 
 def test_inputs_with_a_default_may_be_left_out():
-    """Constants that an old model also lists among its inputs."""
-    made = model("GatherND", {"data": np.zeros(3), "indices": np.zeros((1, 1), int)}, ["output"])
-    made.graph.initializer.append(onnx.numpy_helper.from_array(np.array([[2]]), "indices"))
-    (output,) = fastsel.onnx.Backend.run_model(made, [np.array([5.0, 6.0, 7.0])])
+    """Old models list their constants among their inputs, too."""
+    inputs = {"data": np.zeros(3), "indices": np.zeros((1, 1), int)}
+    model = make_model("GatherND", inputs, ["output"])
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([[2]]), "indices"))
+    (output,) = fastsel.onnx.Backend.run_model(model, [np.array([5.0, 6.0, 7.0])])
     assert output.tolist() == [7.0]

@@ -1,4 +1,4 @@
-"""ONNX Runtime sessions in which fastsel does the types that ONNX Runtime lacks."""
+"""ONNX Runtime sessions in which fastsel computes the types that ONNX Runtime lacks."""
 
 import importlib
 
@@ -27,12 +27,12 @@ def array_of(name, shape):
     return np.asarray(numbers).astype({"double": "float64"}.get(name, name))
 
 
-def model(text):
+def parsed_model(text):
     return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 21]> graph {text}')
 
 
-def session(made):
-    return fx.onnxruntime_session(made, providers=["CPUExecutionProvider"])
+def session(model):
+    return fx.onnxruntime_session(model, providers=["CPUExecutionProvider"])
 
 
 def check(actual, expected):
@@ -44,12 +44,12 @@ def check(actual, expected):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("operator", "name"), CASES)
-def test_types_that_onnx_runtime_lacks(operator, name, shape):
+def test_types_that_onnx_runtime_lacks_equal_fastsel(operator, name, shape):
     array = array_of(name, shape)
     sizes = "" if array.ndim == 0 else f"[{','.join('abc'[: array.ndim])}]"
     if operator == "NonZero":
-        made = model(f"({name}{sizes} X) => (int64[r, n] Y) {{ Y = NonZero(X) }}")
-        check(session(made).run(None, {"X": array}), [fx.non_zero(array)])
+        model = parsed_model(f"({name}{sizes} X) => (int64[r, n] Y) {{ Y = NonZero(X) }}")
+        check(session(model).run(None, {"X": array}), [fx.non_zero(array)])
         return
     axes = [None, *range(-array.ndim, array.ndim)]
     for k, axis in enumerate(axes):
@@ -57,37 +57,38 @@ def test_types_that_onnx_runtime_lacks(operator, name, shape):
         attributes = f"sorted = {sorted}" + ("" if axis is None else f", axis = {axis}")
         rank = 1 if axis is None else array.ndim
         outputs = f"{name}[{','.join('uvw'[:rank])}] Y, int64[p] i, int64[q] v, int64[r] c"
-        made = model(f"({name}{sizes} X) => ({outputs}) {{ Y, i, v, c = Unique<{attributes}>(X) }}")
-        check(session(made).run(None, {"X": array}), list(fx.unique(array, axis, sorted)))
+        node = f"Y, i, v, c = Unique<{attributes}>(X)"
+        model = parsed_model(f"({name}{sizes} X) => ({outputs}) {{ {node} }}")
+        check(session(model).run(None, {"X": array}), list(fx.unique(array, axis, sorted)))
 
 
-def test_outputs_and_attributes_that_are_left_out():
+def test_outputs_and_attributes_may_be_left_out():
     array = array_of("uint8", (9,))
     y, _, inverse, _ = fx.unique(array)
-    made = model("(uint8[n] X) => (uint8[u] Y, int64[m] v) { Y, , v = Unique(X) }")
-    check(session(made).run(None, {"X": array}), [y, inverse])
-    made = model("(uint8[n] X) => (uint8[u] Y) { Y = Unique(X) }")
-    check(session(made.SerializeToString()).run(None, {"X": array}), [y])
+    model = parsed_model("(uint8[n] X) => (uint8[u] Y, int64[m] v) { Y, , v = Unique(X) }")
+    check(session(model).run(None, {"X": array}), [y, inverse])
+    model = parsed_model("(uint8[n] X) => (uint8[u] Y) { Y = Unique(X) }")
+    check(session(model.SerializeToString()).run(None, {"X": array}), [y])
 
 
 def test_other_nodes_and_the_model_stay_as_they_are():
-    made = model(
+    model = parsed_model(
         "(uint8[n] X) => (int64[r, h] rows, float[u] Y)"
         "{ rows = NonZero(X)\n"
         "  small = Unique(X)\n"
         "  real = Cast<to = 1>(small)\n"
         "  Y = Unique(real) }"
     )
-    before = made.SerializeToString(deterministic=True)
+    before = model.SerializeToString(deterministic=True)
     array = array_of("uint8", (9,))
-    rows, y = session(made).run(None, {"X": array})
+    rows, y = session(model).run(None, {"X": array})
     check([rows, y], [fx.non_zero(array), np.unique(array).astype(np.float32)])
-    assert made.SerializeToString(deterministic=True) == before
+    assert model.SerializeToString(deterministic=True) == before
 
 
-def test_a_file(tmp_path):
+def test_model_may_be_a_file(tmp_path):
     path = tmp_path / "model.onnx"
-    onnx.save(model("(bool[n] X) => (bool[u] Y) { Y = Unique(X) }"), path)
+    onnx.save(parsed_model("(bool[n] X) => (bool[u] Y) { Y = Unique(X) }"), path)
     check(session(path).run(None, {"X": np.array([True, False])}), [np.array([False, True])])
 
 
@@ -97,6 +98,6 @@ def test_a_file(tmp_path):
 )
 def test_bad_attributes_are_refused_before_the_session_is_made(attributes, error):
     """A Python operator that fails would end the process."""
-    made = model(f"(uint8[n] X) => (uint8[u] Y) {{ Y = Unique<{attributes}>(X) }}")
+    model = parsed_model(f"(uint8[n] X) => (uint8[u] Y) {{ Y = Unique<{attributes}>(X) }}")
     with pytest.raises(error):
-        session(made)
+        session(model)

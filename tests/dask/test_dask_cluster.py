@@ -19,7 +19,7 @@ from chunked import CHUNKINGS, assert_equal, chunked  # noqa: E402
 
 import fastsel.dask  # noqa: E402
 
-# What a cluster leaves unclosed or unfinished on a busy machine is no fault of what it computes.
+# On a busy machine a cluster may leave resources unclosed and coroutines unfinished.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{warning}")
     for warning in (
@@ -29,32 +29,32 @@ pytestmark = [
     )
 ]
 MEMORY = 400 << 20  # of each worker; a worker without data has about 150 MiB
-ALL = {"return_index": True, "return_inverse": True, "return_counts": True}
+ALL_OUTPUTS = {"return_index": True, "return_inverse": True, "return_counts": True}
 
 
-# A busy machine is slow to answer.
-PATIENT = {f"distributed.comm.timeouts.{name}": "600s" for name in ("connect", "tcp")}
+# Processes answer late on a busy machine.
+TIMEOUTS = {f"distributed.comm.timeouts.{name}": "600s" for name in ("connect", "tcp")}
 
 
 @pytest.fixture(scope="module")
 def cluster():
     with (
-        dask.config.set(PATIENT),
-        # At any port: it is a warning, hence an error, if another cluster has the usual one.
+        dask.config.set(TIMEOUTS),
+        # Any port: if another cluster had the usual port, dask would warn, which is an error.
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout="600s"),
     ):
         yield cluster
-    gc.collect()  # what is left, before tests of others, where it would be an error
+    gc.collect()  # unclosed resources would warn, and fail, in a later test of another file
 
 
 @pytest.mark.parametrize(
     ("dtype", "chunking"),
     [("float32", "uneven"), pytest.param("U3", "empty", marks=pytest.mark.slow)],
 )
-def test_every_function(cluster, dtype, chunking):
+def test_every_function_equals_fastsel(cluster, dtype, chunking):
     a = make(dtype, (6, 4))
     x = chunked(a, CHUNKINGS[chunking](a.shape))
     for name in ("nonzero", "flatnonzero", "argwhere", "count_nonzero"):
@@ -64,16 +64,16 @@ def test_every_function(cluster, dtype, chunking):
     assert_equal(fastsel.dask.extract(x, x), fastsel.extract(a, a))
     assert_equal(fastsel.dask.boolean_mask(x, x == x), fastsel.boolean_mask(a, a == a))
     for options in ({}, {"partitions": 2}):
-        found = fastsel.dask.unique(x, sorted=False, **ALL, **options)
-        assert_equal(found, fastsel.unique(a, sorted=False, **ALL))
+        outputs = fastsel.dask.unique(x, sorted=False, **ALL_OUTPUTS, **options)
+        assert_equal(outputs, fastsel.unique(a, sorted=False, **ALL_OUTPUTS))
     indices = np.array([[5, 0], [0, 3]])
     for rows in (indices, da.from_array(indices, chunks=1)):
         assert_equal(fastsel.dask.gather_nd(x, rows), fastsel.gather_nd(a, indices))
 
 
 @pytest.mark.parametrize("partitions", [None, slow(4)])
-def test_a_worker_that_dies(cluster, tmp_path, partitions):
-    """The scheduler computes again what was lost; the result is the same."""
+def test_result_is_the_same_if_a_worker_dies(cluster, tmp_path, partitions):
+    """The scheduler computes lost blocks again."""
     died = tmp_path / "died"
 
     def die_once(block, block_info=None):
@@ -84,13 +84,14 @@ def test_a_worker_that_dies(cluster, tmp_path, partitions):
 
     a = np.random.default_rng(2).integers(0, 500, 20_000)
     x = da.from_array(a, chunks=2000).map_blocks(die_once, dtype=a.dtype, meta=a[:0])
-    assert_equal(fastsel.dask.unique(x, partitions=partitions, **ALL), fastsel.unique(a, **ALL))
+    outputs = fastsel.dask.unique(x, partitions=partitions, **ALL_OUTPUTS)
+    assert_equal(outputs, fastsel.unique(a, **ALL_OUTPUTS))
     assert died.exists()
 
 
 @pytest.mark.slow
 def test_data_larger_than_the_memory_of_the_cluster(cluster):
-    """Codes of two bytes wait for the groups, not the items; results are consumed by block."""
+    """Codes of two bytes wait for the groups instead of items; results are consumed by block."""
     groups, size = 1000, 2 * MEMORY // 8 + 10_000_000
     x = da.arange(size, chunks=2_000_000) % groups
     assert x.nbytes > 2 * MEMORY
@@ -107,21 +108,23 @@ def test_data_larger_than_the_memory_of_the_cluster(cluster):
     assert int(fastsel.dask.count_nonzero(x)) == size - counts[0]
 
 
-def test_results_that_are_kept_and_computed_again(cluster, caplog):
-    """The scheduler has nothing to say of graphs that share keys with what it holds or computes."""
+def test_persisted_results_are_computed_again_with_no_warning(cluster, caplog):
+    """Graphs share keys with results that the scheduler holds or computes."""
     squares = np.arange(100_000) ** 2 % 1013
     x = da.from_array(squares, chunks=2000)
     with caplog.at_level("WARNING", "distributed"):
         values, inverse = fastsel.dask.unique(x, return_inverse=True)
-        kept = inverse.persist()
+        persisted = inverse.persist()
         total = int(values.sum().compute())
-        together = dask.compute(values, inverse, fastsel.dask.unique_counts(x), kept.sum())
+        together = dask.compute(values, inverse, fastsel.dask.unique_counts(x), persisted.sum())
         large = fastsel.dask.boolean_mask(x, x > 1000).persist()
         count = fastsel.dask.count_nonzero(x).persist()
-        found = dask.compute(large.sum(), fastsel.dask.flatnonzero(x), x.sum(), count, inverse + x)
+        large_sum, *_ = dask.compute(
+            large.sum(), fastsel.dask.flatnonzero(x), x.sum(), count, inverse + x
+        )
     assert total == np.unique(squares).sum()
     assert np.array_equal(together[0][together[1]], squares)
-    assert found[0] == squares[squares > 1000].sum()
+    assert large_sum == squares[squares > 1000].sum()
     assert [record.getMessage() for record in caplog.records] == []
 
 

@@ -1,4 +1,4 @@
-"""gather_nd on dask arrays: data and indices in any chunks, indices in memory or not."""
+"""gather_nd on dask arrays: data in any chunks, and indices in any chunks or in memory."""
 
 import numpy as np
 import pytest
@@ -23,17 +23,17 @@ from chunked import (  # noqa: E402
 import fastsel.dask  # noqa: E402
 
 
-def index_rows(rng, shape, lead, depth, batch=0):
-    """Index rows within bounds, negative ones among them."""
-    sizes = shape[batch : batch + depth]
-    return np.stack([rng.integers(-size, size, lead) for size in sizes], axis=-1)
+def index_rows(rng, shape, rows, depth, batch_dims=0):
+    """Random index rows within bounds; some indices are negative."""
+    sizes = shape[batch_dims : batch_dims + depth]
+    return np.stack([rng.integers(-size, size, rows) for size in sizes], axis=-1)
 
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 0))
 @pytest.mark.parametrize("chunked_indices", [False, True])
-def test_every_dtype(dtype, chunked_indices):
+def test_every_dtype_equals_fastsel(dtype, chunked_indices):
     if dtype == "StringDType" and np.lib.NumpyVersion(np.__version__) < "2.3.0":
-        pytest.skip("before 2.3, NumPy's indexing mixes up strings where each slice is one")
+        pytest.skip("before 2.3, NumPy's indexing mixes up strings if each slice is one string")
     a = make(dtype, (6, 5, 3))
     indices = index_rows(np.random.default_rng(0), a.shape, (4, 7), 2)
     x = chunked(a, uneven(a.shape))
@@ -43,24 +43,24 @@ def test_every_dtype(dtype, chunked_indices):
 
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_any_chunks(data):
+def test_any_chunks_equal_fastsel(data):
     shape = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
-    batch = data.draw(st.integers(0, len(shape) - 1))
-    depth = data.draw(st.integers(1, len(shape) - batch))
-    lead = shape[:batch] + tuple(data.draw(st.lists(st.integers(0, 5), max_size=2)))
+    batch_dims = data.draw(st.integers(0, len(shape) - 1))
+    depth = data.draw(st.integers(1, len(shape) - batch_dims))
+    rows = shape[:batch_dims] + tuple(data.draw(st.lists(st.integers(0, 5), max_size=2)))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    indices = index_rows(rng, shape, lead, depth, batch)
+    indices = index_rows(rng, shape, rows, depth, batch_dims)
     a = make("int64", shape)
     x = chunked(a, data.draw(chunkings(shape)))
-    expected = fastsel.gather_nd(a, indices, batch)
-    for rows in (indices, chunked(indices, data.draw(chunkings(indices.shape)))):
-        result = fastsel.dask.gather_nd(x, rows, batch)
+    expected = fastsel.gather_nd(a, indices, batch_dims)
+    for given_indices in (indices, chunked(indices, data.draw(chunkings(indices.shape)))):
+        result = fastsel.dask.gather_nd(x, given_indices, batch_dims)
         assert_equal(result, expected)
         assert_declared(result)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", ">i4", "u8", "i8"])
-def test_any_integers(dtype):
+def test_indices_of_any_integer_dtype_equal_numpy(dtype):
     a = np.arange(100)
     indices = np.array([[3], [99], [0]], dtype)
     x = da.from_array(a, chunks=30)
@@ -69,7 +69,7 @@ def test_any_integers(dtype):
 
 
 @pytest.mark.parametrize("index", [5, -6, 2**40])
-def test_out_of_bounds(index):
+def test_index_out_of_bounds_raises_the_error_of_fastsel(index):
     a = np.ones((4, 5))
     indices = np.zeros((3, 6, 2), int)
     indices[2, 4, 1] = index
@@ -81,9 +81,10 @@ def test_out_of_bounds(index):
     assert outcome(lazy.compute) == expected
 
 
-def test_unsigned_indices_beyond_the_signed_ones():
+def test_unsigned_index_beyond_int64_raises_the_error_of_fastsel():
     x = da.from_array(np.arange(4), chunks=2)
     expected = outcome(fastsel.gather_nd, np.arange(4), np.array([[2**63]], "u8"))
+    assert expected[:2] == ("raises", IndexError)
     assert outcome(fastsel.dask.gather_nd, x, np.array([[2**63]], "u8")) == expected
 
 
@@ -126,7 +127,7 @@ def test_blocks_that_no_index_addresses_are_not_computed():
     assert fastsel.dask.gather_nd(x, [[5], [4]]).compute().tolist() == [5, 4]
 
 
-def test_strings_that_are_longer_than_declared():
+def test_strings_that_are_longer_than_declared_are_whole():
     """A dask array may declare a dtype that its blocks outgrow."""
     x = da.from_array(np.arange(6), chunks=2).map_blocks(
         lambda block: np.array(["x" * (k + 1) for k in block]), dtype="U1"

@@ -21,11 +21,11 @@ pytestmark = [
 PAGE = Path(__file__).parents[2] / "docs" / "dask.md"
 
 
-@pytest.mark.slow  # a cluster of its own
-def test_example(tmp_path):
+@pytest.mark.slow  # starts a cluster
+def test_example_prints_the_expected_lines(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
     (code,) = re.findall(r"tests/dask/test_dask_page.py -->\n```python\n(.*?)```", text, re.DOTALL)
-    # 100 chunks; the array of the page has 400.
+    # This array has 100 chunks; the array of the page has 400.
     for large, small in {"2_000_000_000": "200_000", "5_000_000": "2000"}.items():
         assert code.count(large) == 1
         code = code.replace(large, small)
@@ -37,7 +37,7 @@ def test_example(tmp_path):
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            # A busy machine is slow to answer.
+            # Processes answer late on a busy machine.
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "600s",
             "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "600s",
             "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "600s",

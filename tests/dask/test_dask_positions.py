@@ -1,4 +1,4 @@
-"""nonzero and its kin on dask arrays: positions in the whole array, whatever the chunks."""
+"""The functions that find or count non-zero items, on dask arrays: any chunks, any dtype."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ NAMES = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 
 
 @pytest.fixture(params=[1 << 20, 1], ids=["wide", "narrow"])
-def least_band_bytes(request, monkeypatch):
-    """Bands as wide as the array, and bands that are cut along later axes."""
+def min_band_bytes(request, monkeypatch):
+    """The minimum size of a band: with 1 byte, bands are divided along later axes, too."""
     monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", request.param)
 
 
 @covering(dtype=DTYPES, name=NAMES)
-def test_every_dtype(dtype, name):
+def test_every_dtype_equals_fastsel(dtype, name):
     a = make(dtype, (7, 9))
     result = getattr(fastsel.dask, name)(chunked(a, uneven(a.shape)))
     assert_equal(result, getattr(fastsel, name)(a))
@@ -45,7 +45,7 @@ def test_every_dtype(dtype, name):
     chunking=CHUNKINGS,
     name=NAMES,
 )
-def test_any_chunking(shape, chunking, name, least_band_bytes):
+def test_every_chunking_equals_numpy(shape, chunking, name, min_band_bytes):
     a = make("int16", shape)
     x = chunked(a, CHUNKINGS[chunking](shape))
     result = getattr(fastsel.dask, name)(x)
@@ -55,7 +55,7 @@ def test_any_chunking(shape, chunking, name, least_band_bytes):
 
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_any_chunks(data):
+def test_any_chunks_equal_numpy(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
     a = make(data.draw(st.sampled_from(["bool", "int64", "float64", "U3", "object"])), shape)
     x = chunked(a, data.draw(chunkings(shape)))
@@ -70,20 +70,20 @@ def test_any_chunks(data):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_unknown_chunk_sizes(name):
+def test_unknown_chunk_sizes_equal_numpy(name):
     a = make("int64", (20, 3))
     result = getattr(fastsel.dask, name)(of_unknown_sizes(chunked(a, ((4, 0, 16), (3,)))))
     assert_equal(result, getattr(np, name)(a))
 
 
 @pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
-def test_unknown_chunk_sizes_that_matter(name):
+def test_unknown_chunk_sizes_with_chunks_along_other_axes_raise(name):
     x = of_unknown_sizes(chunked(np.ones((4, 4)), ((2, 2), (2, 2))))
     with pytest.raises(ValueError, match=r"a has .*unknown chunk sizes.*compute_chunk_sizes"):
         getattr(fastsel.dask, name)(x)
 
 
-def test_blocks_stay_as_large_as_they_were(monkeypatch):
+def test_bands_are_at_most_as_large_as_the_blocks(monkeypatch):
     monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", 1)
     from fastsel.dask._blocks import bands
 
@@ -97,12 +97,12 @@ def test_blocks_stay_as_large_as_they_were(monkeypatch):
 
 @pytest.mark.parametrize("name", ["flatnonzero", "argwhere", "count_nonzero"])
 @pytest.mark.parametrize("item", [0, 7])
-def test_zero_dimensions(name, item):
+def test_0d_arrays_equal_fastsel(name, item):
     a = np.array(item)
     assert_equal(getattr(fastsel.dask, name)(da.from_array(a)), getattr(fastsel, name)(a))
 
 
-def test_nonzero_of_zero_dimensions_is_refused_at_once():
+def test_nonzero_of_a_0d_array_is_refused_at_once():
     a = np.array(3)
     assert outcome(fastsel.dask.nonzero, da.from_array(a)) == outcome(np.nonzero, a)
 
@@ -115,7 +115,7 @@ def test_wrong_axis_is_refused_at_once(axis):
     assert outcome(fastsel.dask.count_nonzero, da.from_array(a), axis) == expected
 
 
-def test_structured_items_have_no_axis():
+def test_structured_items_with_an_axis_are_refused_at_once():
     a = make("struct_plain", (4, 5))
     x = chunked(a, ((2, 2), (3, 2)))
     expected = outcome(np.count_nonzero, a, 0)
@@ -125,7 +125,7 @@ def test_structured_items_have_no_axis():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_other_blocks_are_refused_at_once(name):
+def test_masked_blocks_are_refused_at_once(name):
     x = da.ma.masked_equal(da.ones(3), 1)
     with pytest.raises(TypeError, match=r"a must be .* type numpy.ndarray, got .* MaskedArray"):
         getattr(fastsel.dask, name)(x)
@@ -133,7 +133,7 @@ def test_other_blocks_are_refused_at_once(name):
 
 @pytest.mark.parametrize("n", [None, "effective", 2, 3])
 @pytest.mark.parametrize("dtype", ["uint32", "int64"])
-def test_nonzero_coordinates(dtype, n):
+def test_nonzero_coordinates_equals_fastsel_up_to_count(dtype, n):
     a = make("float32", (1, 7, 9))
     x = chunked(a, ((1,), (3, 4), (5, 4)))
     count, rows = fastsel.dask.nonzero_coordinates(x, n=n, dtype=dtype)
@@ -151,7 +151,7 @@ def test_nonzero_coordinates(dtype, n):
         ((2**32, 1), {}),
     ],
 )
-def test_wrong_coordinates_are_refused_at_once(shape, options):
+def test_wrong_arguments_of_nonzero_coordinates_are_refused_at_once(shape, options):
     a = np.broadcast_to(np.ones((), "i1"), shape)
     x = da.zeros(shape, dtype="i1", chunks=2**30)
     expected = outcome(fastsel.nonzero_coordinates, a, **options)
@@ -170,7 +170,7 @@ def test_coordinates_of_unknown_sizes_are_refused_at_once():
     chunking=CHUNKINGS,
     density=[0, 0.1, 0.6],
 )
-def test_first_nonzero(shape, chunking, density):
+def test_first_nonzero_of_every_chunking_equals_fastsel(shape, chunking, density):
     a = make("int16", shape, density)
     x = chunked(a, CHUNKINGS[chunking](shape))
     for axis in (None, *range(-a.ndim, a.ndim), (), (0, a.ndim - 1) if a.ndim > 1 else None):
@@ -182,14 +182,14 @@ def test_first_nonzero(shape, chunking, density):
 
 
 @covering(dtype=DTYPES)
-def test_first_nonzero_of_every_dtype(dtype):
+def test_first_nonzero_of_every_dtype_equals_fastsel(dtype):
     a = make(dtype, (7, 9), 0.05)
     x = chunked(a, uneven(a.shape))
     for axis in (None, 0, 1):
         assert_equal(fastsel.dask.first_nonzero(x, axis), fastsel.first_nonzero(a, axis))
 
 
-def test_first_nonzero_of_unknown_chunk_sizes():
+def test_first_nonzero_of_unknown_chunk_sizes_equals_fastsel():
     a = make("int64", (20, 3), 0.05)
     x = of_unknown_sizes(chunked(a, ((4, 0, 16), (1, 2))))
     for axis in (None, 0, 1):
@@ -205,7 +205,7 @@ def test_first_nonzero_refuses_a_wrong_axis_at_once(axis):
 
 
 @covering(name=["nonzero", "flatnonzero", "argwhere"], dtype=["i1", "u4", ">i4", "i8"])
-def test_dtype_of_indices(name, dtype):
+def test_indices_have_the_given_dtype(name, dtype):
     a = make("int16", (9, 11))
     x = chunked(a, uneven(a.shape))
     for y in (x, of_unknown_sizes(x.rechunk((3, -1)))):
@@ -218,10 +218,10 @@ def test_dtype_of_indices(name, dtype):
 
 
 @pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere"])
-def test_indices_that_may_not_fit_their_dtype(name):
+def test_indices_that_may_not_fit_the_dtype_raise(name):
     x = da.zeros((300, 2), chunks=(100, 2))
     with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
         getattr(fastsel.dask, name)(x, dtype="u1")
-    late = getattr(fastsel.dask, name)(of_unknown_sizes(x), dtype="u1")
+    lazy = getattr(fastsel.dask, name)(of_unknown_sizes(x), dtype="u1")
     with pytest.raises(OverflowError, match=r"a has a length of [36]00.*uint8"):
-        (late[0] if name == "nonzero" else late).compute()
+        (lazy[0] if name == "nonzero" else lazy).compute()

@@ -1,4 +1,4 @@
-"""fastsel's functions on dask arrays reach fastsel.dask; sources, pickles and threads of tasks."""
+"""fastsel's functions call fastsel.dask for dask arrays; keys, names, pickles, threads, sources."""
 
 import pickle
 
@@ -59,7 +59,7 @@ def names(result):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_functions_of_fastsel_reach_those_of_dask(call):
+def test_functions_of_fastsel_call_those_of_fastsel_dask(call):
     result = CALLS[call](fastsel, x)
     assert names(result) == names(CALLS[call](fastsel.dask, x))
     if call != "nonzero_coordinates":
@@ -67,15 +67,16 @@ def test_functions_of_fastsel_reach_those_of_dask(call):
 
 
 def tasks_of(*arrays):
-    """The tasks of fastsel's keys in the graph that dask makes of what is computed together: the
-    keys that each of them needs."""
+    """fastsel's keys in the graph of arrays that dask computes together, and the keys that the task
+    of each one needs."""
     optimized = dask.optimize(*arrays)
-    graph = {key: task for one in optimized for key, task in one.__dask_graph__().items()}
+    graph = {key: task for array in optimized for key, task in array.__dask_graph__().items()}
     graph = convert_legacy_graph(graph)
     return {key: node.dependencies for key, node in graph.items() if "fastsel" in str(key)}
 
 
-OF_DASK_ALONE = {
+# Calls with `partitions`, and calls with two arguments that are dask arrays.
+MORE_CALLS = {
     "partitions": lambda module, a: module.unique(a, True, True, True, partitions=3),
     "condition": lambda module, a: module.compress(a.ravel() > 1, a),
     "long_condition": lambda module, a: module.compress(a[:, 0] > 1, a, 1),
@@ -84,12 +85,12 @@ OF_DASK_ALONE = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS | OF_DASK_ALONE)
-def test_a_key_has_the_same_task_whatever_is_computed_with_it(call):
-    """A scheduler that finds another task warns, and may fail."""
+@pytest.mark.parametrize("call", CALLS | MORE_CALLS)
+def test_a_key_has_the_same_task_whatever_else_is_computed(call):
+    """A scheduler that finds another task for a key warns, and may fail."""
     source = da.from_array(np.arange(96).reshape(16, 6), chunks=(3, 6)).map_blocks(np.sqrt)
     source = source.map_blocks(np.floor).astype(int)
-    outputs = (CALLS | OF_DASK_ALONE)[call](fastsel.dask, source)
+    outputs = (CALLS | MORE_CALLS)[call](fastsel.dask, source)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     together = tasks_of(*outputs, source.sum(), source + 1, *(output + 1 for output in outputs))
     assert together
@@ -111,13 +112,13 @@ MIXED = {
 
 
 @pytest.mark.parametrize("call", MIXED)
-def test_one_dask_array_is_enough(call):
+def test_one_dask_array_makes_the_result_a_dask_array(call):
     result = MIXED[call](x)
     assert isinstance(result, da.Array)
     assert_equal(result, MIXED[call](a))
 
 
-def test_what_dask_arrays_do_not_take():
+def test_out_and_capacity_raise_for_dask_arrays():
     with pytest.raises(TypeError, match="'out'"):
         fastsel.compress([1], x, 0, np.zeros((1, 6), np.int32))
     with pytest.raises(TypeError, match="'out'"):
@@ -126,20 +127,20 @@ def test_what_dask_arrays_do_not_take():
         fastsel.nonzero_coordinates(x, capacity=3)
 
 
-def test_other_blocks_stay_with_dask():
+def test_masked_blocks_are_left_to_dask():
     masked = da.ma.masked_equal(da.from_array(np.array([1, 2, 1]), chunks=2), 1)
     assert names(fastsel.nonzero(masked)) == names(np.nonzero(masked))
 
 
-def test_an_array_that_claims_both_decides():
-    class Claims:
+def test_another_array_function_comes_before_that_of_dask():
+    class Overrides:
         def __array_function__(self, function, types, args, kwargs):
             return "mine"
 
-    assert fastsel.extract(Claims(), x) == "mine"
+    assert fastsel.extract(Overrides(), x) == "mine"
 
 
-def test_dask_is_imported_by_nobody_else(run_python):
+def test_calls_without_dask_arrays_import_no_dask(run_python):
     run_python("""
 import sys, numpy as np, fastsel
 fastsel.nonzero([1]), fastsel.unique(np.ma.ones(3)), fastsel.gather_nd([1], [[0]])
@@ -162,12 +163,12 @@ else:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_graphs_are_lazy_and_pickle(call):
+def test_graphs_are_lazy_and_can_be_pickled(call):
     def fail(block):
         raise AssertionError("computed")
 
     lazy = da.from_array(a, chunks=4).map_blocks(fail, dtype=a.dtype, meta=np.empty((0, 0), "i4"))
-    if call != "compress_flat":  # a[0] as a condition of its own
+    if call != "compress_flat":  # its condition is a[0]
         CALLS[call](fastsel.dask, lazy)
     result = CALLS[call](fastsel.dask, x)
     assert_equal(pickle.loads(pickle.dumps(result)), computed(result))
@@ -175,13 +176,13 @@ def test_graphs_are_lazy_and_pickle(call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_equal_calls_have_equal_names(call):
-    """By the name, dask knows a result that it has already computed."""
+    """dask recognizes a result that it has already computed by its name."""
     assert names(CALLS[call](fastsel.dask, x)) == names(CALLS[call](fastsel.dask, x))
-    other = da.from_array(a + 1, chunks=(3, 4))
-    assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, other))
+    changed = da.from_array(a + 1, chunks=(3, 4))
+    assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, changed))
 
 
-def test_flags_are_part_of_the_names():
+def test_each_option_changes_the_name():
     calls = [
         fastsel.dask.unique(x, **{name: value})
         for name, value in [("sorted", False), ("split_every", 3), ("partitions", 2), ("axis", 0)]
@@ -190,11 +191,11 @@ def test_flags_are_part_of_the_names():
 
 
 def test_tasks_use_one_thread_each(monkeypatch):
-    seen = set()
+    thread_counts = set()
 
     def spy_on(function):
         def spy(*args, **kwargs):
-            seen.add(fastsel.get_num_threads())
+            thread_counts.add(fastsel.get_num_threads())
             return function(*args, **kwargs)
 
         return spy
@@ -205,11 +206,11 @@ def test_tasks_use_one_thread_each(monkeypatch):
             monkeypatch.setattr(fastsel, name, spy_on(getattr(fastsel, name)))
         for result in results:
             computed(result)
-    assert seen == {1}
+    assert thread_counts == {1}
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_several_outputs_share_their_work(scheduler):
+def test_several_outputs_compute_each_block_once(scheduler):
     blocks = []
     counted = x.map_blocks(lambda block: blocks.append(1) or block, dtype=x.dtype, meta=a[:0, :0])
     with dask.config.set(scheduler=scheduler):
@@ -217,7 +218,7 @@ def test_several_outputs_share_their_work(scheduler):
     assert len(blocks) == counted.npartitions
 
 
-def test_sources(tmp_path):
+def test_memmaps_and_delayed_blocks_equal_fastsel(tmp_path):
     np.save(tmp_path / "a.npy", a)
     delayed = [da.from_delayed(dask.delayed(a[k : k + 4]), (4, 6), a.dtype) for k in (0, 4)]
     sources = {
@@ -229,7 +230,7 @@ def test_sources(tmp_path):
             assert_equal(CALLS[call](fastsel.dask, source), CALLS[call](fastsel, a))
 
 
-def test_zarr(tmp_path):
+def test_zarr_equals_fastsel(tmp_path):
     pytest.importorskip("zarr", reason="needs pip install zarr")
     da.to_zarr(x.rechunk((3, 4)), str(tmp_path / "a.zarr"))
     source = da.from_zarr(str(tmp_path / "a.zarr"))

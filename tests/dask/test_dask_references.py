@@ -1,4 +1,4 @@
-"""NumPy arrays of objects and StringDType, beside dask arrays: every argument takes them."""
+"""fastsel.dask accepts NumPy arrays of objects and of StringDType for every argument."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ ITEMS = {
     "texts": objects(*["b", "", "c", "a", "c", "b"] * 2),
     "StringDType": np.array(["b", "", "c", "a", "c", "b"] * 2, np.dtypes.StringDType()),
 }
-OF_ONE = {
+OF_ONE_ARRAY = {
     "nonzero": lambda module, a: module.nonzero(a.reshape(3, 4)),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a.reshape(3, 4)),
@@ -33,80 +33,80 @@ OF_ONE = {
     "extract": lambda module, a: module.extract([True, False, True], a),
     "boolean_mask": lambda module, a: module.boolean_mask(a, np.arange(12) % 3 == 0),
 }
-# Beside another array, which is a dask array or not.
-OF_TWO = {
+# `b` is a NumPy array or a dask array.
+OF_TWO_ARRAYS = {
     "compress": lambda module, a, b: module.compress(b != b[0], a),
     "extract": lambda module, a, b: module.extract(b != b[0], a),
-    "compress by it": lambda module, a, b: module.compress(a, b),
-    "extract by it": lambda module, a, b: module.extract(a, b),
+    "compress by a": lambda module, a, b: module.compress(a, b),
+    "extract by a": lambda module, a, b: module.extract(a, b),
     "boolean_mask": lambda module, a, b: module.boolean_mask(a, b != b[0]),
     "isin": lambda module, a, b: module.isin(a, b[2:4]),
-    "isin among it": lambda module, a, b: module.isin(b, a[2:4], invert=True),
+    "isin in a": lambda module, a, b: module.isin(b, a[2:4], invert=True),
     "intersect1d": lambda module, a, b: module.intersect1d(a, b[2:], return_indices=True),
     "union1d": lambda module, a, b: module.union1d(b[:3], a[:2]),
     "setdiff1d": lambda module, a, b: module.setdiff1d(a, b[2:4]),
-    "setdiff1d of another": lambda module, a, b: module.setdiff1d(b, a[2:4], assume_unique=True),
+    "setdiff1d of b": lambda module, a, b: module.setdiff1d(b, a[2:4], assume_unique=True),
     "setxor1d": lambda module, a, b: module.setxor1d(a, b[2:4]),
 }
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_ONE)
-def test_alone(call, kind):
+@pytest.mark.parametrize("call", OF_ONE_ARRAY)
+def test_calls_of_one_array_equal_fastsel(call, kind):
     a = ITEMS[kind]
-    assert_equal(OF_ONE[call](fastsel.dask, a), OF_ONE[call](fastsel, a))
+    assert_equal(OF_ONE_ARRAY[call](fastsel.dask, a), OF_ONE_ARRAY[call](fastsel, a))
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-def test_coordinates(kind):
+def test_nonzero_coordinates_equals_fastsel_up_to_count(kind):
     a = ITEMS[kind].reshape(3, 4)
     count, coordinates = fastsel.nonzero_coordinates(a)
-    found = fastsel.dask.nonzero_coordinates(a)
-    assert found.count.compute() == count
-    assert found.coordinates.compute().tolist() == coordinates[:count].tolist()
+    result = fastsel.dask.nonzero_coordinates(a)
+    assert result.count.compute() == count
+    assert result.coordinates.compute().tolist() == coordinates[:count].tolist()
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_TWO)
-def test_beside_another_array(call, kind):
+@pytest.mark.parametrize("call", OF_TWO_ARRAYS)
+def test_calls_of_two_arrays_equal_fastsel(call, kind):
     a, b = ITEMS[kind], ITEMS[kind][::-1]
-    expected = OF_TWO[call](fastsel, a, b)
+    expected = OF_TWO_ARRAYS[call](fastsel, a, b)
     for other in (b, da.from_array(b, chunks=5)):
-        assert_equal(OF_TWO[call](fastsel.dask, a, other), expected)
-    assert_equal(OF_TWO[call](fastsel, a, da.from_array(b, chunks=5)), expected)
+        assert_equal(OF_TWO_ARRAYS[call](fastsel.dask, a, other), expected)
+    assert_equal(OF_TWO_ARRAYS[call](fastsel, a, da.from_array(b, chunks=5)), expected)
 
 
-def test_objects_beside_numbers():
-    numbers, some = np.arange(6), objects(4, 9, 4)
+def test_sets_of_objects_and_numbers_equal_fastsel():
+    numbers, items = np.arange(6), objects(4, 9, 4)
     x = da.from_array(numbers, chunks=4)
     for name in ("isin", "intersect1d", "union1d", "setdiff1d", "setxor1d"):
-        ours, ofdask = getattr(fastsel, name), getattr(fastsel.dask, name)
-        assert_equal(ofdask(x, some), ours(numbers, some))
-        assert_equal(ofdask(some, x), ours(some, numbers))
+        of_numpy, of_dask = getattr(fastsel, name), getattr(fastsel.dask, name)
+        assert_equal(of_dask(x, items), of_numpy(numbers, items))
+        assert_equal(of_dask(items, x), of_numpy(items, numbers))
 
 
-def test_a_list_that_becomes_an_array_of_objects():
+def test_list_that_becomes_an_array_of_objects_equals_fastsel():
     items = [None, "a", None]
     assert_equal(fastsel.dask.flatnonzero(items), fastsel.flatnonzero(items))
     assert_equal(fastsel.dask.unique(items, sorted=False), fastsel.unique(items, sorted=False))
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-def test_many_have_several_blocks(kind):
+def test_large_arrays_have_several_blocks(kind):
     a = np.tile(ITEMS[kind], 100)
     with dask.config.set({"array.chunk-size": "1kiB"}):
-        found = fastsel.dask.flatnonzero(a)
+        positions = fastsel.dask.flatnonzero(a)
         outputs = fastsel.dask.unique(a, True, True, True)
-    assert found.npartitions > 5
-    assert_equal(found, fastsel.flatnonzero(a))
+    assert positions.npartitions > 5
+    assert_equal(positions, fastsel.flatnonzero(a))
     assert_equal(outputs, fastsel.unique(a, True, True, True))
 
 
-def test_arrays_that_dask_names_alike():
-    one, other = objects("a-b", "c"), objects("a", "b-c")
-    assert_equal(fastsel.dask.union1d(one, other), fastsel.union1d(one, other))
+def test_arrays_with_the_same_dask_name_are_distinguished():
+    first, second = objects("a-b", "c"), objects("a", "b-c")
+    assert_equal(fastsel.dask.union1d(first, second), fastsel.union1d(first, second))
 
 
-def test_other_blocks_are_refused():
+def test_masked_arrays_are_refused():
     with pytest.raises(TypeError, match="got blocks of type MaskedArray"):
         fastsel.dask.unique(np.ma.array(ITEMS["numbers"]))

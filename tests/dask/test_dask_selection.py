@@ -25,7 +25,7 @@ import fastsel.dask  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
-def test_every_dtype(dtype):
+def test_every_dtype_equals_fastsel(dtype):
     a, mask = make(dtype, (7, 9)), make("bool", (7, 9)) == 1
     x, m = chunked(a, uneven(a.shape)), chunked(mask, ((7,), (4, 5)))
     assert_equal(fastsel.dask.boolean_mask(x, m), fastsel.boolean_mask(a, mask))
@@ -39,7 +39,7 @@ def test_every_dtype(dtype):
 
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_any_chunks(data):
+def test_any_chunks_equal_numpy(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
     a = make("int32", shape)
     x = chunked(a, data.draw(chunkings(shape)))
@@ -66,7 +66,7 @@ def test_any_chunks(data):
 
 
 @pytest.mark.parametrize("chunking", CHUNKINGS)
-def test_condition_beyond_the_end(chunking):
+def test_condition_that_selects_beyond_the_end_raises(chunking):
     a = np.arange(12).reshape(3, 4)
     x = chunked(a, CHUNKINGS[chunking](a.shape))
     condition = np.array([0, 1, 0, 0, 0, 1, 1], bool)
@@ -81,7 +81,7 @@ def test_condition_beyond_the_end(chunking):
     assert outcome(fastsel.dask.extract, np.ones(13), x) == expected
 
 
-def test_lengths_are_known_where_the_condition_is():
+def test_lengths_are_known_if_the_condition_is_in_memory():
     x = da.zeros((6, 4), chunks=2)
     assert fastsel.dask.compress([0, 1, 1, 1, 0, 0], x, 0).chunks == ((1, 2, 0), (2, 2))
     assert fastsel.dask.boolean_mask(x, np.ones((6, 4), bool)).shape == (24,)
@@ -93,23 +93,22 @@ def test_lengths_are_known_where_the_condition_is():
     [[1, 0, 1], (0.0, 0.5, 1), ["", "a", ""], [], [[1]], None, 1, "abc"],
     ids=str,
 )
-def test_array_like_conditions(condition):
+def test_array_like_conditions_equal_fastsel(condition):
     a = np.arange(3)
     expected = outcome(fastsel.compress, condition, a)
-    found = outcome(fastsel.dask.compress, condition, da.from_array(a, chunks=2))
+    ours = outcome(fastsel.dask.compress, condition, da.from_array(a, chunks=2))
     if expected[0] == "raises":
-        assert found == expected
+        assert ours == expected
     else:
-        assert_equal(found[1], expected[1])
+        assert_equal(ours[1], expected[1])
 
 
-def test_conditions_are_true_where_they_are_not_zero():
+def test_nonzero_items_of_a_condition_select():
     a = np.arange(4.0)
     for condition in (np.array([0, -0.0, np.nan, 2]), np.array(["", " ", "0", ""]), a > 1):
-        for x in (chunked(condition, ((1, 3),)), condition):
-            assert_equal(
-                fastsel.dask.compress(x, da.from_array(a, chunks=3)), np.compress(condition, a)
-            )
+        for given_condition in (chunked(condition, ((1, 3),)), condition):
+            result = fastsel.dask.compress(given_condition, da.from_array(a, chunks=3))
+            assert_equal(result, np.compress(condition, a))
 
 
 @pytest.mark.parametrize("axis", [2, -3, 1.0, "0"])
@@ -120,7 +119,7 @@ def test_wrong_axis_is_refused_at_once(axis):
     assert outcome(fastsel.dask.compress, [1], da.from_array(a), axis) == expected
 
 
-def test_compress_of_zero_dimensions():
+def test_compress_of_a_0d_array_equals_numpy():
     a = np.array(5)
     for axis in (None, 0, -1):
         assert_equal(fastsel.dask.compress([1], da.from_array(a), axis), np.compress([1], a, axis))
@@ -147,7 +146,7 @@ def test_wrong_masks_are_refused_at_once(mask):
 
 
 @pytest.mark.parametrize("mask", [np.zeros((0, 3), bool), np.zeros(0, bool), [], True, False])
-def test_masks_that_numpy_takes(mask):
+def test_masks_that_numpy_accepts_equal_numpy(mask):
     a = np.arange(6).reshape(2, 3)
     x = da.from_array(a, chunks=1)
     assert_equal(fastsel.dask.boolean_mask(x, mask), a[np.array(mask, bool)])
@@ -156,7 +155,7 @@ def test_masks_that_numpy_takes(mask):
     )
 
 
-def test_unknown_chunk_sizes():
+def test_unknown_chunk_sizes_equal_numpy():
     a = make("int64", (20, 3))
     x = of_unknown_sizes(chunked(a, ((4, 0, 16), (3,))))
     assert_equal(fastsel.dask.boolean_mask(x, x > 1), a[a > 1])
@@ -166,7 +165,7 @@ def test_unknown_chunk_sizes():
     assert_equal(fastsel.dask.compress([1, 0, 1], x, 1), np.compress([1, 0, 1], a, 1))
 
 
-def test_unknown_chunk_sizes_that_matter():
+def test_chunk_sizes_that_are_unknown_but_needed_raise():
     x = of_unknown_sizes(da.ones(6, chunks=2))
     with pytest.raises(ValueError, match="along axis 0 are unknown"):
         fastsel.dask.compress([1, 0], x)

@@ -1,4 +1,4 @@
-"""isin and the functions of sorted sets on dask arrays."""
+"""isin, index_in and the functions of sorted sets on dask arrays."""
 
 import numpy as np
 import pytest
@@ -35,19 +35,19 @@ CALLS = {
 
 
 @covering(at_least=20, dtype=DTYPES, call=CALLS, chunking=CHUNKINGS)
-def test_every_dtype(dtype, call, chunking):
+def test_every_dtype_equals_fastsel(dtype, call, chunking):
     a, b = make(dtype, (7, 9)), make(dtype, (5, 4), seed=1)
     expected = CALLS[call](fastsel, a, b)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
-    for one, other in ((x, y), (x, b), (a, y)):
-        result = CALLS[call](fastsel, one, other)
+    for first, second in ((x, y), (x, b), (a, y)):
+        result = CALLS[call](fastsel, first, second)
         assert_equal(result, expected)
         assert_declared(result)
 
 
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_any_chunks(data):
+def test_any_chunks_equal_fastsel(data):
     shapes = [tuple(data.draw(st.lists(st.integers(0, 7), max_size=3))) for _ in range(2)]
     a, b = (make("int32", shape, seed=k) for k, shape in enumerate(shapes))
     x, y = (chunked(array, data.draw(chunkings(array.shape))) for array in (a, b))
@@ -56,19 +56,19 @@ def test_any_chunks(data):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_two_dtypes(call):
+def test_arrays_of_two_dtypes_equal_fastsel(call):
     a, b = np.arange(-3, 9, dtype="i2"), np.arange(5.0)
     assert_equal(CALLS[call](fastsel, chunked(a, ((5, 7),)), b), CALLS[call](fastsel, a, b))
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_unknown_sizes(call):
+def test_unknown_chunk_sizes_equal_fastsel(call):
     a, b = np.arange(20) % 7, np.arange(5, 12)
     x, y = of_unknown_sizes(chunked(a, ((5, 15),))), of_unknown_sizes(chunked(b, ((3, 4),)))
     assert_equal(CALLS[call](fastsel.dask, x, y), CALLS[call](fastsel, a, b))
 
 
-def test_errors_at_once():
+def test_wrong_arguments_are_refused_at_once():
     x = da.arange(5, chunks=2)
     with pytest.raises(ValueError, match="Invalid kind"):
         fastsel.isin(x, [1], kind="hash")
@@ -78,13 +78,13 @@ def test_errors_at_once():
         fastsel.union1d(x, da.from_array(np.array(["2001-01-01"], "M8[D]")))
 
 
-def test_a_range_too_wide_for_a_table_when_computed():
+def test_range_too_wide_for_a_table_raises_when_computed():
     x, tests = da.arange(5, chunks=2), np.array([-(2**62), 2**62])
     with pytest.raises(RuntimeError, match="kind='table'"):
         fastsel.isin(x, tests, kind="table").compute()
 
 
-def test_objects():
+def test_isin_compares_objects():
     a = np.array(["b", None, "a", 1], object)
     x = chunked(a, ((1, 3),))
     assert_equal(fastsel.isin(x, np.array(["a", 1], object)), np.array([False, False, True, True]))
@@ -114,51 +114,51 @@ SLICES = {
     chunking=CHUNKINGS,
     axis=[0, 1, -1, 2],
 )
-def test_slices(dtype, call, chunking, axis):
+def test_slices_along_an_axis_equal_fastsel(dtype, call, chunking, axis):
     shapes = [[2, 2, 2], [2, 2, 2]]
     shapes[0][axis], shapes[1][axis] = 9, 5
     a, b = (make(dtype, shape, 0.3, seed=k) for k, shape in enumerate(map(tuple, shapes)))
     expected = SLICES[call](fastsel, a, b, axis)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
-    for one, other in ((x, y), (x, b), (a, y)):
-        result = SLICES[call](fastsel, one, other, axis)
+    for first, second in ((x, y), (x, b), (a, y)):
+        result = SLICES[call](fastsel, first, second, axis)
         assert_equal(result, expected)
         assert_declared(result)
 
 
 @pytest.mark.parametrize("call", SLICES)
-def test_slices_of_unknown_number(call):
+def test_slices_of_unknown_chunk_sizes_equal_fastsel(call):
     a, b = make("int32", (9, 2), 0.3), make("int32", (5, 2), 0.3, seed=1)
     x, y = (of_unknown_sizes(chunked(array, ((2, len(array) - 2), (2,)))) for array in (a, b))
     assert_equal(SLICES[call](fastsel.dask, x, y, 0), SLICES[call](fastsel, a, b, 0))
 
 
 @pytest.mark.parametrize("call", SLICES)
-def test_slices_of_one_axis_are_items(call):
+def test_slices_of_1d_arrays_are_items(call):
     a, b = np.array([3.0, 1, np.nan, 3]), np.array([3.0, np.nan])
     result = SLICES[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
     assert_equal(result, SLICES[call](fastsel, a, b, -1))
 
 
 @pytest.mark.parametrize("call", SLICES)
-def test_slices_that_differ_are_refused_at_once(call):
+def test_slices_of_other_shapes_and_wrong_axes_are_refused_at_once(call):
     x = da.ones((4, 3), chunks=2)
     for arrays, axis in (((x, x[:, :2]), 0), ((x, x[0]), 0), ((x, x), 2), ((x, x), 1.0)):
         a, b = (np.ones(array.shape) for array in arrays)
         with pytest.raises(Exception) as expected:
             SLICES[call](fastsel, a, b, axis)
-        with pytest.raises(type(expected.value)) as found:
+        with pytest.raises(type(expected.value)) as raised:
             SLICES[call](fastsel.dask, *arrays, axis)
-        assert str(found.value) == str(expected.value)
+        assert str(raised.value) == str(expected.value)
 
 
-# index_in
+# The function index_in.
 
 
 @pytest.mark.parametrize("chunks", CHUNKINGS)
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("lazy", [True, False])
-def test_index_in_of_any_chunks(chunks, axis, lazy):
+def test_index_in_of_any_chunks_equals_fastsel(chunks, axis, lazy):
     a = np.random.default_rng(0).integers(0, 3, (12, 3))
     b = np.concatenate((a[5:], a + 1))[:12]
     x = chunked(a, CHUNKINGS[chunks](a.shape))
@@ -166,7 +166,7 @@ def test_index_in_of_any_chunks(chunks, axis, lazy):
     assert_equal(fastsel.dask.index_in(x, y, axis), fastsel.index_in(a, b, axis))
 
 
-def test_index_in_checks_at_once():
+def test_index_in_refuses_other_shapes_and_wrong_axes_at_once():
     x = da.ones((4, 3), chunks=2)
     with pytest.raises(ValueError, match="the same lengths except along axis 0"):
         fastsel.dask.index_in(x, x[:, :2], axis=0)

@@ -1,4 +1,4 @@
-"""unique and its kin on dask arrays: fastsel's results on the whole array, whatever the chunks."""
+"""unique, unique_* and group_indices on dask arrays equal fastsel's on the whole array."""
 
 import itertools
 
@@ -25,7 +25,7 @@ from chunked import (  # noqa: E402
 
 import fastsel.dask  # noqa: E402
 
-ALL = {"return_index": True, "return_inverse": True, "return_counts": True}
+ALL_OUTPUTS = {"return_index": True, "return_inverse": True, "return_counts": True}
 ARRAY_API_NAMES = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 
 
@@ -43,22 +43,22 @@ def test_signature_starts_as_that_of_fastsel():
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 0))
 @pytest.mark.parametrize(("sorted", "equal_nan"), [(True, True), (False, False)])
-def test_items_of_every_dtype(dtype, sorted, equal_nan):
+def test_items_of_every_dtype_equal_fastsel(dtype, sorted, equal_nan):
     a = grouped(dtype, 60, 20).reshape(12, 5)
     x = chunked(a, uneven(a.shape))
-    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL}
+    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL_OUTPUTS}
     assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
 
 
 @pytest.mark.parametrize("dtype", every_third([name for name in DTYPES if name != "object"], 2))
 @pytest.mark.parametrize(("sorted", "partitions"), [(True, None), (False, 3)])
-def test_rows_of_every_dtype(dtype, sorted, partitions):
+def test_rows_of_every_dtype_equal_fastsel(dtype, sorted, partitions):
     a = grouped(dtype, 40, 3).reshape(10, 4)
     a = np.concatenate([a, a[::-1]])
     x = chunked(a, uneven(a.shape))
-    options = {"sorted": sorted, "axis": 0, **ALL}
+    options = {"sorted": sorted, "axis": 0, **ALL_OUTPUTS}
     expected = outcome(fastsel.unique, a, **options)
-    if expected[0] == "raises":  # NumPy has no rows of this dtype
+    if expected[0] == "raises":  # NumPy has no unique rows of this dtype
         assert outcome(fastsel.dask.unique, x, **options)[:2] == expected[:2]
     else:
         result = fastsel.dask.unique(x, partitions=partitions, **options)
@@ -67,10 +67,10 @@ def test_rows_of_every_dtype(dtype, sorted, partitions):
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
 @pytest.mark.parametrize(("sorted", "equal_nan"), [(True, True), (False, False)])
-def test_partitions_of_every_dtype(dtype, sorted, equal_nan):
+def test_partitions_of_every_dtype_equal_fastsel(dtype, sorted, equal_nan):
     a = grouped(dtype, 90, 50)
     x = chunked(a, ((20, 0, 1, 29, 40),))
-    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL}
+    options = {"sorted": sorted, "equal_nan": equal_nan, **ALL_OUTPUTS}
     result = fastsel.dask.unique(x, partitions=5, **options)
     assert result[0].npartitions == 5
     assert_equal(result, fastsel.unique(a, **options))
@@ -78,10 +78,10 @@ def test_partitions_of_every_dtype(dtype, sorted, equal_nan):
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
 @pytest.mark.parametrize("chunking", CHUNKINGS)
-def test_any_chunking(chunking, axis):
+def test_every_chunking_equals_fastsel(chunking, axis):
     a = grouped("float32", 60, 20).reshape(12, 5)
     x = chunked(a, CHUNKINGS[chunking](a.shape))
-    for options in (ALL, {"sorted": False, **ALL}, {}):
+    for options in (ALL_OUTPUTS, {"sorted": False, **ALL_OUTPUTS}, {}):
         assert_equal(
             fastsel.dask.unique(x, axis=axis, **options), fastsel.unique(a, axis=axis, **options)
         )
@@ -89,7 +89,7 @@ def test_any_chunking(chunking, axis):
 
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_any_chunks_and_flags(data):
+def test_any_chunks_and_flags_equal_fastsel(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=3)))
     dtype = data.draw(
         st.sampled_from(["uint8", "int64", "float32", "float64", "complex64", "U3", "M8[s]", "?"])
@@ -109,17 +109,17 @@ def test_any_chunks_and_flags(data):
 
 
 @pytest.mark.parametrize("flags", [*itertools.product([False, True], repeat=3)])
-def test_equals_numpy(flags):
+def test_each_combination_of_outputs_equals_numpy(flags):
     a = np.random.default_rng(1).integers(0, 50, (30, 40))
     for k, chunks in enumerate(((30, 40), (7, 11), (5, 40), (30, 4))):
         x = da.from_array(a, chunks=chunks)
-        for axis in ((None, 0, 1)[(k + sum(flags)) % 3],):
-            assert_equal(fastsel.dask.unique(x, *flags, axis), np.unique(a, *flags, axis))
+        axis = (None, 0, 1)[(k + sum(flags)) % 3]
+        assert_equal(fastsel.dask.unique(x, *flags, axis), np.unique(a, *flags, axis))
 
 
 @pytest.mark.parametrize("name", ARRAY_API_NAMES)
 @pytest.mark.parametrize("chunking", CHUNKINGS)
-def test_array_api_functions(name, chunking):
+def test_array_api_functions_equal_fastsel(name, chunking):
     a = np.array([[2.0, np.nan, -0.0], [0.0, np.nan, 2.0]])
     result = getattr(fastsel.dask, name)(chunked(a, CHUNKINGS[chunking](a.shape)))
     expected = getattr(fastsel, name)(a)
@@ -136,60 +136,72 @@ def test_array_api_functions_take_no_keyword():
             getattr(fastsel.dask, name)(x=da.ones(3))
 
 
-def test_first_occurrences_across_blocks_side_by_side():
-    """The first of equal items in C order may lie in a later block; the result has its bits."""
+def test_first_occurrence_in_c_order_may_be_in_a_later_block():
+    """The result has the bits of the first of equal items in C order."""
     a = np.array([[1.0, 2.0, -0.0, 5.0], [0.0, 5.0, 1.0, 2.0]])
     x = da.from_array(a, chunks=(2, 1))
-    expected = fastsel.unique(a, sorted=False, **ALL)
+    expected = fastsel.unique(a, sorted=False, **ALL_OUTPUTS)
     assert expected[0].tolist() == [1, 2, 0, 5]
-    assert_equal(fastsel.dask.unique(x, sorted=False, **ALL), expected)
+    assert_equal(fastsel.dask.unique(x, sorted=False, **ALL_OUTPUTS), expected)
     assert np.signbit(fastsel.dask.unique(x).compute()).tolist() == [True, False, False, False]
 
 
-def test_smallest_nan_stands_for_complex_ones():
+def test_complex_nans_equal_fastsel_for_any_chunks():
     nan = np.nan
     a = np.array([complex(nan, 1), 1, complex(1, nan), complex(-1, nan), 1, complex(nan, -1)])
     for chunks in (1, 2, 3, 6):
-        for options in ({}, ALL, {"sorted": False, **ALL}, {"equal_nan": False, **ALL}):
+        for options in (
+            {},
+            ALL_OUTPUTS,
+            {"sorted": False, **ALL_OUTPUTS},
+            {"equal_nan": False, **ALL_OUTPUTS},
+        ):
             x = da.from_array(a, chunks=chunks)
             assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">f8", "struct_padded"])
-def test_dtype_stays_as_it_is(dtype):
+def test_byte_order_and_padding_of_the_dtype_are_kept(dtype):
     dtype = DTYPES.get(dtype) or np.dtype(dtype)
     x = chunked(grouped(dtype, 12, 5), 3)
     assert fastsel.dask.unique(x).compute().dtype == dtype
 
 
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"partitions": 3}, {"sorted": False}])
-def test_unknown_chunk_sizes(options):
+def test_unknown_chunk_sizes_equal_fastsel(options):
     a = make("int64", (20, 3)) % 3
     x = of_unknown_sizes(chunked(a, ((4, 0, 16), (3,))))
-    result = fastsel.dask.unique(x, **ALL, **options)
+    result = fastsel.dask.unique(x, **ALL_OUTPUTS, **options)
     options.pop("partitions", None)
-    assert_equal(result, fastsel.unique(a, **ALL, **options))
+    assert_equal(result, fastsel.unique(a, **ALL_OUTPUTS, **options))
     assert np.isnan(result[2].shape[0])
 
 
-def test_unknown_chunk_sizes_that_matter():
+def test_chunk_sizes_that_are_unknown_but_needed_raise():
     x = of_unknown_sizes(chunked(np.ones((4, 4)), 2))
     with pytest.raises(ValueError, match=r"ar .*unknown chunk sizes.*compute_chunk_sizes"):
         fastsel.dask.unique(x, axis=0)
-    assert_equal(fastsel.dask.unique(x, **ALL), fastsel.unique(np.ones((4, 4)), **ALL))
+    assert_equal(
+        fastsel.dask.unique(x, **ALL_OUTPUTS), fastsel.unique(np.ones((4, 4)), **ALL_OUTPUTS)
+    )
 
 
-def test_zero_dimensions():
+def test_0d_array_equals_fastsel():
     a = np.array(7)
-    assert_equal(fastsel.dask.unique(da.from_array(a), **ALL), fastsel.unique(a, **ALL))
+    assert_equal(
+        fastsel.dask.unique(da.from_array(a), **ALL_OUTPUTS), fastsel.unique(a, **ALL_OUTPUTS)
+    )
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0)])
-def test_empty(shape):
+def test_empty_arrays_equal_fastsel(shape):
     a = np.zeros(shape)
     x = da.from_array(a)
     for axis in (None, *range(len(shape))):
-        assert_equal(fastsel.dask.unique(x, axis=axis, **ALL), fastsel.unique(a, axis=axis, **ALL))
+        assert_equal(
+            fastsel.dask.unique(x, axis=axis, **ALL_OUTPUTS),
+            fastsel.unique(a, axis=axis, **ALL_OUTPUTS),
+        )
 
 
 @pytest.mark.parametrize("axis", [2, -3, 1.0, "0", (0, 1)])
@@ -214,26 +226,26 @@ def test_rows_of_objects_are_refused_at_once():
         ({"partitions": 0}, ValueError, "partitions must be at least 1, got 0"),
     ],
 )
-def test_wrong_options(options, error, text):
+def test_wrong_options_raise(options, error, text):
     with pytest.raises(error, match=text):
         fastsel.dask.unique(da.ones(3), **options)
 
 
-def test_other_blocks_are_refused_at_once():
+def test_masked_blocks_are_refused_at_once():
     x = da.ma.masked_equal(da.ones(3), 1)
     with pytest.raises(TypeError, match=r"blocks of type numpy.ndarray, got .* MaskedArray"):
         fastsel.dask.unique(x)
 
 
-def test_objects_without_an_order():
+def test_objects_without_an_order_raise_only_if_sorted():
     a = np.array([3, "a", None, "a", 3], object)
     x = da.from_array(a, chunks=2)
-    options = {"sorted": False, **ALL}
+    options = {"sorted": False, **ALL_OUTPUTS}
     assert_equal(fastsel.dask.unique(x, **options), fastsel.unique(a, **options))
     assert outcome(fastsel.dask.unique(x).compute)[:2] == ("raises", TypeError)
 
 
-def test_strings_that_are_longer_than_declared():
+def test_strings_that_are_longer_than_declared_are_whole():
     """A dask array may declare a dtype that its blocks outgrow."""
     x = da.from_array(np.arange(6), chunks=2).map_blocks(
         lambda block: np.array(["x" * (k + 1) for k in block]), dtype="U1"
@@ -242,7 +254,7 @@ def test_strings_that_are_longer_than_declared():
     assert values.tolist() == ["x" * k for k in range(1, 7)]
 
 
-def test_inverse_waits_as_small_codes():
+def test_codes_of_the_inverse_have_the_smallest_width():
     from fastsel.dask import _blocks, _groups
 
     rule = _groups.Rule(False, True, True, True, True, False)
@@ -251,25 +263,25 @@ def test_inverse_waits_as_small_codes():
         assert leaf.codes.dtype.itemsize == size
 
 
-def test_no_task_takes_more_than_its_share():
-    """A leaf takes one block, a merge `split_every` neighbours, a task of the inverse the codes of
-    one block."""
+def test_each_task_depends_on_few_others():
+    """A leaf depends on one block, a merge on `split_every` neighbours, and a task of the inverse
+    on the codes of one block and the numbers of their groups."""
     x = da.zeros(100, chunks=1)
     for options in ({}, {"partitions": 4}):
         result = fastsel.dask.unique(x, True, True, True, split_every=5, **options)
         graph = result[2].__dask_graph__()
         graph.validate()
-        most = {}
+        max_sources = {}
         for key, sources in graph.get_all_dependencies().items():
             step = key[0].partition("-fastsel")[0] if isinstance(key, tuple) else key
-            most[step] = max(most.get(step, 0), len(sources))
-        assert most["leaf"] == 1
-        assert most["inverse"] == 2
-        assert options or max(most.values()) == 5
+            max_sources[step] = max(max_sources.get(step, 0), len(sources))
+        assert max_sources["leaf"] == 1
+        assert max_sources["inverse"] == 2
+        assert options or max(max_sources.values()) == 5
 
 
 @pytest.mark.parametrize("partitions", [None, 3])
-def test_groups_of_partitions_are_spread(partitions):
+def test_partitions_have_similar_numbers_of_groups(partitions):
     x = da.from_array(np.random.default_rng(0).permutation(30_000), chunks=3000)
     values = fastsel.dask.unique(x, partitions=partitions)
     sizes = [len(block.compute()) for block in values.blocks]
@@ -277,37 +289,37 @@ def test_groups_of_partitions_are_spread(partitions):
     assert partitions is None or max(sizes) < 1.5 * 30_000 / partitions
 
 
-# group_indices
+# The function group_indices.
 
 
 @pytest.mark.parametrize("dtype", every_third(DTYPES, 1))
 @pytest.mark.parametrize(("sorted", "partitions"), [(True, None), (False, None)])
-def test_group_indices_of_every_dtype(dtype, sorted, partitions):
+def test_group_indices_of_every_dtype_equals_fastsel(dtype, sorted, partitions):
     a = grouped(dtype, 60, 20).reshape(12, 5)
     x = chunked(a, uneven(a.shape))
-    found = fastsel.dask.group_indices(x, sorted=sorted, partitions=partitions)
-    assert_equal(tuple(found), tuple(fastsel.group_indices(a, sorted=sorted)))
+    groups = fastsel.dask.group_indices(x, sorted=sorted, partitions=partitions)
+    assert_equal(tuple(groups), tuple(fastsel.group_indices(a, sorted=sorted)))
 
 
 @pytest.mark.parametrize("chunks", CHUNKINGS)
 @pytest.mark.parametrize("partitions", [None, 1, 3])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_group_indices_of_any_chunks(chunks, partitions, axis, sorted):
+def test_group_indices_of_any_chunks_equals_fastsel(chunks, partitions, axis, sorted):
     a = np.random.default_rng(0).integers(0, 3, (12, 4))
     x = chunked(a, CHUNKINGS[chunks](a.shape))
-    found = fastsel.dask.group_indices(x, axis, sorted=sorted, partitions=partitions)
-    assert_equal(tuple(found), tuple(fastsel.group_indices(a, axis, sorted=sorted)))
-    assert_declared(found.indices)
+    groups = fastsel.dask.group_indices(x, axis, sorted=sorted, partitions=partitions)
+    assert_equal(tuple(groups), tuple(fastsel.group_indices(a, axis, sorted=sorted)))
+    assert_declared(groups.indices)
 
 
-def test_group_indices_of_chunks_of_unknown_sizes():
+def test_group_indices_of_unknown_chunk_sizes_equals_fastsel():
     a = np.arange(30) % 7
     x = of_unknown_sizes(chunked(a, uneven(a.shape)))
     assert_equal(tuple(fastsel.dask.group_indices(x)), tuple(fastsel.group_indices(a)))
 
 
-def test_group_indices_of_no_items():
+def test_group_indices_of_empty_and_0d_arrays_equals_fastsel():
     for a in (np.zeros(0), np.float64(3)):
-        found = fastsel.dask.group_indices(da.asarray(a))
-        assert_equal(tuple(found), tuple(fastsel.group_indices(a)))
+        groups = fastsel.dask.group_indices(da.asarray(a))
+        assert_equal(tuple(groups), tuple(fastsel.group_indices(a)))

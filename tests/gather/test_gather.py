@@ -1,4 +1,4 @@
-"""gather_nd: the rules of ONNX GatherND."""
+"""gather_nd follows the rules of ONNX GatherND."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import fastsel
 
 
 def valid_indices(data_shape, index_rows, depth, batch_dims=0, dtype=np.int64, seed=0):
-    """Indices within bounds, from both ends unless `dtype` is unsigned."""
+    """Random indices within bounds; some are negative unless `dtype` is unsigned."""
     rng = np.random.default_rng([depth, seed])
     sizes = data_shape[batch_dims : batch_dims + depth]
     lowest = [0 if np.dtype(dtype).kind == "u" else -size for size in sizes]
@@ -25,16 +25,16 @@ def valid_indices(data_shape, index_rows, depth, batch_dims=0, dtype=np.int64, s
 
 
 def numpy_gather(data, indices, batch_dims=0):
-    """The same by fancy indexing."""
-    rows = indices.ndim - 1
-    batch = [
-        np.arange(size).reshape((-1,) + (1,) * (rows - 1 - k))
+    """The result of gather_nd, by NumPy's advanced indexing."""
+    row_dims = indices.ndim - 1
+    batch_indices = [
+        np.arange(size).reshape((-1,) + (1,) * (row_dims - 1 - k))
         for k, size in enumerate(data.shape[:batch_dims])
     ]
-    picked = data[(*batch, *np.moveaxis(indices, -1, 0))]
-    whole = np.empty(indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1] :], data.dtype)
-    whole[...] = picked
-    return whole
+    shape = indices.shape[:-1] + data.shape[batch_dims + indices.shape[-1] :]
+    result = np.empty(shape, data.dtype)
+    result[...] = data[(*batch_indices, *np.moveaxis(indices, -1, 0))]
+    return result
 
 
 def check(data, indices, batch_dims=0):
@@ -43,7 +43,7 @@ def check(data, indices, batch_dims=0):
     )
 
 
-# The specification.
+# Examples: example_1 to example_5 are those of the specification.
 
 A22 = [[0, 1], [2, 3]]
 A222 = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
@@ -69,7 +69,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_example(example, dtype, num_threads):
+def test_each_example_returns_its_output(example, dtype, num_threads):
     batch_dims, data, indices, output = EXAMPLES[example]
     result = fastsel.gather_nd(np.array(data, dtype), np.array(indices), batch_dims)
     assert type(result) is np.ndarray
@@ -77,11 +77,11 @@ def test_example(example, dtype, num_threads):
     assert result.tolist() == output
 
 
-def test_lists_are_taken_as_arrays():
+def test_lists_are_converted_to_arrays():
     assert_same(fastsel.gather_nd(A22, [[0, 0], [1, 1]]), np.array([0, 3]))
 
 
-def test_one_full_index_gives_a_0d_array(forced_kernels):
+def test_one_index_row_of_full_depth_returns_a_0d_array(forced_kernels):
     result = fastsel.gather_nd(np.array(A22), np.array([1, 0]))
     assert type(result) is np.ndarray
     assert result.shape == ()
@@ -92,13 +92,16 @@ def test_one_full_index_gives_a_0d_array(forced_kernels):
 
 
 @pytest.mark.parametrize("batch_dims", [0, 1, 2])
-@pytest.mark.parametrize("more", [0, 1, 2], ids="rows{}".format)
-def test_ranks_and_depths(more, batch_dims, num_threads):
+@pytest.mark.parametrize("row_dims", [0, 1, 2], ids="rows{}".format)
+def test_every_rank_depth_and_batch_dims_equals_the_reference_and_numpy(
+    row_dims, batch_dims, num_threads
+):
     for rank in range(batch_dims + 1, 6):
         for depth in range(1, rank - batch_dims + 1):
             shape = (3, 2, 4, 5, 3)[:rank]
             data = numbered("int32", np.arange(np.prod(shape)).reshape(shape))
-            indices = valid_indices(shape, shape[:batch_dims] + (7, 3)[:more], depth, batch_dims)
+            rows = shape[:batch_dims] + (7, 3)[:row_dims]
+            indices = valid_indices(shape, rows, depth, batch_dims)
             expected = reference.gather_nd(data, indices, batch_dims)
             assert expected.ndim == indices.ndim + rank - depth - 1 - batch_dims
             assert_same(fastsel.gather_nd(data, indices, batch_dims), expected)
@@ -106,7 +109,7 @@ def test_ranks_and_depths(more, batch_dims, num_threads):
 
 
 @pytest.mark.parametrize("rows", [*range(20), 63, 64, 65, 127, 128, 129, 1000, 4097])
-def test_numbers_of_rows(rows, each_num_threads):
+def test_any_number_of_rows_equals_numpy(rows, each_num_threads):
     data = numbered("float64", np.arange(60).reshape(5, 4, 3))
     for _ in each_num_threads:
         for depth in (1, 2, 3):
@@ -115,7 +118,7 @@ def test_numbers_of_rows(rows, each_num_threads):
 
 
 @pytest.mark.parametrize("batch_dims", [0, 1])
-def test_many_rows(batch_dims):
+def test_many_rows_of_each_word_dtype_equal_numpy(batch_dims):
     for name in WORD_DTYPES:
         data = numbered(name, np.arange(64 * 50 * 4).reshape(64, 50, 4))
         for depth in range(1, 4 - batch_dims):
@@ -127,6 +130,7 @@ def test_many_rows(batch_dims):
             )
 
 
+# name: (shape of data, shape of indices, batch_dims, shape of the result)
 EMPTY = {
     "no_rows": ((3, 4), (0, 1), 0, (0, 4)),
     "no_rows_full_depth": ((3, 4), (2, 0, 2), 0, (2, 0)),
@@ -140,7 +144,7 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("case", EMPTY)
-def test_empty(case, num_threads):
+def test_empty_data_or_indices_return_an_empty_result(case, num_threads):
     shape, index_shape, batch_dims, expected = EMPTY[case]
     result = fastsel.gather_nd(np.ones(shape, "f4"), np.zeros(index_shape, np.int64), batch_dims)
     assert result.shape == expected
@@ -151,7 +155,7 @@ def test_empty(case, num_threads):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_data_of_every_dtype(name, each_num_threads):
+def test_data_of_every_dtype_equal_the_reference(name, each_num_threads):
     all_data = (make(name, (20, 3)), numbered(name, np.arange(60).reshape(20, 3)))
     for threads in each_num_threads:
         for data in all_data if threads == 1 else all_data[threads % 2 :][:1]:
@@ -161,7 +165,7 @@ def test_data_of_every_dtype(name, each_num_threads):
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_indices_of_every_dtype(name, num_threads):
+def test_indices_of_every_dtype_and_byte_order_equal_the_reference(name, num_threads):
     data = numbered("int16", np.arange(60).reshape(20, 3))
     for depth in (1, 2):
         for code in (name, np.dtype(name).newbyteorder()):
@@ -169,7 +173,7 @@ def test_indices_of_every_dtype(name, num_threads):
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000, 4096])
-def test_slices_of_every_width(width, few_threads):
+def test_slices_of_every_width_equal_the_reference(width, few_threads):
     data = numbered(np.dtype(f"V{width}"), np.arange(50))
     check(data, valid_indices(data.shape, (130,), 1))
     rows = numbered("uint8", np.arange(20 * width).reshape(20, width))
@@ -177,7 +181,7 @@ def test_slices_of_every_width(width, few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["S0", "U0", "V0"])
-def test_items_of_no_width(dtype, forced_kernels):
+def test_items_of_0_bytes_keep_shape_and_dtype(dtype, forced_kernels):
     data = np.zeros((5, 2), dtype)
     result = fastsel.gather_nd(data, [[1], [4]])
     assert result.shape == (2, 2)
@@ -185,17 +189,17 @@ def test_items_of_no_width(dtype, forced_kernels):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_of_the_data(layout, few_threads):
-    for place, (name, dtype) in enumerate(DTYPES.items()):
+def test_every_layout_of_the_data_equals_the_reference(layout, few_threads):
+    for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             data = LAYOUTS[layout](make(name, (6, 5, 4)))
-            check(data, valid_indices(data.shape, (20,), 1 + place % 3))
-            if place % 3 == 0:
+            check(data, valid_indices(data.shape, (20,), 1 + k % 3))
+            if k % 3 == 0:
                 check(data, valid_indices(data.shape, (data.shape[0], 3), 2, 1), 1)
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if "broadcast" not in name])
-def test_layouts_of_the_indices(layout, few_threads):
+def test_every_layout_of_the_indices_equals_the_reference(layout, few_threads):
     data = numbered("int64", np.arange(120).reshape(6, 5, 4))
     for name in INTEGER_DTYPES:
         for depth in (1, 2, 3):
@@ -204,13 +208,13 @@ def test_layouts_of_the_indices(layout, few_threads):
                 check(data, indices)
 
 
-def test_indices_of_stride_0(few_threads):
+def test_indices_of_stride_0_equal_the_reference(few_threads):
     data = numbered("int64", np.arange(30).reshape(6, 5))
     check(data, np.broadcast_to(np.array([3, 1]), (40, 2)))
     check(data, np.broadcast_to(np.array([[1], [2]]), (2, 2)))
 
 
-def test_objects_are_the_same_objects(few_threads):
+def test_gathered_objects_are_identical_to_those_of_data(few_threads):
     data = np.array([object() for _ in range(20)], object).reshape(10, 2)
     indices = valid_indices(data.shape, (50,), 2)
     result = fastsel.gather_nd(data, indices)
@@ -238,7 +242,7 @@ def test_input_unmodified(name, few_threads):
 
 
 @st.composite
-def gathers(draw):
+def gather_arguments(draw):
     shape = draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5))
     batch_dims = draw(st.integers(0, len(shape) - 1))
     depth = draw(st.integers(1, len(shape) - batch_dims))
@@ -253,7 +257,7 @@ def gathers(draw):
     return data, np.stack(columns, axis=-1), batch_dims
 
 
-@given(gathers())
+@given(gather_arguments())
 def test_property_equals_numpy_and_the_reference(forced_kernels, arguments):
     with fastsel.threads(2):
         check(*arguments)
@@ -261,11 +265,11 @@ def test_property_equals_numpy_and_the_reference(forced_kernels, arguments):
 
 
 @given(npst.arrays(npst.integer_dtypes(), npst.array_shapes(min_side=0, max_side=6)))
-def test_property_gathers_what_nonzero_finds(forced_kernels, data):
+def test_property_rows_of_argwhere_gather_the_nonzero_items(forced_kernels, data):
     assert_same(fastsel.gather_nd(data, fastsel.argwhere(data)), data[data != 0])
 
 
-def test_any_stride_of_an_axis_of_length_one():
+def test_stride_of_an_axis_of_length_1_is_ignored():
     buffer = np.arange(1000)
     for shape, strides in (((1, 5), (8 * 900, 8)), ((3, 1), (8, 8 * 77)), ((1, 1), (-8, 0))):
         data = np.lib.stride_tricks.as_strided(buffer, shape, strides)
@@ -276,27 +280,27 @@ def test_any_stride_of_an_axis_of_length_one():
             assert np.array_equal(fastsel.gather_nd(data, rows), expected)
 
 
-@pytest.mark.parametrize("index", ["i4", "i8"])
-def test_lengths_of_more_than_31_bits(index, few_threads):
+@pytest.mark.parametrize("index_dtype", ["i4", "i8"])
+def test_axis_length_of_more_than_31_bits(index_dtype, few_threads):
     data = np.broadcast_to(np.arange(5.0), (2**31 + 9, 5))
-    rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index)
+    rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index_dtype)
     assert_same(fastsel.gather_nd(data, rows), data[tuple(rows.T)])
     assert_same(fastsel.gather_nd(data.T, rows[:, ::-1]), data[tuple(rows.T)])
-    past = np.append(rows.astype("i8"), [[2**31 + 9, 0]], axis=0)
+    one_beyond = np.append(rows.astype("i8"), [[2**31 + 9, 0]], axis=0)
     with pytest.raises(IndexError, match="index 2147483657 at position"):
-        fastsel.gather_nd(data, past)
+        fastsel.gather_nd(data, one_beyond)
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 12, 100])
-def test_neighbouring_slices(width, num_threads):
-    """Runs of them are one copy: whole blocks, parts of a block, and across the ends of blocks."""
+def test_runs_of_neighbouring_slices_equal_numpy(width, num_threads):
+    """A run is copied at once: a whole batch of index rows, a part of it, or across batches."""
     data = np.arange(1000 * width, dtype=np.uint8).reshape(1000, width)
-    orders = (
+    all_rows = (
         np.arange(1000),
         np.arange(1000)[::-1],
         np.repeat(np.arange(500), 2),
         np.r_[5:205, 100:130, 7, 9, 11:300, 999, 0],
         np.r_[np.random.default_rng(1).integers(0, 1000, 150), 300:700],
     )
-    for order in orders:
-        assert_same(fastsel.gather_nd(data, order[:, np.newaxis]), data[order])
+    for rows in all_rows:
+        assert_same(fastsel.gather_nd(data, rows[:, np.newaxis]), data[rows])

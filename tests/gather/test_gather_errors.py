@@ -1,4 +1,4 @@
-"""The errors of gather_nd: their types and messages, and what `out` has after an error."""
+"""The errors of gather_nd, and its argument `out`, with its items after an error."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ import fastsel
 A23 = np.arange(6).reshape(2, 3)
 
 
-def out_of_bounds(data, indices, batch_dims=0, **kwargs):
-    """The text of the IndexError, equal to the text of the reference."""
+def index_error_text(data, indices, batch_dims=0, **kwargs):
+    """The text of fastsel's IndexError, which is equal to the text of the reference."""
     with pytest.raises(IndexError) as theirs:
         reference.gather_nd(data, indices, batch_dims)
     with pytest.raises(IndexError) as ours:
@@ -22,7 +22,7 @@ def out_of_bounds(data, indices, batch_dims=0, **kwargs):
     return str(ours.value)
 
 
-# Indices out of bounds. name: (data, indices, batch_dims, value, position, axis, size)
+# name: (data, indices, batch_dims, and value, position, axis and size in the error)
 OUT_OF_BOUNDS = {
     "one_beyond": (A23, [[2]], 0, 2, (0, 0), 0, 2),
     "second_axis": (A23, [[0, 3]], 0, 3, (0, 1), 1, 3),
@@ -49,53 +49,53 @@ OUT_OF_BOUNDS = {
 @pytest.mark.parametrize("case", OUT_OF_BOUNDS)
 def test_index_out_of_bounds(case, num_threads):
     data, indices, batch_dims, value, position, axis, size = OUT_OF_BOUNDS[case]
-    text = out_of_bounds(data, np.asarray(indices), batch_dims)
+    text = index_error_text(data, np.asarray(indices), batch_dims)
     assert text == (
         f"index {value} at position {position} of indices is out of bounds "
         f"for axis {axis} of data with size {size}"
     )
 
 
-def test_default_thresholds_say_the_same():
+def test_error_is_the_same_with_default_thresholds():
     for data, indices, batch_dims, *_ in OUT_OF_BOUNDS.values():
-        out_of_bounds(data, np.asarray(indices), batch_dims)
+        index_error_text(data, np.asarray(indices), batch_dims)
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_bound_of_every_index_dtype(name, few_threads):
+def test_first_index_beyond_each_bound_raises_for_every_dtype(name, few_threads):
     data = np.zeros(100, np.int8)
     good = [99, 0] if name.startswith("u") else [99, 0, -100]
     indices = np.array(good * 30, name)[:, None]
     fastsel.gather_nd(data, indices)
     for bad in [100] if name.startswith("u") else [100, -101]:
-        for place in (0, 31, 59):
+        for row in (0, 31, 59):
             wrong = indices.copy()
-            wrong[place] = bad
-            assert f"index {bad} at position ({place}, 0)" in out_of_bounds(data, wrong)
+            wrong[row] = bad
+            assert f"index {bad} at position ({row}, 0)" in index_error_text(data, wrong)
 
 
-PLACES = {
+BAD_ROWS = {
     "first": [0],
     "last": [999],
     "middle": [500],
     "first_and_last": [0, 999],
-    "end_of_a_slice": [499, 500],
+    "end_of_a_chunk": [499, 500],
     "each_third": [333, 666],
     "all": list(range(1000)),
     "last_two": [998, 999],
 }
 
 
-@pytest.mark.parametrize("places", PLACES)
-def test_same_error_every_time(places, num_threads):
+@pytest.mark.parametrize("case", BAD_ROWS)
+def test_same_error_every_time(case, num_threads):
     """The error names the smallest bad position, even if a thread finds a later one first."""
     data = np.zeros((7, 5), np.int32)
     indices = np.zeros((1000, 2), np.int64)
-    for k, place in enumerate(PLACES[places]):
-        indices[place] = (0, 5 + k) if k % 2 else (-8 - k, 0)
-    texts = {out_of_bounds(data, indices) for _ in range(20)}
+    for k, row in enumerate(BAD_ROWS[case]):
+        indices[row] = (0, 5 + k) if k % 2 else (-8 - k, 0)
+    texts = {index_error_text(data, indices) for _ in range(20)}
     assert len(texts) == 1
-    assert f"position ({PLACES[places][0]}, 0)" in texts.pop()
+    assert f"position ({BAD_ROWS[case][0]}, 0)" in texts.pop()
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
@@ -103,32 +103,35 @@ def test_same_error_every_time(places, num_threads):
 def test_every_position_is_checked(dtype, depth, each_num_threads):
     data = np.zeros((4, 5, 3), np.int8)
     for _ in each_num_threads:
-        for place in range(19):
+        for row in range(19):
             for column in range(depth):
                 indices = np.ones((19, depth), dtype)
-                indices[place, column] = (-6, 5)[place % 2]
-                assert f"position ({place}, {column})" in out_of_bounds(data, indices)
+                indices[row, column] = (-6, 5)[row % 2]
+                assert f"position ({row}, {column})" in index_error_text(data, indices)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("small", [True, False])
-def test_every_number_of_rows(dtype, depth, small, monkeypatch):
-    """The last vector of rows may be short: nothing beyond the rows is read or written."""
-    if not small:
+@pytest.mark.parametrize("default_threshold", [True, False])
+def test_nothing_beyond_the_last_row_is_read_or_written(
+    dtype, depth, default_threshold, monkeypatch
+):
+    """Some numbers of rows leave a short last vector; the rows beyond the last one are invalid."""
+    if not default_threshold:
         monkeypatch.setattr("fastsel._gather._gather.SMALL_ITEMS", 0)
     data = np.arange(35, dtype=np.int16).reshape(7, 5)
     limits = np.array(data.shape[:depth])
     rng = np.random.default_rng(2)
     for rows in (*range(20), 127, 128, 129, 255, 256, 257):
-        beyond = np.full((rows + 8, depth), 1000, dtype)
-        beyond[:rows] = rng.integers(-limits, limits, (rows, depth))
-        indices = beyond[:rows]
+        with_invalid_end = np.full((rows + 8, depth), 1000, dtype)
+        with_invalid_end[:rows] = rng.integers(-limits, limits, (rows, depth))
+        indices = with_invalid_end[:rows]
         assert_same(fastsel.gather_nd(data, indices), data[tuple(indices.T)])
 
 
-# Arguments that do not fit.
+# Invalid arguments.
 
+# name: (data, indices, other arguments, error, part of its text)
 INVALID = {
     "float_indices": (A23, [[0.0]], {}, TypeError, "indices"),
     "bool_indices": (A23, [[True]], {}, TypeError, "indices"),
@@ -187,37 +190,37 @@ INVALID = {
 
 
 @pytest.mark.parametrize("case", INVALID)
-def test_invalid(case):
+def test_invalid_arguments_raise(case):
     data, indices, kwargs, error, text = INVALID[case]
     with pytest.raises(error, match=text):
         fastsel.gather_nd(data, indices, **kwargs)
 
 
-def test_none_is_named():
+def test_indices_of_none_raise_type_error():
     with pytest.raises(TypeError, match=r"indices must be an array of integers, got None$"):
         fastsel.gather_nd(A23, None)
 
 
 @pytest.mark.parametrize("container", [tuple, np.array])
-def test_arrays_of_positions_are_told_from_index_rows(container):
-    """The shape shows that an argument came from nonzero, unless index rows may have it, too."""
+def test_positions_of_nonzero_as_indices_raise_with_advice(container):
+    """Indices of the shape of nonzero's result get the advice; other wrong shapes do not."""
     positions = np.nonzero(A23)
     with pytest.raises(ValueError, match=r"numpy.stack\(indices, axis=-1\) makes index rows"):
         fastsel.gather_nd(A23, container(positions))
     assert_same(fastsel.gather_nd(A23, np.stack(positions, axis=-1)), A23[positions])
-    for other in (np.zeros((3, 3), int), np.zeros((2, 2, 3), int), np.zeros((2, 0), int)):
+    for indices in (np.zeros((3, 3), int), np.zeros((2, 2, 3), int), np.zeros((2, 0), int)):
         with pytest.raises(ValueError, match=r"indices has shape \([0-9, ]*\)$"):
-            fastsel.gather_nd(A23, other)
+            fastsel.gather_nd(A23, indices)
 
 
-def test_batch_dims_of_any_integer_type(forced_kernels):
+def test_batch_dims_may_be_of_any_integer_type(forced_kernels):
     expected = reference.gather_nd(A23, [[2], [0]], 1)
     for batch_dims in (1, np.int64(1), np.uint8(1), np.array(1)):
         assert_same(fastsel.gather_nd(A23, [[2], [0]], batch_dims), expected)
         assert_same(fastsel.gather_nd(A23, [[2], [0]], batch_dims=batch_dims), expected)
 
 
-# out
+# The argument out.
 
 INDICES = np.array([[1], [0], [-1]])
 
@@ -240,22 +243,22 @@ OUT_LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", OUT_LAYOUTS)
-def test_out_of_any_layout(layout, few_threads):
+def test_out_may_have_any_layout(layout, few_threads):
     out = OUT_LAYOUTS[layout]()
     assert fastsel.gather_nd(A23, INDICES, out=out) is out
     assert out.tolist() == A23[[1, 0, -1]].tolist()
     base = np.asarray(out.base if out.base is not None else out)
     if layout.endswith("strided"):
-        assert (base == 99).sum() == 9  # the gaps
+        assert (base == 99).sum() == 9  # the gaps are unchanged
 
 
-def test_out_of_0_dimensions(forced_kernels):
+def test_out_may_be_0d(forced_kernels):
     out = np.array(99)
     assert fastsel.gather_nd(A23, [1, 2], out=out) is out
     assert out == 5
 
 
-def test_out_of_swapped_data(forced_kernels):
+def test_out_may_have_the_swapped_byte_order_of_data(forced_kernels):
     data = A23.astype(">i4")
     out = np.zeros((3, 3), ">i4")
     fastsel.gather_nd(data, INDICES, out=out)
@@ -271,19 +274,19 @@ WRONG_OUT = {
     "float64": (np.full((3, 3), 99.0), TypeError),
     "other_byte_order": (np.full((3, 3), 99, A23.dtype.newbyteorder()), TypeError),
     "list": ([[99] * 3] * 3, TypeError),
-    "none_of_an_array": (99, TypeError),
+    "number": (99, TypeError),
 }
 
 
 @pytest.mark.parametrize("case", WRONG_OUT)
-def test_wrong_out(case, forced_kernels):
+def test_wrong_out_raises_and_stays_unchanged(case, forced_kernels):
     out, error = WRONG_OUT[case]
     with pytest.raises(error, match=r"\bout\b"):
         fastsel.gather_nd(A23, INDICES, out=out)
     assert (np.asarray(out) == 99).all()
 
 
-def test_read_only_out(forced_kernels):
+def test_read_only_out_raises_and_stays_unchanged(forced_kernels):
     out = np.full((3, 3), 99)
     out.flags.writeable = False
     with pytest.raises(ValueError, match=r"\bout\b|read-only"):
@@ -291,16 +294,16 @@ def test_read_only_out(forced_kernels):
     assert (out == 99).all()
 
 
-@pytest.mark.parametrize("place", [0, 1, 499, 500, 998, 999])
-def test_out_is_untouched_by_an_error(place, num_threads):
+@pytest.mark.parametrize("row", [0, 1, 499, 500, 998, 999])
+def test_out_is_untouched_by_an_error(row, num_threads):
     for name in ("uint8", "float64", "object", "V3"):
         data = make(name, (6, 4))
         for depth in (1, 2):
             indices = np.ones((1000, depth), np.int64)
-            indices[place] = 6
+            indices[row] = 6
             out = numbered(name, np.full((1000, 4)[: 3 - depth], 90))
             expected = out.copy()
-            out_of_bounds(data, indices, out=out)
+            index_error_text(data, indices, out=out)
             assert_same(out, expected)
 
 

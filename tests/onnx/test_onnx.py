@@ -1,4 +1,4 @@
-"""fastsel.onnx's plain functions: ONNX's rules, where they are not NumPy's, and the errors."""
+"""The functions of fastsel.onnx: ONNX's rules, where they differ from NumPy's, and errors."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def check_unique(array, axis=None, sorted=1, **kwargs):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_every_type(name, few_threads):
+def test_every_type_equals_the_reference(name, few_threads):
     for shape in ((), (1,), (70,), (5, 14), (3, 4, 6), (0,), (3, 0)):
         array = make(name, shape)
         assert_same(fx.non_zero(array), np.ascontiguousarray(reference.argwhere(array).T))
@@ -54,7 +54,7 @@ def test_every_type(name, few_threads):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout(layout, few_threads):
+def test_every_layout_equals_the_reference(layout, few_threads):
     for name in TYPES:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (6, 15)))
@@ -64,7 +64,7 @@ def test_every_layout(layout, few_threads):
 
 
 @pytest.mark.parametrize("name", OTHER_TYPES)
-def test_types_that_onnx_lacks(name):
+def test_types_that_onnx_lacks_raise_type_error(name):
     array = make(name, (3,))
     calls = {
         "X": [lambda: fx.non_zero(array), lambda: fx.unique(array)],
@@ -77,7 +77,7 @@ def test_types_that_onnx_lacks(name):
                 function()
 
 
-def test_objects_that_are_no_strings():
+def test_objects_that_are_no_strings_raise_type_error():
     with pytest.raises(TypeError, match=r"X must be .* got objects other than str"):
         fx.non_zero(np.array(["a", None], object))
 
@@ -101,7 +101,7 @@ def test_nonzero_is_one_contiguous_array(shape, few_threads):
         assert result.shape[0] == len(shape)
 
 
-def test_nonzero_strings():
+def test_only_empty_strings_are_zero():
     texts = np.array([["", " "], ["0", ""]], object)
     assert fx.non_zero(texts).tolist() == [[0, 1], [1, 0]]
     assert fx.non_zero(np.array("", object)).shape == (0, 0)
@@ -126,13 +126,13 @@ def test_compress_condition_may_be_shorter_or_end_in_false():
         ([0] * 7 + [1], None, "at position 7, beyond the flattened input, .* size 6"),
     ],
 )
-def test_compress_true_beyond_the_end(condition, axis, text):
+def test_compress_true_beyond_the_end_raises(condition, axis, text):
     array = np.arange(6).reshape(3, 2)
     with pytest.raises(IndexError, match=text):
         fx.compress(array, np.array(condition, bool), axis)
 
 
-def test_compress_true_beyond_an_empty_axis():
+def test_compress_true_beyond_an_empty_axis_raises():
     for shape, axis in (((0, 3), 0), ((0, 3), 1), ((2, 0, 3), 1), ((0,), None)):
         with pytest.raises(IndexError, match="condition is True"):
             fx.compress(np.zeros(shape), [False] * 3 + [True], axis)
@@ -149,12 +149,12 @@ def test_compress_true_beyond_an_empty_axis():
         ([[True]], ValueError, r"condition must be 1-d, got shape \(1, 1\)"),
     ],
 )
-def test_compress_other_conditions(condition, error, text):
+def test_compress_condition_of_a_wrong_dtype_or_shape_raises(condition, error, text):
     with pytest.raises(error, match=text):
         fx.compress([1, 2], condition)
 
 
-def test_compress_of_a_scalar():
+def test_compress_of_a_scalar_raises():
     with pytest.raises(ValueError, match="input must be at least 1-d, got a 0-d array"):
         fx.compress(5, [True])
 
@@ -162,7 +162,7 @@ def test_compress_of_a_scalar():
 # Unique.
 
 
-def test_unique_inverse_is_flat_and_all_are_int64():
+def test_unique_inverse_is_1d_and_indices_are_int64():
     outputs = fx.unique(np.array([[2.0, 1.0], [1.0, 3.0]]))
     assert outputs._fields == ("Y", "indices", "inverse_indices", "counts")
     assert outputs.inverse_indices.tolist() == [1, 0, 0, 2]
@@ -170,7 +170,7 @@ def test_unique_inverse_is_flat_and_all_are_int64():
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "complex64"])
-def test_unique_nan(name, few_threads):
+def test_unique_nans_are_one_group_at_the_end(name, few_threads):
     array = scattered(name, 300)
     array[::7] = np.array(np.nan, array.dtype)
     for sorted in (0, 1):
@@ -188,7 +188,7 @@ def test_unique_rows_with_nan_stay_apart():
     assert outputs.counts.tolist() == [2, 1, 1]
 
 
-def test_unique_zeros_are_one_and_show_the_first():
+def test_unique_zeros_are_one_group_with_the_sign_of_the_first():
     y, indices, _, counts = fx.unique([-0.0, 0.0, 1.0])
     assert np.signbit(y).tolist() == [True, False]
     assert (indices.tolist(), counts.tolist()) == ([0, 2], [2, 1])
@@ -203,7 +203,7 @@ def test_unique_unsorted_is_the_order_of_first_occurrence(axis, few_threads):
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 @pytest.mark.parametrize("sorted", [0, 1])
 @pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType()], ids=["object", "StringDType"])
-def test_unique_strings_with_axis(dtype, axis, sorted):
+def test_unique_slices_of_strings_equal_the_reference(dtype, axis, sorted):
     values, *expected = reference.unique_outputs(TEXTS.astype("U2"), axis, sorted=bool(sorted))
     y, *actual = fx.unique(TEXTS.astype(dtype), axis, sorted)
     assert y.dtype == dtype
@@ -218,12 +218,13 @@ def test_unique_strings_are_in_the_order_of_code_points():
     assert y.tolist() == sorted(set(TEXTS.ravel()), key=lambda text: text.encode())
 
 
-def test_unique_of_a_scalar():
+def test_unique_of_a_scalar_is_one_group():
     outputs = fx.unique(np.float32(3))
     assert [output.tolist() for output in outputs] == [[3.0], [0], [0], [1]]
     assert outputs.Y.dtype == np.float32
 
 
+# (shape, axis): (shape of Y, indices, inverse_indices, counts)
 EMPTY = {
     ((3, 0), 0): ((1, 0), [0], [0, 0, 0], [3]),
     ((3, 0), 1): ((3, 0), [], [], []),
@@ -238,12 +239,12 @@ EMPTY = {
 @pytest.mark.parametrize(("shape", "axis"), EMPTY)
 @pytest.mark.parametrize("dtype", ["float32", "object", "uint8", "bfloat16"])
 @pytest.mark.parametrize("sorted", [0, 1])
-def test_unique_of_nothing(shape, axis, dtype, sorted):
+def test_unique_of_empty_arrays_returns_the_expected_groups(shape, axis, dtype, sorted):
     array = np.zeros(shape, DTYPES[dtype] if dtype != "object" else object)
-    y, *others = fx.unique(array, axis, sorted)
-    assert (y.shape, *(other.tolist() for other in others)) == EMPTY[shape, axis]
+    y, *indices = fx.unique(array, axis, sorted)
+    assert (y.shape, *(output.tolist() for output in indices)) == EMPTY[shape, axis]
     assert y.dtype == array.dtype
-    assert {other.dtype for other in others} == {np.dtype(np.int64)}
+    assert {output.dtype for output in indices} == {np.dtype(np.int64)}
 
 
 @pytest.mark.parametrize(
@@ -261,7 +262,7 @@ def test_unique_of_nothing(shape, axis, dtype, sorted):
         (lambda: fx.compress([1], [True], "0"), TypeError, "axis must be an integer, got str"),
     ],
 )
-def test_bad_attributes(call, error, text):
+def test_wrong_attributes_raise(call, error, text):
     with pytest.raises(error, match=text):
         call()
 
@@ -287,19 +288,19 @@ def test_bad_attributes(call, error, text):
         (np.zeros((2, 2)), [[0]], 0.0, TypeError, "batch_dims must be an integer"),
     ],
 )
-def test_gather_nd_errors(data, indices, batch_dims, error, text):
+def test_gather_nd_raises_for_wrong_arguments(data, indices, batch_dims, error, text):
     with pytest.raises(error, match=text):
         fx.gather_nd(data, indices, batch_dims)
 
 
-def test_gather_nd_shapes():
+def test_gather_nd_returns_the_shapes_of_onnx():
     assert fx.gather_nd(np.zeros((0, 2, 2)), np.zeros((0, 1), int), 1).shape == (0, 2)
     assert fx.gather_nd([5, 6], [1]).shape == ()
     assert fx.gather_nd(np.zeros((2, 3)), np.zeros((0, 2), int)).shape == (0,)
     assert fx.gather_nd(np.zeros((0, 3)), np.zeros((0, 1), np.int32)).shape == (0, 3)
 
 
-def test_byte_order_is_no_type():
+def test_swapped_byte_order_is_accepted():
     array = as_swapped(np.array([0, 2, 1], np.int32))
     assert fx.non_zero(array).tolist() == [[1, 2]]
     assert fx.unique(array).Y.tolist() == [0, 1, 2]
@@ -313,10 +314,10 @@ def test_bfloat16_is_sorted_by_value():
     assert (indices.tolist(), counts.tolist()) == ([1, 4, 0, 3], [2, 1, 1, 2])
 
 
-# Without onnx.
+# The functions where onnx is not installed.
 
 
-def test_plain_functions_need_no_onnx(run_python):
+def test_functions_of_arrays_need_no_onnx(run_python):
     printed = run_python("""
 import sys
 sys.modules["onnx"] = None  # as if it were not installed

@@ -1,4 +1,4 @@
-"""nonzero_coordinates: the rules of DirectML's NONZERO_COORDINATES."""
+"""nonzero_coordinates follows the rules of DirectML's NONZERO_COORDINATES."""
 
 import numpy as np
 import pytest
@@ -45,11 +45,12 @@ EFFECTIVE_RANKS = {
     (1, 1, 12, 5): 2,
     (1, 1, 1, 1, 1): 0,
 }
-# The tensor of the specification.
+# The example of DirectML's specification.
 EXAMPLE = np.array([[[[1.0, 0.0, 0.0, 2.0], [-0.0, 3.5, 0.0, -5.2]]]], np.float32)
 
 
 def check(x, **kwargs):
+    """fastsel returns what the reference returns."""
     ours = fastsel.nonzero_coordinates(x, **kwargs)
     expected = reference.nonzero_coordinates(x, **kwargs)
     assert type(ours.coordinates) is np.ndarray
@@ -73,7 +74,7 @@ def test_example_of_the_specification(few_threads):
     assert coordinates.tolist() == [[0, 0, 0], [0, 0, 3], [0, 1, 1], [0, 1, 3]] + [[0, 0, 0]] * 4
 
 
-def test_rows_ascend_by_element_index():
+def test_rows_are_in_c_order():
     x = np.zeros((2, 6))
     x[1, 0] = x[1, 2] = x[0, 5] = 1
     count, coordinates = fastsel.nonzero_coordinates(x)
@@ -88,13 +89,13 @@ def test_result_is_a_named_tuple():
     assert result[1] is result.coordinates
 
 
-def test_default_is_every_dimension_and_every_element():
+def test_default_n_and_capacity_are_ndim_and_size():
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE)
     assert coordinates.shape == (8, 4)
     assert coordinates[: int(count)].tolist() == np.argwhere(EXAMPLE).tolist()
 
 
-def test_both_zeros_are_zero_and_nothing_else_is(few_threads):
+def test_only_zeros_of_both_signs_are_zero(few_threads):
     x = np.array([0.0, -0.0, np.nan, np.inf, 1e-45, 1.0], np.float32)
     count, coordinates = fastsel.nonzero_coordinates(x)
     assert coordinates[: int(count), 0].tolist() == [2, 3, 4, 5]
@@ -104,14 +105,14 @@ def test_both_zeros_are_zero_and_nothing_else_is(few_threads):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_small_size(name, forced_kernels):
+def test_every_small_size_equals_the_reference(name, forced_kernels):
     with fastsel.threads(1):
         for size in values_for_dtype(name, SIZES):
             check(make(name, size, DENSITIES[size % len(DENSITIES)]))
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_sizes_around_blocks(name, each_num_threads):
+def test_sizes_around_blocks_equal_the_reference(name, each_num_threads):
     flat = [make(name, size, 0.3) for size in EDGE_SIZES]
     rows = [make(name, (size, 3), 0.7) for size in EDGE_SIZES]
     for threads in each_num_threads:
@@ -120,22 +121,22 @@ def test_sizes_around_blocks(name, each_num_threads):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes(shape, each_num_threads):
+def test_every_shape_equals_the_reference(shape, each_num_threads):
     for _ in each_num_threads:
         for name in [*WORD_DTYPES][SHAPES.index(shape) % 3 :: 3]:
             check(make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(layout, few_threads):
-    for place, (name, dtype) in enumerate(DTYPES.items()):
+def test_every_layout_equals_the_reference(layout, few_threads):
+    for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
-            for shape in ((3, 4, 5), ((70,), (1, 1, 5, 14))[place % 2]):
+            for shape in ((3, 4, 5), ((70,), (1, 1, 5, 14))[k % 2]):
                 check(LAYOUTS[layout](make(name, shape)))
 
 
 @pytest.mark.parametrize("density", DENSITIES)
-def test_large(density, few_threads):
+def test_large_arrays_equal_argwhere_followed_by_zeros(density, few_threads):
     for name in WORD_DTYPES:
         x = make(name, (3, 50, 70), density)
         count, coordinates = fastsel.nonzero_coordinates(x)
@@ -143,27 +144,27 @@ def test_large(density, few_threads):
         assert not coordinates[int(count) :].any()
 
 
-def test_array_like():
+def test_nested_lists_are_converted_to_an_array():
     count, coordinates = fastsel.nonzero_coordinates([[0, 1], [2, 0]])
     assert (count, coordinates.tolist()) == (2, [[0, 1], [1, 0], [0, 0], [0, 0]])
 
 
 @pytest.mark.parametrize("truthy", [0, 1])
-def test_zero_dimensional(truthy):
+def test_0d_x_has_coordinates_without_columns(truthy):
     count, coordinates = fastsel.nonzero_coordinates(np.array(truthy))
     assert count == truthy
     assert coordinates.shape == (1, 0)
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (1, 0, 2, 1)], ids=str)
-def test_empty_x(shape):
+def test_empty_x_has_count_0_and_no_rows(shape):
     count, coordinates = fastsel.nonzero_coordinates(np.zeros(shape))
     assert count == 0
     assert coordinates.shape == (0, len(shape))
     assert coordinates.dtype == np.uint32
 
 
-def test_64_dimensions():
+def test_64_dimensions_equal_the_reference():
     check(make("int8", (2,) * 6).reshape((1, 2) * 6 + (1,) * 52))
 
 
@@ -174,11 +175,11 @@ def test_input_unmodified(name, few_threads):
     assert_same(x, make(name, (3, 70)))
 
 
-# n
+# The argument n.
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
-def test_every_n_from_effective_rank_to_ndim(shape, few_threads):
+def test_n_from_effective_rank_to_ndim_equals_the_reference(shape, few_threads):
     x = make("int8", shape, 0.7)
     for n in range(EFFECTIVE_RANKS[shape], len(shape) + 1):
         check(x, n=n)
@@ -187,7 +188,7 @@ def test_every_n_from_effective_rank_to_ndim(shape, few_threads):
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
-def test_effective_rank(shape, few_threads):
+def test_n_effective_is_the_effective_rank(shape, few_threads):
     assert reference.effective_rank(shape) == EFFECTIVE_RANKS[shape]
     x = make("int8", shape, 0.7)
     count, coordinates = fastsel.nonzero_coordinates(x, n="effective")
@@ -197,7 +198,7 @@ def test_effective_rank(shape, few_threads):
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
-def test_n_out_of_bounds_names_both_bounds(shape):
+def test_n_out_of_bounds_raises_with_both_bounds(shape):
     for n in (-1, EFFECTIVE_RANKS[shape] - 1, len(shape) + 1, 2**40):
         with pytest.raises(ValueError, match=r"\bn\b") as raised:
             fastsel.nonzero_coordinates(np.ones(shape), n=n)
@@ -206,12 +207,12 @@ def test_n_out_of_bounds_names_both_bounds(shape):
 
 
 @pytest.mark.parametrize("n", ["all", "", 2.0, [2], b"effective"], ids=repr)
-def test_n_of_another_kind(n):
+def test_n_of_a_wrong_type_or_text_raises(n):
     with pytest.raises((TypeError, ValueError), match=r"\bn\b|integer"):
         fastsel.nonzero_coordinates(EXAMPLE, n=n)
 
 
-# capacity, truncate, fill_value
+# The arguments capacity, truncate and fill_value.
 
 
 @pytest.mark.parametrize("capacity", [4, 5, 8, 9, 100])
@@ -221,19 +222,19 @@ def test_capacity_is_the_number_of_rows(capacity, few_threads):
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3])
-def test_capacity_below_count(capacity, few_threads):
+def test_capacity_below_count_raises(capacity, few_threads):
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity)
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3, 4, 5, 100])
-def test_truncate_keeps_the_first_rows_and_the_true_count(capacity, few_threads):
+def test_truncate_returns_the_first_rows_and_the_full_count(capacity, few_threads):
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity, truncate=True)
     assert count == 4
     assert_same(coordinates, reference.nonzero_coordinates(EXAMPLE, capacity=capacity).coordinates)
 
 
-def test_truncate_at_every_row(each_num_threads):
+def test_truncate_writes_no_row_beyond_capacity(each_num_threads):
     for _ in each_num_threads:
         for name in ("bool", "float64"):
             x = make(name, (5, 60), 0.5)
@@ -243,20 +244,20 @@ def test_truncate_at_every_row(each_num_threads):
                 count, _ = fastsel.nonzero_coordinates(
                     x, capacity=capacity, truncate=True, out=out[16 : 16 + capacity]
                 )
-                kept = min(len(rows), capacity)
+                written = min(len(rows), capacity)
                 assert count == len(rows)
-                assert_same(out[16 : 16 + kept], rows[:kept])
+                assert_same(out[16 : 16 + written], rows[:written])
                 assert (out[:16] == 77).all()
-                assert (out[16 + kept :] == 77).all()
+                assert (out[16 + written :] == 77).all()
 
 
 @pytest.mark.parametrize("capacity", [-1, -(2**40)])
-def test_negative_capacity(capacity):
+def test_negative_capacity_raises(capacity):
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity)
 
 
-def test_capacity_that_is_no_int():
+def test_capacity_that_is_no_integer_raises():
     with pytest.raises(TypeError):
         fastsel.nonzero_coordinates(EXAMPLE, capacity=8.0)
 
@@ -268,13 +269,13 @@ def test_fill_value_fills_the_rows_after_count(few_threads):
     check(np.zeros((2, 40)), fill_value=2**32 - 1)
 
 
-# dtype
+# The argument dtype.
 
 
 @pytest.mark.parametrize(
     "dtype", [np.uint32, np.int64, np.uint64, np.int32, "uint32", np.dtype("i8")], ids=str
 )
-def test_dtype(dtype, few_threads):
+def test_coordinates_and_count_have_the_dtype(dtype, few_threads):
     for x in (EXAMPLE, make("int16", (3, 50, 7))):
         check(x, dtype=dtype)
         check(x, dtype=dtype, n=x.ndim, capacity=x.size + 3)
@@ -283,7 +284,7 @@ def test_dtype(dtype, few_threads):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8, np.int16, bool, "U3", object], ids=str)
-def test_dtype_that_is_not_offered(dtype):
+def test_other_dtypes_raise(dtype):
     with pytest.raises((TypeError, ValueError), match="dtype"):
         fastsel.nonzero_coordinates(EXAMPLE, dtype=dtype)
 
@@ -298,14 +299,14 @@ TOO_LARGE = {
 
 
 @pytest.mark.parametrize("case", TOO_LARGE)
-def test_too_large_for_the_dtype(case):
-    """Raised before anything is allocated: the coordinates alone would take 16 GB or more."""
+def test_shape_too_large_for_the_dtype_raises_overflow_error(case):
+    """The error comes before the allocation of the coordinates, which would take 16 GB or more."""
     shape, dtype = TOO_LARGE[case]
     with pytest.raises(OverflowError):
         fastsel.nonzero_coordinates(np.broadcast_to(np.int8(0), shape), dtype=dtype)
 
 
-def test_long_dimension_within_the_dtype():
+def test_long_dimension_that_fits_the_dtype_is_accepted():
     x = np.broadcast_to(np.int8(0), (2**26, 1))
     count, coordinates = fastsel.nonzero_coordinates(x, capacity=10, dtype=np.int32)
     assert count == 0
@@ -331,8 +332,8 @@ def test_property_equals_the_reference(forced_kernels, x, data):
 
 
 @pytest.mark.parametrize("inner", [127, 128, 129, 191, 192, 193, 250, 1000])
-def test_long_rows_of_every_density(inner, each_num_threads):
-    """Rows are written one by one, or hit by hit where hits are few: from 0 to several per row."""
+def test_long_rows_of_every_density_equal_numpy(inner, each_num_threads):
+    """Rows of two or more hits (set bits) on average are written row by row, others hit by hit."""
     for _ in each_num_threads:
         for density in (0, 0.004, 0.02, 0.1, 0.5, 1):
             array = make("uint8", (2, 37, inner), density)

@@ -1,4 +1,4 @@
-"""nonzero_coordinates as DirectML has it: dml_shape and strict."""
+"""The arguments dml_shape and strict of nonzero_coordinates, which follow DirectML."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import fastsel
 
 
 @pytest.mark.parametrize(
-    ("shape", "n", "expected"),
+    ("shape", "n", "expected_shape"),
     [
         ((1, 1, 2, 4), None, (1, 1, 8, 4)),
         ((1, 1, 2, 4), 3, (1, 1, 8, 3)),
@@ -19,16 +19,16 @@ import fastsel
         ((2, 3, 4), None, (1, 24, 3)),
     ],
 )
-def test_dml_shape_has_the_dimensions_of_x(shape, n, expected, few_threads):
+def test_dml_shape_gives_coordinates_the_ndim_of_x(shape, n, expected_shape, few_threads):
     x = make("float32", shape)
     count, coordinates = fastsel.nonzero_coordinates(x, n=n, dml_shape=True)
-    plain = reference.nonzero_coordinates(x, n=n)
-    assert count == plain.count
-    assert_same(coordinates, plain.coordinates.reshape(expected))
+    expected = reference.nonzero_coordinates(x, n=n)
+    assert count == expected.count
+    assert_same(coordinates, expected.coordinates.reshape(expected_shape))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "i2", "i4", "u1", "u2", "u4"])
-def test_strict_takes_what_directml_takes(dtype, few_threads):
+def test_strict_accepts_the_dtypes_of_directml(dtype, few_threads):
     for shape in ((1, 1, 2, 4), (1, 2, 3, 2, 4)):
         x = make(dtype, shape)
         count, coordinates = fastsel.nonzero_coordinates(x, strict=True)
@@ -40,25 +40,25 @@ def test_strict_takes_what_directml_takes(dtype, few_threads):
 @pytest.mark.parametrize(
     "shape", [(), (8,), (2, 4), (1, 2, 4), (1, 1, 1, 1, 2, 4), (1,) * 8], ids=str
 )
-def test_strict_takes_4_or_5_dimensions(shape):
+def test_strict_raises_for_other_ndim_than_4_and_5(shape):
     with pytest.raises(ValueError, match="dim"):
         fastsel.nonzero_coordinates(np.zeros(shape, np.float32), strict=True)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "i8", "u8", "?", "c8", "U1", "O", "M8[s]", "bfloat16"])
-def test_strict_takes_no_other_dtype(dtype):
+def test_strict_raises_for_other_dtypes(dtype):
     array = np.zeros((1, 1, 2, 4), ML_DTYPES.get(dtype, dtype))
     with pytest.raises(TypeError):
         fastsel.nonzero_coordinates(array, strict=True)
 
 
 @pytest.mark.parametrize("capacity", [9, 7])
-def test_strict_capacity_is_the_size(capacity):
+def test_strict_raises_for_another_capacity_than_the_size(capacity):
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(np.zeros((1, 1, 2, 4), "f4"), capacity=capacity, strict=True)
 
 
-def test_strict_refuses_what_a_directml_tensor_cannot_be():
+def test_strict_raises_for_empty_x_and_n_0_and_dtype_int64():
     with pytest.raises(ValueError, match="x must have no size of 0"):
         fastsel.nonzero_coordinates(np.zeros((1, 1, 0, 4), "f4"), strict=True)
     with pytest.raises(ValueError, match="n must be at least 1"):

@@ -1,4 +1,4 @@
-"""The outputs that a caller of nonzero_coordinates gives: out and count_out."""
+"""The arguments out and count_out of nonzero_coordinates."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_out_is_written_up_to_count(shape, few_threads):
     assert (rows[4:] == 77).all()
 
 
-def test_out_of_the_plain_shape_is_returned():
+def test_2d_out_is_returned():
     out = sentinels((8, 4))
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out).coordinates is out
 
@@ -49,13 +49,13 @@ def test_out_of_the_plain_shape_is_returned():
     ],
     ids=["rows_strided", "columns_strided", "fortran", "negative", "unaligned"],
 )
-def test_out_of_any_layout(out, few_threads):
+def test_out_may_have_any_layout(out, few_threads):
     fastsel.nonzero_coordinates(EXAMPLE, out=out)
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
     assert (out[4:] == 77).all()
 
 
-def test_fill_value_does_not_reach_out(few_threads):
+def test_fill_value_is_not_written_to_out(few_threads):
     out = sentinels((8, 4))
     fastsel.nonzero_coordinates(EXAMPLE, out=out, fill_value=5)
     assert (out[4:] == 77).all()
@@ -74,7 +74,7 @@ def test_nothing_is_written_beside_out(each_num_threads):
                 assert (around[16 + len(rows) :] == 77).all()
 
 
-def test_out_of_another_dtype(few_threads):
+def test_out_of_the_given_dtype_is_returned(few_threads):
     out = sentinels((8, 4), np.int64)
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dtype=np.int64).coordinates is out
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
@@ -96,14 +96,14 @@ WRONG_OUT = {
 
 
 @pytest.mark.parametrize("case", WRONG_OUT)
-def test_wrong_out(case):
+def test_wrong_out_raises_and_stays_unchanged(case):
     error, out = WRONG_OUT[case]
     with pytest.raises(error, match=r"\bout\b"):
         fastsel.nonzero_coordinates(EXAMPLE, out=out)
     assert (np.asarray(out) == 77).all()
 
 
-def test_read_only_out():
+def test_read_only_out_raises_and_stays_unchanged():
     out = sentinels((8, 4))
     out.flags.writeable = False
     with pytest.raises(ValueError, match=r"\bout\b"):
@@ -111,7 +111,7 @@ def test_read_only_out():
     assert (out == 77).all()
 
 
-def test_out_with_capacity(few_threads):
+def test_out_needs_capacity_rows(few_threads):
     out = sentinels((20, 4))
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, capacity=20).coordinates is out
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
@@ -127,8 +127,8 @@ def test_out_is_untouched_when_capacity_is_too_small(few_threads):
 
 
 @pytest.mark.parametrize("mode", ["dml_shape", "strict"])
-def test_outputs_have_the_dimensions_of_x(mode, few_threads):
-    """DirectML wants the same number of dimensions for all three tensors."""
+def test_outputs_need_the_ndim_of_x(mode, few_threads):
+    """DirectML requires the same number of dimensions for all three tensors."""
     for name, shape in OUT_SHAPES.items():
         out, count_out = sentinels(shape), sentinels((1,) * len(shape))
         if name == "full_shape":
@@ -148,7 +148,7 @@ def test_dml_shape_returns_out():
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dml_shape=True).coordinates is out
 
 
-# count_out
+# The argument count_out.
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1)], ids=str)
@@ -175,14 +175,14 @@ def test_count_out_receives_the_true_count_when_truncated():
         (np.zeros(1, np.float32), TypeError),
         ([0], TypeError),
     ],
-    ids=["two", "none", "int64", "float32", "list"],
+    ids=["two", "empty", "int64", "float32", "list"],
 )
-def test_wrong_count_out(count_out, error):
+def test_wrong_count_out_raises(count_out, error):
     with pytest.raises(error, match="count_out"):
         fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out)
 
 
-def test_read_only_count_out():
+def test_read_only_count_out_raises():
     count_out = sentinels((1,))
     count_out.flags.writeable = False
     with pytest.raises(ValueError, match="count_out"):
@@ -196,12 +196,12 @@ def test_fill_value_must_be_an_integer(fill_value):
 
 
 @pytest.mark.parametrize("fill_value", [-1, 2**32])
-def test_fill_value_must_fit(fill_value):
+def test_fill_value_must_fit_the_dtype(fill_value):
     with pytest.raises(OverflowError, match="fill_value must be between 0 and 4294967295"):
         fastsel.nonzero_coordinates([1, 0], fill_value=fill_value)
 
 
-def test_out_in_a_packed_field_leaves_the_other_fields_alone():
+def test_out_in_a_packed_field_leaves_the_other_fields_unchanged():
     record = np.dtype([("a", "u1"), ("at", "u4", (2,)), ("b", "u1")])
     records = np.zeros(4, record)
     records["a"] = records["b"] = 77

@@ -1,4 +1,4 @@
-"""count_nonzero: axes, keepdims, and what is returned."""
+"""count_nonzero: its axes, keepdims, and the type of its result."""
 
 import itertools
 
@@ -42,13 +42,13 @@ AXES = (
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", AXES, ids=repr)
-def test_count_nonzero_axis(axis, keepdims, forced_kernels):
+def test_axis_and_keepdims_equal_numpy(axis, keepdims, forced_kernels):
     shapes = ((2, 3, 4), (0, 3, 2), (70, 3, 2), (5,), (2, 3, 0), ())
     names = ("bool", "int16", "float64", "complex64", "datetime64", "U3", "object", "V3")
-    for place, name in enumerate(names):
-        for shape in shapes[place % 2 :: 2]:
+    for k, name in enumerate(names):
+        for shape in shapes[k % 2 :: 2]:
             array = make(name, shape)
-            with np.errstate(invalid="ignore"):  # NumPy warns of signalling NaN
+            with np.errstate(invalid="ignore"):  # NumPy warns about signalling NaN
                 assert_same_outcome(
                     outcome(fastsel.count_nonzero, array, axis, keepdims=keepdims),
                     outcome(np.count_nonzero, array, axis, keepdims=keepdims),
@@ -56,9 +56,9 @@ def test_count_nonzero_axis(axis, keepdims, forced_kernels):
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (), (0, 2), (0, 1, 2)], ids=repr)
-def test_count_nonzero_axis_layouts(axis, few_threads):
-    for place, name in enumerate(WORD_DTYPES):
-        for layout in [*LAYOUTS][place % 2 :: 2]:
+def test_axis_of_every_layout_equals_numpy(axis, few_threads):
+    for k, name in enumerate(WORD_DTYPES):
+        for layout in [*LAYOUTS][k % 2 :: 2]:
             if has_layout(DTYPES[name], layout):
                 array = LAYOUTS[layout](make(name, (3, 4, 70)))
                 with np.errstate(invalid="ignore"):
@@ -73,7 +73,7 @@ def test_count_nonzero_is_an_intp_scalar(array, forced_kernels):
     assert type(fastsel.count_nonzero(array)) is np.intp
 
 
-def test_count_nonzero_axis_agrees_with_the_reference(forced_kernels):
+def test_axis_and_keepdims_equal_the_reference(forced_kernels):
     array = make("float32", (3, 4, 5))
     for axis in (None, 0, 1, 2, -1, (), (0, 1), (0, 1, 2)):
         for keepdims in (False, True):
@@ -83,7 +83,7 @@ def test_count_nonzero_axis_agrees_with_the_reference(forced_kernels):
             )
 
 
-def test_count_nonzero_structured_axis_is_a_type_error():
+def test_structured_array_with_an_axis_raises_type_error():
     array = make("struct_plain", (3, 4))
     assert fastsel.count_nonzero(array) == np.count_nonzero(array)
     assert_same_outcome(
@@ -93,30 +93,30 @@ def test_count_nonzero_structured_axis_is_a_type_error():
         fastsel.count_nonzero(array, keepdims=True)
 
 
-def test_count_nonzero_of_nothing_with_a_wide_stride(forced_kernels):
-    nothing = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(0,), strides=(2**32,))
-    assert_same(fastsel.count_nonzero(nothing, axis=()), np.count_nonzero(nothing, axis=()))
+def test_empty_array_with_a_large_stride_equals_numpy(forced_kernels):
+    empty = np.lib.stride_tricks.as_strided(np.zeros(1), shape=(0,), strides=(2**32,))
+    assert_same(fastsel.count_nonzero(empty, axis=()), np.count_nonzero(empty, axis=()))
 
 
-# Rows that are shorter and longer than a buffer of flags, more of them than a byte counts, and
-# axes that are as one.
+# The shapes have rows shorter and longer than a buffer of flags, more rows than one byte can count,
+# and axes that can be viewed as one.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 
 
 @pytest.mark.parametrize("name", ["bool", "int16", "float32", "float64", "complex64", "S3"])
 @SIGNALLING_NANS
-def test_count_nonzero_of_any_axes(name, num_threads):
+def test_all_combinations_of_axes_equal_numpy(name, num_threads):
     for shape in SHAPES:
         array = make(name, shape)
         for layout in ("C", "F", "strided", "rows_strided", "negative", "broadcast"):
             view = LAYOUTS[layout](array)
-            for count in range(view.ndim + 1):
-                for axes in itertools.combinations(range(view.ndim), count):
+            for n_axes in range(view.ndim + 1):
+                for axes in itertools.combinations(range(view.ndim), n_axes):
                     assert_same(fastsel.count_nonzero(view, axes), np.count_nonzero(view, axes))
 
 
 @SIGNALLING_NANS
-def test_count_nonzero_of_chunks_that_share_counts(num_threads):
+def test_chunks_of_the_counted_axis_equal_numpy(num_threads):
     for shape, axis in (((100_000, 3), 0), ((3, 100_000), 1), ((40_000, 2, 2), (0, 2))):
         array = make("float32", shape)
         assert_same(fastsel.count_nonzero(array, axis), np.count_nonzero(array, axis))

@@ -1,4 +1,4 @@
-"""first_nonzero: where the search ends, axes, objects, and what is returned."""
+"""first_nonzero: the position where the search ends, axes, objects, and the type of its result."""
 
 import itertools
 
@@ -13,10 +13,10 @@ from marks import SIGNALLING_NANS
 import fastsel
 from fastsel._core import _gate, _threads
 
-# Rows that are shorter and longer than what is searched at a time, side by side and one by one.
+# Rows are shorter and longer than the items that are searched at a time, side by side or not.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 SHAPES += [(40, 2, 100), (0, 3), (3, 0, 2), (4, 20, 257)]
-LARGE = (4, 300, 257)  # not of strings, whose truth Python looks at one by one
+LARGE = (4, 300, 257)  # not with strings, whose truth Python tests one by one
 NAMES = ["bool", "int16", "float32", "float64", "complex64", "S3"]
 LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
 
@@ -30,31 +30,31 @@ LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
 def test_any_axes_of_any_layout(name, shape, num_threads):
     for density, layout in zip((0, 0.002, 0.05, 0.5, 0.05, 0.002), LAYOUTS_OF_AXES, strict=True):
         view = LAYOUTS[layout](make(name, shape, density))
-        for count in range(view.ndim + 1):
-            for axes in itertools.combinations(range(view.ndim), count):
+        for n_axes in range(view.ndim + 1):
+            for axes in itertools.combinations(range(view.ndim), n_axes):
                 expected = by_numpy(view, axes)
                 assert_same(fastsel.first_nonzero(view, axes), expected)
 
 
 def by_numpy(array, axes):
-    """From NumPy's argmax, for arrays too large for the slow twin."""
-    kept = [k for k in range(array.ndim) if k not in axes]
-    true = reference.truth(array).transpose(*kept, *axes)
-    true = with_one_more(true, len(kept))
-    found = true.argmax(-1)
-    return np.where(found == true.shape[-1] - 1, -1, found)[()]
+    """The result by NumPy's argmax, for arrays that are too large for the reference."""
+    kept_axes = [k for k in range(array.ndim) if k not in axes]
+    truth = reference.truth(array).transpose(*kept_axes, *axes)
+    rows = rows_that_end_in_true(truth, len(kept_axes))
+    first = rows.argmax(-1)
+    return np.where(first == rows.shape[-1] - 1, -1, first)[()]
 
 
-def with_one_more(true, kept):
-    """Rows of all that is searched, and an item that is true at their end."""
-    shape = true.shape[:kept]
-    rows = np.ones((*shape, int(np.prod(true.shape[kept:])) + 1), bool)
-    rows[..., :-1] = true.reshape(*shape, rows.shape[-1] - 1)
+def rows_that_end_in_true(truth, n_kept_axes):
+    """The items of each search as a row, with True behind them."""
+    shape = truth.shape[:n_kept_axes]
+    rows = np.ones((*shape, int(np.prod(truth.shape[n_kept_axes:])) + 1), bool)
+    rows[..., :-1] = truth.reshape(*shape, rows.shape[-1] - 1)
     return rows
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_each_layout_of_each_dtype(name, few_threads):
+def test_each_layout_of_each_dtype_equals_the_reference(name, few_threads):
     for layout in LAYOUTS:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (3, 4, 70), 0.02))
@@ -65,50 +65,50 @@ def test_each_layout_of_each_dtype(name, few_threads):
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 1023, 1024, 1025, 5000])
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float64", "complex128"])
-def test_each_place(dtype, size, num_threads):
-    """Of the hit, with others behind it; and in each wave and chunk."""
-    for place in {0, 1, size // 3, size // 2, size - 2, size - 1} & set(range(size)):
+def test_first_item_at_each_position_is_found(dtype, size, num_threads):
+    """Positions lie in each wave and chunk; other non-zero items follow the first one."""
+    for position in {0, 1, size // 3, size // 2, size - 2, size - 1} & set(range(size)):
         array = np.zeros(size, dtype)
-        array[place::7] = 1
-        assert fastsel.first_nonzero(array) == place
-        assert fastsel.first_nonzero(np.repeat(array, 2)[::2]) == place
-        assert fastsel.first_nonzero(array, axis=0) == place
+        array[position::7] = 1
+        assert fastsel.first_nonzero(array) == position
+        assert fastsel.first_nonzero(np.repeat(array, 2)[::2]) == position
+        assert fastsel.first_nonzero(array, axis=0) == position
     assert fastsel.first_nonzero(np.zeros(size, dtype)) == -1
 
 
-def test_waves_with_the_thresholds_as_they_are():
-    smallest = _threads.MIN_CHUNK_BYTES
-    array = np.zeros(9 * smallest, np.uint8)
+def test_waves_with_default_thresholds():
+    min_bytes = _threads.MIN_CHUNK_BYTES
+    array = np.zeros(9 * min_bytes, np.uint8)
     for threads in (1, 3):
         with fastsel.threads(threads):
             assert fastsel.first_nonzero(array) == -1
-            for place in (0, 2 * smallest - 1, 2 * smallest, 5 * smallest, array.size - 1):
-                array[place] = 1
+            for position in (0, 2 * min_bytes - 1, 2 * min_bytes, 5 * min_bytes, array.size - 1):
+                array[position] = 1
                 array[-1] = 1
-                assert fastsel.first_nonzero(array) == place
-                assert fastsel.first_nonzero(array[::-1][::-1].reshape(9, -1)) == place
-                array[[place, -1]] = 0
+                assert fastsel.first_nonzero(array) == position
+                assert fastsel.first_nonzero(array[::-1][::-1].reshape(9, -1)) == position
+                array[[position, -1]] = 0
 
 
 @pytest.mark.parametrize("size", [0, 1, _gate.SMALL_ITEMS - 1, _gate.SMALL_ITEMS, 40_000])
-def test_small_and_large_arrays_as_users_have_them(size):
+def test_small_and_large_arrays_with_default_thresholds(size):
     for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
         array = np.zeros(size, dtype)
         assert_same(fastsel.first_nonzero(array), np.intp(-1))
-        for place in range(0, size, 1 + size // 5):
-            array[size - 1 - place] = 1
-            assert_same(fastsel.first_nonzero(array), np.intp(size - 1 - place))
+        for position in range(size - 1, -1, -1 - size // 5):
+            array[position] = 1
+            assert_same(fastsel.first_nonzero(array), np.intp(position))
 
 
 @pytest.mark.parametrize(
     "array", [np.ones(3), np.array(1), 1, [], np.zeros((0, 2)), np.ones((2, 2)), "a"], ids=repr
 )
-def test_an_intp_scalar(array, forced_kernels):
-    found = fastsel.first_nonzero(array)
-    assert type(found) is np.intp
-    assert found == (0 if np.size(array) else -1)
+def test_result_is_an_intp_scalar(array, forced_kernels):
+    result = fastsel.first_nonzero(array)
+    assert type(result) is np.intp
+    assert result == (0 if np.size(array) else -1)
     assert_same(
-        fastsel.first_nonzero(array, keepdims=True), np.full((1,) * np.ndim(array), found)[...]
+        fastsel.first_nonzero(array, keepdims=True), np.full((1,) * np.ndim(array), result)[...]
     )
 
 
@@ -116,7 +116,7 @@ def test_an_intp_scalar(array, forced_kernels):
     "axis", [3, -4, (0, 3), (0, 0), (0, -3), True, 1.0, "0", [0, 1], 2**40], ids=repr
 )
 @pytest.mark.parametrize("dtype", ["int16", "object"])
-def test_a_wrong_axis_is_the_error_of_count_nonzero(axis, dtype):
+def test_wrong_axis_raises_the_error_of_count_nonzero(axis, dtype):
     array = np.zeros((2, 3, 4), dtype)
     expected = outcome(np.count_nonzero, array.astype(bool), axis)
     assert expected[0] == "raises"
@@ -124,18 +124,18 @@ def test_a_wrong_axis_is_the_error_of_count_nonzero(axis, dtype):
 
 
 @pytest.mark.parametrize("axis", [np.int8(1), np.array(1)])
-def test_an_axis_of_another_class(axis):
+def test_axis_may_be_a_numpy_integer_or_a_0d_array(axis):
     array = make("int16", (2, 3, 4))
     assert_same(fastsel.first_nonzero(array, axis), fastsel.first_nonzero(array, 1))
 
 
-def test_ragged_lists_are_refused_by_name():
+def test_ragged_list_raises_with_the_name_of_the_argument():
     with pytest.raises(ValueError, match=r"^a cannot be converted"):
         fastsel.first_nonzero([[1, 2], [3]])
 
 
 class Truth:
-    """Counts how often it is asked."""
+    """An item whose class counts how often a truth is asked for; a truth of None raises."""
 
     asked = 0
 
@@ -149,25 +149,25 @@ class Truth:
         return self.truth
 
 
-@pytest.mark.parametrize("place", [0, 5, 4095, 4096, 9999])
-def test_objects_are_asked_up_to_the_first_true_one(place):
-    array = np.array([Truth(k == place if k <= place else None) for k in range(10_000)], object)
+@pytest.mark.parametrize("first", [0, 5, 4095, 4096, 9999])
+def test_objects_are_asked_up_to_the_first_true_one(first):
+    array = np.array([Truth(k == first if k <= first else None) for k in range(10_000)], object)
     Truth.asked = 0
-    assert fastsel.first_nonzero(array.reshape(100, 100)) == place
-    assert Truth.asked == place + 1
+    assert fastsel.first_nonzero(array.reshape(100, 100)) == first
+    assert Truth.asked == first + 1
     with pytest.raises(RuntimeError, match="neither"):
-        fastsel.first_nonzero(np.append(array[place + 1 :], Truth(None)))
+        fastsel.first_nonzero(np.append(array[first + 1 :], Truth(None)))
     array[-1] = Truth(None)
     with pytest.raises(RuntimeError, match="neither"):
         fastsel.first_nonzero(array.reshape(100, 100), axis=1)
 
 
-def test_objects_without_a_truth_are_the_error_of_numpy():
+def test_object_without_a_truth_raises_the_error_of_numpy():
     array = np.array([0, None, np.zeros(2)], object)
     assert outcome(fastsel.first_nonzero, array) == outcome(np.nonzero, array)
 
 
-def test_fields_decide_together_and_padding_does_not():
+def test_structured_item_is_nonzero_by_its_fields_and_not_its_padding():
     array = np.zeros(
         (5000, 2), np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [0, 8]})
     )
@@ -188,5 +188,5 @@ def test_input_unmodified(few_threads):
         assert array.tobytes() == before
 
 
-def test_a_masked_array_counts_without_its_mask():
+def test_masked_array_is_searched_without_its_mask():
     assert fastsel.first_nonzero(np.ma.array([0, 5, 7], mask=[0, 1, 0])) == 1

@@ -45,7 +45,7 @@ SHAPES = (
 
 
 def check(function, array):
-    """fastsel, NumPy and the slow twin agree on `array`."""
+    """fastsel and the reference return what NumPy returns."""
     expected = getattr(np, function)(array)
     assert_same(getattr(reference, function)(array), expected)
     assert_same(getattr(fastsel, function)(array), expected)
@@ -61,7 +61,7 @@ def check_numpy(array):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_small_size(name, forced_kernels):
+def test_every_small_size_equals_numpy(name, forced_kernels):
     with fastsel.threads(1):
         for size in values_for_dtype(name, SIZES):
             array = make(name, size, DENSITIES[size % len(DENSITIES)])
@@ -70,7 +70,7 @@ def test_every_small_size(name, forced_kernels):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_sizes_around_blocks(name, each_num_threads):
+def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
     arrays = [make(name, size, 0.3) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
@@ -78,65 +78,65 @@ def test_sizes_around_blocks(name, each_num_threads):
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_every_small_size_in_several_chunks(name, forced_kernels):
+def test_every_small_size_in_several_chunks_equals_numpy(name, forced_kernels):
     with fastsel.threads(3):
         for size in SIZES:
             check_numpy(make(name, size))
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_large_sizes_and_densities(name):
+def test_large_sizes_and_densities_equal_numpy(name):
     for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
             check_numpy(make(name, size, density))
 
 
 @covering(at_least=24, name=WORD_DTYPES, density=DENSITIES)
-def test_densities(name, density, few_threads):
+def test_every_density_equals_numpy(name, density, few_threads):
     for size in (64, 100, 1000, 5000):
         check_numpy(make(name, size, density))
 
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "complex128"])
-def test_runs(name, few_threads):
+def test_runs_of_nonzero_items_equal_numpy(name, few_threads):
     for run in (3, 64, 100, 1000):
-        chosen = np.arange(5000) // run % 2 == 1
-        check_numpy(np.where(chosen, make(name, 5000, 1), make(name, 5000, 0)))
+        is_nonzero = np.arange(5000) // run % 2 == 1
+        check_numpy(np.where(is_nonzero, make(name, 5000, 1), make(name, 5000, 0)))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes(shape, function, few_threads):
+def test_every_shape_equals_numpy(shape, function, few_threads):
     for name in [*WORD_DTYPES][SHAPES.index(shape) % 2 :: 2]:
         check(function, make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_layouts(layout, every_shape, few_threads):
-    for place, (name, dtype) in enumerate(DTYPES.items()):
+def test_every_layout_equals_numpy(layout, every_shape, few_threads):
+    for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
-            # One in which each layout is another one, and any other.
-            for shape in SHAPES if every_shape else {(2, 3, 4), SHAPES[place % len(SHAPES)]}:
+            # In the shape (2, 3, 4) no two layouts are the same.
+            for shape in SHAPES if every_shape else {(2, 3, 4), SHAPES[k % len(SHAPES)]}:
                 check_numpy(LAYOUTS[layout](make(name, shape)))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_of_large_arrays(layout):
+def test_every_layout_of_large_arrays_equals_numpy(layout):
     for name in WORD_DTYPES:
         if has_layout(DTYPES[name], layout):
             check_numpy(LAYOUTS[layout](make(name, (300, 70), 0.1)))
 
 
-def test_64_dimensions(few_threads):
+def test_64_dimensions_equal_numpy(few_threads):
     check_numpy(make("int8", (2,) * 7).reshape((1, 2) * 7 + (1,) * 50))
 
 
-# What comes back.
+# Results.
 
 
 @pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 4), (0, 3), (130, 2)], ids=str)
-def test_nonzero_returns_plain_writeable_arrays_of_their_own(shape, few_threads):
+def test_nonzero_returns_writeable_ndarrays_that_share_no_memory(shape, few_threads):
     array = make("int64", shape)
     result = fastsel.nonzero(array)
     assert type(result) is tuple
@@ -153,15 +153,15 @@ def test_nonzero_of_a_contiguous_vector_is_contiguous(few_threads):
 
 
 @pytest.mark.parametrize("function", ["nonzero", "flatnonzero", "argwhere"])
-def test_result_indexes_its_array(function, few_threads):
+def test_result_as_an_index_selects_the_nonzero_items(function, few_threads):
     array = make("float64", (40, 7))
     index = getattr(fastsel, function)(array)
-    picked = {
+    selected = {
         "nonzero": lambda: array[index],
         "flatnonzero": lambda: array.ravel()[index],
         "argwhere": lambda: array[tuple(index.T)],
     }[function]()
-    assert_same(picked, array[array != 0])
+    assert_same(selected, array[array != 0])
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -200,14 +200,14 @@ ZERO_DIMENSIONAL = [
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("value", ZERO_DIMENSIONAL, ids=repr)
-def test_zero_dimensional(value, function, forced_kernels):
+def test_scalars_and_0d_arrays_equal_numpy(value, function, forced_kernels):
     assert_same_outcome(
         outcome(getattr(fastsel, function), value), outcome(getattr(np, function), value)
     )
 
 
 @pytest.mark.parametrize("function", FUNCTIONS[1:])
-def test_zero_dimensional_of_every_dtype(function, forced_kernels):
+def test_0d_arrays_of_every_dtype_equal_numpy(function, forced_kernels):
     for name in DTYPES:
         for density in (0, 1):
             check(function, make(name, (), density))
@@ -215,7 +215,7 @@ def test_zero_dimensional_of_every_dtype(function, forced_kernels):
 
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.1.0",
-    reason="before 2.1 NumPy takes 0-d arrays, with a warning, and so does fastsel",
+    reason="before 2.1 NumPy accepts 0-d arrays, with a warning, and so does fastsel",
 )
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -227,7 +227,7 @@ def test_nonzero_of_0d_raises(value, text):
         fastsel.nonzero(value)
 
 
-def test_flatnonzero_of_0d_is_0_or_nothing():
+def test_flatnonzero_of_0d_is_0_or_empty():
     assert fastsel.flatnonzero(3).tolist() == [0]
     assert fastsel.flatnonzero(0).tolist() == []
 
@@ -244,18 +244,18 @@ def test_flatnonzero_of_0d_is_0_or_nothing():
     ],
     ids=["truthy 0-d", "falsy 0-d", "0x3", "2x0", "zeros", "ones"],
 )
-def test_argwhere_shape(array, shape, forced_kernels):
+def test_argwhere_has_a_row_for_each_item_and_a_column_for_each_axis(array, shape, forced_kernels):
     result = fastsel.argwhere(array)
     assert result.shape == shape
     assert result.dtype == np.intp
     assert type(result) is np.ndarray
 
 
-# Objects are asked in order, and what they raise comes through.
+# Objects are asked for their truth in order, and their errors are raised.
 
 
 class Item:
-    """Counts how often it is asked, and may raise."""
+    """An item that counts how often it is asked for its truth, and raises `error` if given."""
 
     def __init__(self, truth, error=None):
         self.truth, self.error, self.asked = truth, error, 0
@@ -268,7 +268,7 @@ class Item:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_error_of_an_item_comes_through(function, few_threads):
+def test_error_of_an_item_is_raised_at_once(function, few_threads):
     error = LookupError("mine")
     array = objects(Item(True), Item(False, error), Item(True))
     with pytest.raises(LookupError) as raised:
@@ -277,7 +277,7 @@ def test_error_of_an_item_comes_through(function, few_threads):
     assert [item.asked for item in array] == [1, 1, 0]
 
 
-def test_items_that_change_their_mind_are_a_runtime_error(few_threads):
+def test_items_whose_truth_changes_raise_runtime_error(few_threads):
     class Toggle:
         state = False
 
@@ -333,23 +333,24 @@ def test_property_count_is_the_number_of_indices(forced_kernels, array):
 
 
 @given(any_array)
-def test_property_indices_ascend_and_address_all_that_is_selected(forced_kernels, array):
+def test_property_indices_ascend_and_address_all_nonzero_items(forced_kernels, array):
     flat = fastsel.flatnonzero(array)
     assert (np.diff(flat) > 0).all()
-    again = np.zeros(array.size, bool)
-    again[flat] = True
-    assert_same(again, reference.truth(np.ascontiguousarray(array)).reshape(-1))
+    mask = np.zeros(array.size, bool)
+    mask[flat] = True
+    assert_same(mask, reference.truth(np.ascontiguousarray(array)).reshape(-1))
     assert_same(
         np.ravel_multi_index(fastsel.nonzero(array), array.shape) if array.size else flat, flat
     )
 
 
-# Axes of one item, short axes, and axes whose indices are, or are not, divided by a multiplication.
-LENGTHS = [(700, 3), (3, 700), (1, 500), (500, 1), (40, 1, 7, 3), (2, 32767, 2), (2, 32768, 2)]
+# Axes of one item, short axes, and axes around 1 << 15: indices of shorter axes are divided by a
+# multiplication.
+AXIS_SHAPES = [(700, 3), (3, 700), (1, 500), (500, 1), (40, 1, 7, 3), (2, 32767, 2), (2, 32768, 2)]
 
 
-@pytest.mark.parametrize("shape", LENGTHS, ids=str)
-def test_lengths_of_axes(shape, num_threads):
+@pytest.mark.parametrize("shape", AXIS_SHAPES, ids=str)
+def test_short_and_long_axes_equal_numpy(shape, num_threads):
     generator = np.random.default_rng(0)
     for density in (0.002, 0.5, 1):
         array = generator.random(shape) < density

@@ -1,4 +1,4 @@
-"""Arrays that are read across their C order, in tiles: transposed ones and views of them."""
+"""Arrays whose memory is not in C order are read in tiles: transposed arrays and views of them."""
 
 import itertools
 
@@ -14,8 +14,9 @@ from fastsel._positions.bitmask import count, pack
 
 FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 DTYPES = ["bool", "int16", ">i4", "float64", "complex128", "float16", "S3", "U2", "M8[s]"]
-# Around a tile (64), the least columns (16), several tiles one below the other (512).
+# Around a tile (64), and around several tiles one below the other (512).
 ROWS = (63, 64, 65, 100, 127, 128, 511, 513, 700)
+# Around the minimum (16), and around a tile (64).
 COLUMNS = (15, 16, 17, 63, 64, 65, 130)
 
 
@@ -25,12 +26,12 @@ def check(array):
 
 
 def lay_out(array, order):
-    """The same array, its axes in memory in that order, the first one outermost."""
+    """A copy whose axes lie in memory in `order`, the outermost one first."""
     return array.transpose(order).copy().transpose(np.argsort(order))
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_shapes_around_tiles(rows, each_num_threads):
+def test_lengths_around_tiles_equal_numpy(rows, each_num_threads):
     arrays = [
         np.asfortranarray(make(name, (rows, columns), 0.2))
         for columns in COLUMNS
@@ -42,8 +43,10 @@ def test_shapes_around_tiles(rows, each_num_threads):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_dtypes(name, each_num_threads):
-    arrays = [np.asfortranarray(make(name, (200, 70), p)) for p in (0.0, 0.01, 0.5, 1.0)]
+def test_every_dtype_and_density_equals_numpy(name, each_num_threads):
+    arrays = [
+        np.asfortranarray(make(name, (200, 70), density)) for density in (0.0, 0.01, 0.5, 1.0)
+    ]
     for _ in each_num_threads:
         for array in arrays:
             check(array)
@@ -51,14 +54,14 @@ def test_dtypes(name, each_num_threads):
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 @pytest.mark.parametrize("shape", [(5, 70, 40), (70, 3, 40), (90, 80, 20), (1, 70, 33)])
-def test_order_of_three_axes(shape, order, each_num_threads):
+def test_every_order_of_three_axes_equals_numpy(shape, order, each_num_threads):
     array = lay_out(make("int32", shape, 0.1), order)
     for _ in each_num_threads:
         check(array)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
-def test_order_of_four_axes(order, each_num_threads):
+def test_every_order_of_four_axes_equals_numpy(order, each_num_threads):
     shape = (3, 70, 2, 30)
     array = lay_out(make("uint8", shape, 0.1), order)
     for _ in each_num_threads:
@@ -66,7 +69,7 @@ def test_order_of_four_axes(order, each_num_threads):
 
 
 @pytest.mark.parametrize("name", ["bool", "float64", "complex64"])
-def test_views_of_transposed_arrays(name, each_num_threads):
+def test_views_of_transposed_arrays_equal_numpy(name, each_num_threads):
     array = np.asfortranarray(make(name, (300, 200), 0.2))
     repeated = np.broadcast_to(array[:, None], (300, 3, 200))
     for _ in each_num_threads:
@@ -83,18 +86,18 @@ def test_views_of_transposed_arrays(name, each_num_threads):
             check(view)
 
 
-def test_unaligned_and_read_only(each_num_threads):
+def test_unaligned_read_only_array_equals_numpy(each_num_threads):
     array = np.asfortranarray(make("float64", (150, 90), 0.2))
     buffer = np.empty(array.nbytes + 1, np.uint8)
-    moved = buffer[1:].view("float64").reshape(90, 150).T
-    moved[...] = array
-    moved.flags.writeable = False
-    assert not moved.flags.aligned
+    unaligned = buffer[1:].view("float64").reshape(90, 150).T
+    unaligned[...] = array
+    unaligned.flags.writeable = False
+    assert not unaligned.flags.aligned
     for _ in each_num_threads:
-        check(moved)
+        check(unaligned)
 
 
-def test_masks_and_coordinates(each_num_threads):
+def test_selections_and_coordinates_of_a_transposed_mask_equal_numpy(each_num_threads):
     mask = np.asfortranarray(make("bool", (130, 70), 0.3))
     values = np.arange(130 * 70).reshape(130, 70)
     for _ in each_num_threads:
@@ -105,8 +108,8 @@ def test_masks_and_coordinates(each_num_threads):
 
 
 @pytest.mark.parametrize("moved", [0, 100_000])
-def test_chunks_are_those_of_pass_2(moved, each_num_threads):
-    """However the tiles are cut, chunks say where, and how often, pass 2 looks for signals."""
+def test_offsets_are_the_same_with_and_without_tiles(moved, each_num_threads):
+    """Pass 2 handles signals after each of its chunks, which do not depend on the tiles."""
     mask = make("bool", (128, 150), 0.5)
     for threads in each_num_threads:
         offsets = [
@@ -116,22 +119,22 @@ def test_chunks_are_those_of_pass_2(moved, each_num_threads):
         assert_same(*offsets)
 
 
-def test_counts_of_planes(each_num_threads):
-    """Inner rows have 3 items; the longer rows have items that lie apart."""
+def test_count_of_planes_with_short_inner_rows_equals_numpy(each_num_threads):
+    """Inner rows have 3 items; the items of longer rows do not lie side by side."""
     planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
     for _ in each_num_threads:
         assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)
 
 
-def test_count_of_nothing():
+def test_count_of_an_empty_array_is_0():
     assert count(np.zeros((3, 0, 70)), 8, np.array([255], np.uint64), 1) == 0
 
 
 @given(data=st.data())
-def test_property_any_transposed_view(forced_kernels, data):
+def test_property_any_transposed_view_equals_numpy(forced_kernels, data):
     ndim = data.draw(st.integers(2, 4))
-    long = st.integers(1, 150)
-    shape = [data.draw(long if axis < 2 else st.integers(1, 4)) for axis in range(ndim)]
+    long_lengths = st.integers(1, 150)
+    shape = [data.draw(long_lengths if axis < 2 else st.integers(1, 4)) for axis in range(ndim)]
     order = data.draw(st.permutations(range(ndim)))
     array = make(data.draw(st.sampled_from(DTYPES)), shape, data.draw(st.floats(0, 1)))
     view = array.transpose(order)

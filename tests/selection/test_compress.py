@@ -28,25 +28,25 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 
 
-def masked(a, mask):
+def boolean_index(a, mask):
     return np.asanyarray(a)[mask]
 
 
-# name: (ours, NumPy's, the slow twin), all called with (which, from what)
+# name: (fastsel's function, NumPy's, the reference's), each called with (mask, array)
 OPERATORS = {
     "compress": (fastsel.compress, np.compress, reference.compress),
     "extract": (fastsel.extract, np.extract, reference.extract),
     "boolean_mask": (
-        lambda which, a: fastsel.boolean_mask(a, which),
-        lambda which, a: masked(a, which),
-        lambda which, a: reference.boolean_mask(a, which),
+        lambda mask, array: fastsel.boolean_mask(array, mask),
+        lambda mask, array: boolean_index(array, mask),
+        lambda mask, array: reference.boolean_mask(array, mask),
     ),
 }
 
 
-def check_numpy(which, array):
+def check_numpy(mask, array):
     for ours, theirs, _ in OPERATORS.values():
-        assert_same(ours(which, array), theirs(which, array))
+        assert_same(ours(mask, array), theirs(mask, array))
 
 
 def mask_of(size, density=0.5, seed=0):
@@ -57,18 +57,18 @@ def mask_of(size, density=0.5, seed=0):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_small_size(name, forced_kernels):
+def test_every_small_size_equals_numpy(name, forced_kernels):
     with fastsel.threads(1):
         for size in values_for_dtype(name, SIZES):
             mask, array = mask_of(size, DENSITIES[size % len(DENSITIES)]), make(name, size)
-            for ours, theirs, slow in OPERATORS.values():
+            for ours, theirs, oracle in OPERATORS.values():
                 expected = theirs(mask, array)
-                assert_same(slow(mask, array), expected)
+                assert_same(oracle(mask, array), expected)
                 assert_same(ours(mask, array), expected)
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_sizes_around_blocks(name, each_num_threads):
+def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
     arrays = [numbered(name, np.arange(size)) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
@@ -76,7 +76,7 @@ def test_sizes_around_blocks(name, each_num_threads):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_large_sizes_and_densities(name):
+def test_large_sizes_and_densities_equal_numpy(name):
     for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         array = make(name, size)
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
@@ -84,23 +84,23 @@ def test_large_sizes_and_densities(name):
 
 
 @covering(at_least=24, name=WORD_DTYPES, density=DENSITIES)
-def test_densities(name, density, few_threads):
+def test_every_density_equals_numpy(name, density, few_threads):
     for size in (64, 100, 1000, 5000):
         check_numpy(mask_of(size, density), numbered(name, np.arange(size)))
 
 
 @pytest.mark.parametrize("run", [3, 64, 100, 1000])
-def test_runs(run, few_threads):
+def test_runs_of_selected_items_equal_numpy(run, few_threads):
     for name in WORD_DTYPES:
         check_numpy(np.arange(5000) // run % 2 == 1, numbered(name, np.arange(5000)))
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000])
-def test_item_widths(width, few_threads):
+def test_items_of_every_width_equal_numpy(width, few_threads):
     check_numpy(mask_of(300), numbered(np.dtype(f"V{width}"), np.arange(300)))
 
 
-def test_items_of_no_width(few_threads):
+def test_items_of_0_bytes_equal_numpy(few_threads):
     for dtype in ("S0", "U0", "V0", np.dtype([])):
         array = np.zeros(100, dtype)
         check_numpy(mask_of(100), array)
@@ -108,40 +108,40 @@ def test_items_of_no_width(few_threads):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_layouts(layout, every_shape, few_threads):
+def test_every_layout_equals_numpy(layout, every_shape, few_threads):
     lay_out, shapes = LAYOUTS[layout], [(67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66)]
-    for place, (name, dtype) in enumerate(DTYPES.items()):
+    for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
-            for shape in shapes if every_shape else {(3, 4, 5), shapes[place % 5]}:
+            for shape in shapes if every_shape else {(3, 4, 5), shapes[k % 5]}:
                 array = lay_out(make(name, shape))
                 check_numpy_of_any_shape(mask_of(array.size).reshape(array.shape), array)
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "swapped"])
-def test_layouts_of_the_mask(layout, few_threads):
-    for place, shape in enumerate(((67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66))):
+def test_every_layout_of_the_mask_equals_numpy(layout, few_threads):
+    for k, shape in enumerate(((67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66))):
         mask = LAYOUTS[layout](make("bool", shape))
-        for name in [*WORD_DTYPES][place % 3 :: 3]:
+        for name in [*WORD_DTYPES][k % 3 :: 3]:
             check_numpy_of_any_shape(mask, make(name, mask.shape))
 
 
 def check_numpy_of_any_shape(mask, array):
     assert_same(fastsel.extract(mask, array), np.extract(mask, array))
     assert_same(fastsel.boolean_mask(array, mask), array[mask])
-    along_first = mask[(slice(None),) + (0,) * (mask.ndim - 1)] if mask.size else mask.ravel()
-    assert_same(fastsel.compress(along_first, array, axis=0), np.compress(along_first, array, 0))
+    row_mask = mask[(slice(None),) + (0,) * (mask.ndim - 1)] if mask.size else mask.ravel()
+    assert_same(fastsel.compress(row_mask, array, axis=0), np.compress(row_mask, array, 0))
     assert_same(fastsel.compress(mask.reshape(-1), array), np.compress(mask.reshape(-1), array))
 
 
-# Rows, along every axis.
+# Slices along every axis.
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1], ids=repr)
-def test_axes(axis, each_num_threads):
+def test_every_axis_equals_numpy(axis, each_num_threads):
     shapes = ((130, 3, 2), (3, 130, 2), (2, 3, 130), (70, 1, 5), (1, 1, 200))
     for threads in each_num_threads:
-        for place, name in enumerate(WORD_DTYPES):
-            for shape in shapes[(place + threads) % 2 :: 2]:
+        for k, name in enumerate(WORD_DTYPES):
+            for shape in shapes[(k + threads) % 2 :: 2]:
                 array = numbered(name, np.arange(np.prod(shape)).reshape(shape))
                 length = array.size if axis is None else shape[axis]
                 for density in (0, 0.1, 0.9, 1):
@@ -151,7 +151,7 @@ def test_axes(axis, each_num_threads):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_axes_of_layouts(layout, axis, few_threads):
+def test_every_axis_of_every_layout_equals_numpy(layout, axis, few_threads):
     for name in [*WORD_DTYPES][axis::3]:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (20, 30, 4)))
@@ -160,23 +160,23 @@ def test_axes_of_layouts(layout, axis, few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["i1", "f4", "f8", "D"])
-def test_few_of_many(dtype):
+def test_few_selected_items_before_dense_ones_equal_numpy(dtype):
     generator = np.random.default_rng(0)
     for size in (16385, 20000, 131071, 131072, 131073):
         array = np.arange(size).astype(dtype)
         for count in (0, 1, 100, size // 50):
             mask = np.zeros(size, bool)
             mask[generator.integers(size, size=count)] = True
-            for first_of_the_others in (size, size - 1000, 16000):
-                mask[first_of_the_others:] = True
+            for dense_start in (size, size - 1000, 16000):
+                mask[dense_start:] = True
                 assert_same(fastsel.boolean_mask(array, mask), array[mask])
                 assert_same(fastsel.compress(mask, array), array[mask])
 
 
-@pytest.mark.parametrize("row", [2, 5, 70])
-def test_rows_of_items_that_lie_apart(row, num_threads):
+@pytest.mark.parametrize("row_items", [2, 5, 70])
+def test_rows_of_strided_items_equal_numpy(row_items, num_threads):
     for name in ("int8", "int16", "float32", "datetime64", "complex128", "U3"):
-        rows = numbered(name, np.arange(300 * row).reshape(300, row))
+        rows = numbered(name, np.arange(300 * row_items).reshape(300, row_items))
         for layout in ("F", "strided", "rows_strided", "negative"):
             array = LAYOUTS[layout](rows)
             for density in (0.02, 0.9):
@@ -186,10 +186,10 @@ def test_rows_of_items_that_lie_apart(row, num_threads):
                 np.testing.assert_array_equal(fastsel.boolean_mask(array, mask), expected)
 
 
-@pytest.mark.parametrize("row", [1, 2, 3, 7, 8, 16, 17, 64, 100, 1000])
-def test_rows_of_every_length(row, few_threads):
+@pytest.mark.parametrize("row_items", [1, 2, 3, 7, 8, 16, 17, 64, 100, 1000])
+def test_rows_of_every_length_equal_numpy(row_items, few_threads):
     for name in WORD_DTYPES:
-        array = numbered(name, np.arange(200 * row).reshape(200, row))
+        array = numbered(name, np.arange(200 * row_items).reshape(200, row_items))
         mask = mask_of(200)
         expected = np.compress(mask, array, 0)
         assert_same(fastsel.compress(mask, array, 0), expected)
@@ -201,21 +201,21 @@ def test_rows_of_every_length(row, few_threads):
     length=[2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025],
     name=["uint8", "int16", "float32", "float64"],
 )
-def test_masks_of_neighbouring_rows(length, name, few_threads):
-    """Masks that end with a block, and masks of some rows more and less."""
+def test_columns_of_contiguous_rows_equal_numpy(length, name, few_threads):
+    """The mask, repeated for each row, ends with a block if there are 64 rows."""
     for rows in (2, 63, 64, 65, 200):
         array = make(name, rows * length).reshape(rows, length)
         for density in (0.05, 0.5, 0.95) if rows % 2 else (0, 0.5, 1):
-            which = mask_of(length, density)
-            assert_same(fastsel.compress(which, array, axis=1), np.compress(which, array, axis=1))
+            mask = mask_of(length, density)
+            assert_same(fastsel.compress(mask, array, axis=1), np.compress(mask, array, axis=1))
             assert_same(
-                fastsel.compress(which, array[np.newaxis], axis=2),
-                np.compress(which, array[np.newaxis], axis=2),
+                fastsel.compress(mask, array[np.newaxis], axis=2),
+                np.compress(mask, array[np.newaxis], axis=2),
             )
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
-def test_rows_of_runs_with_gaps(name, few_threads):
+def test_rows_of_runs_with_gaps_equal_numpy(name, few_threads):
     array = make(name, (70, 6, 5))[:, ::2]
     mask = choose(70, 0.5, np.random.default_rng(1))
     assert_same(fastsel.compress(mask, array, axis=0), array[mask])
@@ -223,7 +223,7 @@ def test_rows_of_runs_with_gaps(name, few_threads):
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_mask_of_leading_dimensions(dims, few_threads):
+def test_mask_of_leading_dimensions_equals_numpy(dims, few_threads):
     for name in ("int8", "float64", "U3", "object", "struct_padded"):
         array = make(name, (5, 6, 7, 3))
         mask = make("bool", array.shape[:dims])
@@ -232,7 +232,7 @@ def test_mask_of_leading_dimensions(dims, few_threads):
         assert_same(reference.boolean_mask(array, mask), expected)
 
 
-# Everything small, also what raises.
+# All small shapes and conditions, and the errors of some.
 
 SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
 CONDITIONS = [
@@ -258,7 +258,7 @@ CONDITIONS = [
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, 3, -1, -2, -3, -4], ids=repr)
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_compress_of_everything_small(axis, forced, request):
+def test_compress_of_every_small_shape_and_condition_equals_numpy(axis, forced, request):
     if forced:
         request.getfixturevalue("forced_kernels")
     for shape in SMALL_SHAPES:
@@ -271,7 +271,7 @@ def test_compress_of_everything_small(axis, forced, request):
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_extract_of_everything_small(forced, request):
+def test_extract_of_every_small_shape_and_condition_equals_numpy(forced, request):
     if forced:
         request.getfixturevalue("forced_kernels")
     conditions = CONDITIONS + [make("int8", shape) for shape in SMALL_SHAPES if len(shape) != 1]
@@ -284,7 +284,7 @@ def test_extract_of_everything_small(forced, request):
 
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_boolean_mask_of_everything_small(forced, request):
+def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(forced, request):
     if forced:
         request.getfixturevalue("forced_kernels")
     for shape in SMALL_SHAPES:
@@ -292,16 +292,16 @@ def test_boolean_mask_of_everything_small(forced, request):
         for mask_shape in SMALL_SHAPES if forced else SMALL_SHAPES[::3]:
             mask = make("bool", mask_shape, 0.6)
             assert_same_outcome(
-                outcome(fastsel.boolean_mask, array, mask), outcome(masked, array, mask)
+                outcome(fastsel.boolean_mask, array, mask), outcome(boolean_index, array, mask)
             )
 
 
-# What comes back.
+# Results.
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1], ids=repr)
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "memmap"])
-def test_compress_returns_a_contiguous_array_of_its_own(layout, axis, few_threads):
+def test_compress_returns_a_contiguous_array_that_owns_its_memory(layout, axis, few_threads):
     array = LAYOUTS[layout](make("float32", (30, 20)))
     result = fastsel.compress(
         np.ones(array.size if axis is None else array.shape[axis]), array, axis
@@ -347,15 +347,15 @@ def test_input_unmodified(name, operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_kept_objects_are_the_same_objects(operator, few_threads):
+def test_selected_objects_are_identical_to_those_of_the_array(operator, few_threads):
     array = np.array([object() for _ in range(100)], object)
     mask = mask_of(100)
-    kept = OPERATORS[operator][0](mask, array)
-    assert [id(item) for item in kept] == [id(array[k]) for k in np.flatnonzero(mask)]
+    selected = OPERATORS[operator][0](mask, array)
+    assert [id(item) for item in selected] == [id(array[k]) for k in np.flatnonzero(mask)]
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_condition_of_any_dtype(name, few_threads):
+def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, few_threads):
     condition, array = make(name, 200), np.arange(200)
     expected = reference.flatnonzero(condition)
     assert_same(fastsel.compress(condition, array), expected)
@@ -366,7 +366,7 @@ def test_condition_of_any_dtype(name, few_threads):
 
 
 @st.composite
-def arrays_and_axis(draw):
+def compress_arguments(draw):
     shape = draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=9))
     dtype = draw(st.one_of(npst.scalar_dtypes(), npst.unicode_string_dtypes(max_len=3)))
     array = draw(npst.arrays(dtype, shape))
@@ -376,7 +376,7 @@ def arrays_and_axis(draw):
     return condition, array, axis
 
 
-@given(arrays_and_axis())
+@given(compress_arguments())
 def test_property_compress_equals_numpy(forced_kernels, arguments):
     with fastsel.threads(2):
         assert_same_outcome(outcome(fastsel.compress, *arguments), outcome(np.compress, *arguments))
@@ -391,17 +391,17 @@ def test_property_mask_equals_numpy(forced_kernels, data):
 
 
 @given(st.data())
-def test_property_mask_and_its_opposite_split_the_array(forced_kernels, data):
+def test_property_mask_and_its_negation_split_the_array(forced_kernels, data):
     array = data.draw(npst.arrays(npst.integer_dtypes(), npst.array_shapes(min_side=0, max_side=9)))
     mask = data.draw(npst.arrays(bool, array.shape))
-    kept, left = fastsel.boolean_mask(array, mask), fastsel.boolean_mask(array, ~mask)
-    assert len(kept) + len(left) == array.size
-    again = np.empty_like(array)
-    again[mask], again[~mask] = kept, left
-    assert_same(again, array)
+    selected, others = fastsel.boolean_mask(array, mask), fastsel.boolean_mask(array, ~mask)
+    assert len(selected) + len(others) == array.size
+    rebuilt = np.empty_like(array)
+    rebuilt[mask], rebuilt[~mask] = selected, others
+    assert_same(rebuilt, array)
 
 
-def test_falsy_and_truthy_items_are_split(few_threads):
+def test_only_truthy_items_are_selected(few_threads):
     for name, dtype in DTYPES.items():
         array = make(name, 300)
         assert len(fastsel.compress(array, array)) == reference.count_nonzero(array)
@@ -412,8 +412,8 @@ def test_falsy_and_truthy_items_are_split(few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4"])
-def test_rows_whose_items_lie_apart(dtype):
-    """A selected row has the bytes of one item, but its items do not lie side by side."""
+def test_rows_of_two_strided_items_equal_numpy(dtype):
+    """A row has as many bytes as one larger item, but its two items do not lie side by side."""
     pool = np.arange(2 * 40_000).reshape(2, 40_000).astype(dtype)
     mask = np.arange(40_000) % 7 != 0
     assert_same(fastsel.boolean_mask(pool.T, mask), pool.T[mask])

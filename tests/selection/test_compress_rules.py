@@ -1,4 +1,4 @@
-"""The rules of compress, extract and boolean_mask, case by case, beside NumPy."""
+"""Each rule of compress, extract and boolean_mask has a case, whose outcome is also NumPy's."""
 
 import tempfile
 import warnings
@@ -16,7 +16,7 @@ T, F = True, False
 
 
 class Tagged(np.ndarray):
-    """A subclass that carries an attribute along."""
+    """A subclass that passes its attribute on to its views and copies."""
 
     def __array_finalize__(self, parent):
         self.tag = getattr(parent, "tag", None)
@@ -32,7 +32,7 @@ def matrix(items):
     return np.array(items).view(np.matrix)
 
 
-def masked(a, mask):
+def boolean_index(a, mask):
     return np.asanyarray(a)[mask]
 
 
@@ -40,7 +40,7 @@ def a23():
     return np.arange(6).reshape(2, 3)
 
 
-# compress. name: (condition, a, axis, what comes out: the items, or a part of the error's text)
+# name: (condition, a, axis, the expected items or a part of the error's text)
 COMPRESS_RULES = {
     "short_condition_drops_the_rest": ([T], [1, 2, 3], None, [1]),
     "empty_condition": ([], [1, 2, 3], None, []),
@@ -119,7 +119,7 @@ COMPRESS_RULES = {
 
 
 @pytest.mark.parametrize("rule", COMPRESS_RULES)
-def test_compress(rule):
+def test_compress_equals_numpy_and_the_expected_outcome(rule):
     condition, a, axis, expected = COMPRESS_RULES[rule]
     ours = outcome(fastsel.compress, condition, a, axis)
     assert_same_outcome(ours, outcome(np.compress, condition, a, axis))
@@ -132,9 +132,10 @@ def test_compress(rule):
         assert ours[1].tolist() == np.asanyarray(expected).tolist()
 
 
+# name: (condition, arr, the expected items or a part of the error's text)
 EXTRACT_RULES = {
     "shapes_need_not_match": ([[T, F], [F, T]], [1, 2, 3, 4], [1, 4]),
-    "c_order_of_both": (
+    "condition_and_arr_are_read_in_c_order": (
         np.asfortranarray([[T, F, T], [F, T, F]]),
         np.asfortranarray(a23()),
         [0, 2, 4],
@@ -147,10 +148,10 @@ EXTRACT_RULES = {
         "index 6 is out of bounds for axis 0 with size 6",
     ),
     "0d_condition": (np.array(True), a23(), [0]),
-    "0d_both": (True, 7, [7]),
+    "0d_condition_and_arr": (True, 7, [7]),
     "0d_false": (0, 7, []),
     "list_arr": ([0, 1], [[1], [2]], [2]),
-    "empty_both": ([], [], []),
+    "empty_condition_and_arr": ([], [], []),
     "empty_arr_and_a_true": ([T], [], "cannot do a non-empty take from an empty axes."),
     "none_is_falsy": (None, [1], []),
     "str_is_one_item": ("a", [1, 2], [1]),
@@ -160,7 +161,7 @@ EXTRACT_RULES = {
 
 
 @pytest.mark.parametrize("rule", EXTRACT_RULES)
-def test_extract(rule):
+def test_extract_equals_numpy_and_the_expected_outcome(rule):
     condition, arr, expected = EXTRACT_RULES[rule]
     ours = outcome(fastsel.extract, condition, arr)
     assert_same_outcome(ours, outcome(np.extract, condition, arr))
@@ -172,6 +173,7 @@ def test_extract(rule):
         assert ours[1].tolist() == np.asanyarray(expected).tolist()
 
 
+# name: (a, mask, the expected items or a part of the error's text)
 MASK_RULES = {
     "same_shape": (a23(), a23() > 3, [4, 5]),
     "c_order": (np.asfortranarray(a23()), np.asfortranarray(a23() != 1), [0, 2, 3, 4, 5]),
@@ -207,10 +209,10 @@ MASK_RULES = {
 
 
 @pytest.mark.parametrize("rule", MASK_RULES)
-def test_boolean_mask(rule):
+def test_boolean_mask_equals_numpy_and_the_expected_outcome(rule):
     a, mask, expected = MASK_RULES[rule]
     ours = outcome(fastsel.boolean_mask, a, mask)
-    assert_same_outcome(ours, outcome(masked, a, mask))
+    assert_same_outcome(ours, outcome(boolean_index, a, mask))
     if isinstance(expected, str):
         assert ours[:2] == ("raises", IndexError)
         assert expected in ours[2]
@@ -223,13 +225,13 @@ def test_boolean_mask(rule):
 @pytest.mark.parametrize(
     "operator",
     [
-        lambda which, a: (fastsel.compress(which, a), np.compress(which, a)),
-        lambda which, a: (fastsel.extract(which, a), np.extract(which, a)),
-        lambda which, a: (fastsel.boolean_mask(a, which), a[which]),
+        lambda mask, a: (fastsel.compress(mask, a), np.compress(mask, a)),
+        lambda mask, a: (fastsel.extract(mask, a), np.extract(mask, a)),
+        lambda mask, a: (fastsel.boolean_mask(a, mask), a[mask]),
     ],
     ids=["compress", "extract", "boolean_mask"],
 )
-def test_attribute_of_a_subclass_comes_along(operator):
+def test_attribute_of_a_subclass_is_passed_on(operator):
     ours, theirs = operator(np.array([F, T, T]), tagged([1, 2, 3]))
     assert_same(ours, theirs)
     assert ours.tag == theirs.tag == "mine"
@@ -245,13 +247,13 @@ def test_compress_of_a_memmap_is_a_memmap_in_memory():
         del a, ours, theirs
 
 
-# out. name: (condition, a, axis, out); lambdas, since each call must find everything fresh.
+# The argument out.
 
 
-def in_the_middle(dtype, shape):
-    """An array with gaps between its items, inside a larger one."""
-    wide = np.full(tuple(2 * size + 4 for size in shape), 99, dtype)
-    return wide[tuple(slice(2, 2 + 2 * size, 2) for size in shape)]
+def with_gaps(dtype, shape):
+    """A view with gaps between its items, inside a larger array."""
+    larger = np.full(tuple(2 * size + 4 for size in shape), 99, dtype)
+    return larger[tuple(slice(2, 2 + 2 * size, 2) for size in shape)]
 
 
 def readonly(array):
@@ -263,6 +265,7 @@ def strings(*items):
     return np.array(items)
 
 
+# name: a function that returns new (condition, a, axis, out) for each call
 OUT_RULES = {
     "same_dtype": lambda: ([0, 1, 1], a23(), 1, np.zeros((2, 2), int)),
     "without_axis": lambda: ([0, 1, 1], a23(), None, np.zeros(2, int)),
@@ -274,7 +277,7 @@ OUT_RULES = {
     "too_short": lambda: ([1, 1], [1, 2], None, np.zeros(1, int)),
     "too_many_dimensions": lambda: ([1], [1, 2], None, np.zeros((1, 1), int)),
     "no_broadcast": lambda: ([1, 1], a23(), 0, np.zeros(3, int)),
-    "strided": lambda: ([0, 1, 1], a23(), 1, in_the_middle(int, (2, 2))),
+    "strided": lambda: ([0, 1, 1], a23(), 1, with_gaps(int, (2, 2))),
     "fortran": lambda: ([0, 1, 1], a23(), 1, np.zeros((2, 2), int, "F")),
     "negative_stride": lambda: ([0, 1, 1], np.arange(3), None, np.zeros(2, int)[::-1]),
     "unaligned": lambda: ([0, 1, 1], np.arange(3), None, as_unaligned(np.zeros(2, int))),
@@ -322,7 +325,7 @@ def call_with_out(function, rule):
 
 
 @pytest.mark.parametrize("rule", OUT_RULES)
-def test_compress_out(rule):
+def test_compress_to_out_equals_numpy(rule):
     ours, our_out, our_warnings = call_with_out(fastsel.compress, rule)
     theirs, their_out, their_warnings = call_with_out(np.compress, rule)
     assert_same_outcome(ours, theirs)
@@ -331,7 +334,7 @@ def test_compress_out(rule):
         assert ours[1] is our_out
     if isinstance(our_out, np.ndarray):
         assert_same(our_out, their_out)
-        if our_out.base is not None:  # nothing beside the items was written
+        if our_out.base is not None:  # nothing is written beside the items
             assert_same(np.asarray(our_out.base), np.asarray(their_out.base))
 
 
@@ -381,13 +384,13 @@ def test_large_out_may_overlap(few_threads):
 
 
 def test_nothing_is_written_beside_out(each_num_threads):
-    """The items next to `out` keep their values, for every count of kept items."""
+    """The items next to `out` keep their values, for many numbers of selected items."""
     for _ in each_num_threads:
         for name in ("uint8", "int16", "float32", "int64", "complex128", "V3"):
             array = numbered(name, np.arange(1, 201))
-            for kept in range(0, 200, 3):
+            for n_selected in range(0, 200, 3):
                 mask = np.zeros(200, bool)
-                mask[(np.arange(kept) * 7) % 200] = True
+                mask[(np.arange(n_selected) * 7) % 200] = True
                 around = numbered(name, np.full(mask.sum() + 32, 90))
                 expected = around.copy()
                 expected[16:-16] = array[mask]

@@ -14,7 +14,7 @@ from marks import SIGNALLING_NANS
 import fastsel
 from fastsel._sets import _membership
 from fastsel._sets.few_tests import MAX_TESTS
-from fastsel._unique import _plan
+from fastsel._unique import _keys, _plan
 
 pytestmark = SIGNALLING_NANS
 
@@ -207,6 +207,23 @@ def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, few_threads
         force(monkeypatch, algorithm)
         assert_same(fastsel.index_in(first, second), np.tile(np.arange(len(words))[::-1], 2))
         assert_same(fastsel.index_in(second, first), np.arange(len(words))[::-1])
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8"])
+def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, few_threads):
+    """The seed has no slot in a table. It is the test before the last, or no test."""
+    seed = _keys.SEEDS[0] & ~1 & np.iinfo(dtype).max
+    others = np.unique(np.arange(30_000) * 100_003 + 7).astype(dtype)
+    others = others[others != seed]
+    items = np.array([seed, others[5], seed], dtype)
+    tests = np.array([*others, seed, others[0]], dtype)
+    for algorithm in (None, "tables", "partitions"):
+        force(monkeypatch, algorithm)
+        for length in (100, len(others)):
+            few = np.concatenate((others[:length], tests[-2:]))
+            assert fastsel.index_in(items, few).tolist() == [length, 5, length]
+            assert fastsel.index_in(items, few[:length]).tolist() == [-1, 5, -1]
+            assert fastsel.isin(items, few[:length]).tolist() == [False, True, False]
 
 
 def test_the_table_has_the_smaller_array(monkeypatch, few_threads):

@@ -1,9 +1,9 @@
-"""Do the types of fastsel's functions say as much as NumPy's?
+"""Compare the types of fastsel's functions with NumPy's.
 
     python tests/typing/beside_numpy.py        # needs mypy and pyright
 
-Both checkers say what the same calls of NumPy and of fastsel return. A type of fastsel may have an
-`Any` only where NumPy's has one.
+mypy and pyright infer the types of the same calls of NumPy and of fastsel. A type of fastsel may
+have an `Any` only where NumPy's has one.
 """
 
 import re
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-GIVEN = """
+ARGUMENTS = """
 import numpy as np
 import fastsel
 from numpy.typing import ArrayLike, NDArray
@@ -26,13 +26,13 @@ arrays = [np.arange(3), np.arange(3)]
 mask = floats > 3
 out = np.empty(3)
 
-def given(like: ArrayLike, unknown: Any, items: list[Any], objects: NDArray[Any]) -> None:
+def calls(like: ArrayLike, unknown: Any, items: list[Any], objects: NDArray[Any]) -> None:
 """
 ARRAYS = (
     *("floats", "singles", "mapped", "numbers", "scalars", "scalar", "arrays", "like", "unknown"),
     *("items", "objects"),
 )
-OF_ONE = (
+OF_ONE_ARRAY = (
     *("nonzero({})", "flatnonzero({})", "argwhere({})", "count_nonzero({})"),
     *("count_nonzero({}, 0)", "count_nonzero({}, 0, keepdims=True)"),
     *("compress(mask, {})", "compress(mask, {}, 0)", "compress(mask, {}, out=out)"),
@@ -41,13 +41,18 @@ OF_ONE = (
     *("unique({}, False, True, True)", "unique({}, True, True, True)"),
     *("unique_all({})", "unique_counts({})", "unique_inverse({})", "unique_values({})"),
 )
-OF_TWO = (
+OF_TWO_ARRAYS = (
     *("isin({}, {})", "intersect1d({}, {})", "intersect1d({}, {}, return_indices=True)"),
     *("union1d({}, {})", "setdiff1d({}, {})", "setxor1d({}, {})"),
 )
 CALLS = [
-    *(call.format(array) for call in OF_ONE for array in ARRAYS),
-    *(call.format(array, other) for call in OF_TWO for array in ARRAYS for other in ARRAYS[:5]),
+    *(call.format(array) for call in OF_ONE_ARRAY for array in ARRAYS),
+    *(
+        call.format(array, other)
+        for call in OF_TWO_ARRAYS
+        for array in ARRAYS
+        for other in ARRAYS[:5]
+    ),
 ]
 CHECKERS = {
     "mypy": (["-m", "mypy", "--strict"], r':(\d+): note: Revealed type is "(.*)"'),
@@ -59,39 +64,39 @@ CHECKERS = {
 
 
 def revealed(checker: str) -> list[str]:
-    """The types of all calls, of NumPy and of fastsel in turns."""
+    """The types of all calls: for each call, of NumPy and then of fastsel."""
     command, pattern = CHECKERS[checker]
     lines = [f"    reveal_type({module}.{call})" for call in CALLS for module in ("np", "fastsel")]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "calls.py")
-        file.write_text(GIVEN + "\n".join(lines) + "\n", encoding="utf-8")
+        file.write_text(ARGUMENTS + "\n".join(lines) + "\n", encoding="utf-8")
         done = subprocess.run(
             [sys.executable, *command, str(file)], capture_output=True, text=True, check=False
         )
-    first = len(GIVEN.splitlines()) + 1
-    found = {int(line) - first: kind for line, kind in re.findall(pattern, done.stdout)}
-    if [*found] != [*range(len(lines))]:
+    first_line = len(ARGUMENTS.splitlines()) + 1
+    kinds = {int(line) - first_line: kind for line, kind in re.findall(pattern, done.stdout)}
+    if [*kinds] != [*range(len(lines))]:
         sys.exit(f"{checker} does not take all calls:\n{done.stdout}")
-    return [*found.values()]
+    return [*kinds.values()]
 
 
 def unknowns(kind: str) -> int:
-    """How much of a type is not known: of a call that returns `Any`, least is known."""
+    """How many parts of a type are unknown: 99 if the whole type is unknown."""
     kind = re.sub(r"(?<=ndarray\[)(tuple\[Any, \.\.\.\]|Any)", "shape", kind)
     return 99 if kind in ("Any", "Unknown") else len(re.findall(r"\b(Any|Unknown)\b", kind))
 
 
 def main() -> int:
-    """Print where fastsel's types say less; the exit status is 1 if there are any."""
-    less = 0
+    """Print the calls whose type in fastsel has more unknown parts; return 1 if there are any."""
+    worse = 0
     for checker in CHECKERS:
         kinds = revealed(checker)
         for call, theirs, ours in zip(CALLS, kinds[::2], kinds[1::2], strict=True):
             if unknowns(ours) > unknowns(theirs):
-                less += 1
+                worse += 1
                 print(f"{checker}: {call}\n    NumPy:   {theirs}\n    fastsel: {ours}")
         print(f"{checker}: {len(CALLS)} calls")
-    return bool(less)
+    return bool(worse)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What a type checker says of calls: run mypy --strict and pyright over this file.
+"""The types that type checkers infer for calls: run mypy --strict and pyright over this file.
 
-``tests/project/test_typing.py`` also runs it and its neighbours, so that no example types what does
-not work, and each public function has one. `beside_numpy.py` compares types with NumPy's.
+``tests/project/test_typing.py`` also runs this file and its neighbours: each example works, and
+each public function has one. `beside_numpy.py` compares types with NumPy's.
 """
 
 from contextlib import AbstractContextManager
@@ -42,14 +42,14 @@ assert_type(fastsel.count_nonzero(table, axis=1), Any)
 assert_type(fastsel.first_nonzero(floats), np.intp)
 assert_type(fastsel.first_nonzero(table, axis=1, keepdims=True), Indices)
 assert_type(fastsel.first_nonzero(table, axis=1), Any)
-found = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
-assert_type(found, fastsel.NonzeroCoordinates)
-assert_type(found.coordinates, NDArray[np.integer[Any]])
-count, coordinates = found
+result = fastsel.nonzero_coordinates(table, n="effective", dtype=np.int64)
+assert_type(result, fastsel.NonzeroCoordinates)
+assert_type(result.coordinates, NDArray[np.integer[Any]])
+count, coordinates = result
 assert_type(count, np.integer[Any])
 assert_type(coordinates, NDArray[np.integer[Any]])
 
-# selection: the scalar type stays, the scalar type of a list is not known
+# selection: results have the scalar type of the array; the scalar type of a list is unknown
 assert_type(fastsel.compress(flags, floats), NDArray[np.float32])
 assert_type(fastsel.compress([True, False, True], table, axis=0), NDArray[np.int16])
 assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])
@@ -156,14 +156,14 @@ assert_type(fastsel.__version__, str)
 
 
 def of_any_array_like(x: ArrayLike) -> NDArray[Any]:
-    """Arguments may have the type that other libraries' functions take, too."""
+    """Arguments may have the type ArrayLike, which functions of other libraries accept, too."""
     assert_type(fastsel.flatnonzero(x), FlatIndices)
     assert_type(fastsel.isin(x, x), NDArray[np.bool_])
     return fastsel.unique(x)
 
 
 def refused() -> None:
-    """Each line is an error to the checkers (an ignore that is not needed is one, too)."""
+    """Each line is an error for type checkers; an unneeded ignore is an error as well."""
     fastsel.unique(floats, sort=False)  # type: ignore[call-overload]
     fastsel.unique(floats, axis=0.5)  # type: ignore[call-overload]
     fastsel.unique_all(x=floats)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""What a type checker says of calls of fastsel.onnx."""
+"""The types that type checkers infer for calls of fastsel.onnx."""
 
 from typing import Any, assert_type
 
@@ -23,7 +23,7 @@ assert_type(fastsel.onnx.OPS, list[type[OpRun]])
 
 
 def of_model(model: onnx.ModelProto) -> fastsel.onnx.BackendRep:
-    """A model in ONNX Runtime, which has no types, and in onnx's backend."""
+    """Load a model in ONNX Runtime, which has no types, and in onnx's backend."""
     session: Any = fastsel.onnx.onnxruntime_session(model, providers=["CPUExecutionProvider"])
     assert session
     assert_type(fastsel.onnx.Backend.supports_device("CPU"), bool)
@@ -31,6 +31,6 @@ def of_model(model: onnx.ModelProto) -> fastsel.onnx.BackendRep:
 
 
 def refused() -> None:
-    """Each line is an error to the checkers (an ignore that is not needed is one, too)."""
+    """Each line is an error for type checkers; an unneeded ignore is an error as well."""
     fastsel.onnx.unique(floats, sorted="1")  # type: ignore[call-overload]
     fastsel.onnx.non_zero()  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""What a type checker says of calls of fastsel.sparse. SciPy has no types of its own."""
+"""The types that type checkers infer for calls of fastsel.sparse. SciPy has no types."""
 
 from typing import Any
 
@@ -14,5 +14,5 @@ csc: Any = fastsel.sparse.from_dense(table, format="csc")
 
 
 def refused() -> None:
-    """Each line is an error to the checkers (an ignore that is not needed is one, too)."""
+    """Each line is an error for type checkers; an unneeded ignore is an error as well."""
     fastsel.sparse.from_dense(table, "bsr")  # type: ignore[call-overload]

@@ -331,7 +331,7 @@ def test_texts_in_order(texts, encoded):
     assert find_runs(objects(*items))[1] == 1
 
 
-def test_runs_of_returns_none_unless_texts_are_in_order():
+def test_find_runs_returns_none_unless_texts_are_in_order():
     assert find_runs(objects("a", "b", "b", "c"))[0].tolist() == [0, 1, 3]
     assert find_runs(objects(b"c", b"b"))[1] == -1
     assert find_runs(objects("a", "c", "b")) is None
