@@ -164,7 +164,9 @@ import fastsel
 
 # The compiled kernels.
 
-KERNELS = sorted(Path(fastsel.__file__).parent.glob("*/*.so"))
+KERNELS = sorted(
+    path for end in ("so", "pyd") for path in Path(fastsel.__file__).parent.glob(f"*/*.{end}")
+)
 HAS_READELF = pytest.mark.skipif(
     not sys.platform.startswith("linux")
     or not shutil.which("readelf")

@@ -237,6 +237,7 @@ def test_a_child_ends_with_its_only_python_thread(run_python):
     run_python(CHILD_OF_A_THREAD)
 
 
+@HAS_FORK
 def test_a_forked_child_has_one_thread_after_set_num_threads_of_the_parent(run_python):
     code = """
 import os

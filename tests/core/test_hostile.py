@@ -272,7 +272,7 @@ def resident_kb():
 with fastsel.threads(2):
     for _ in range(10):
         before = resident_kb()
-        for _ in range(15):
+        for _ in range(40):
             all_calls()
         grown_kb = resident_kb() - before
         if grown_kb < 1500:
