@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from forcing import force
 from grids import slow
+from marks import NEEDS_CACHE
 from unique_kernels import sort_keys
 
 import fastsel
@@ -177,6 +178,7 @@ def runs_handlers(call, times):
     return any(file.startswith(fastsel.__path__[0]) for file in files)
 
 
+@NEEDS_CACHE
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_sort_between_two_parts(threads):
     """The memory in which a part was sorted is cached when the part is done, and is more than the
@@ -352,6 +354,7 @@ def test_an_interrupted_call_leaves_its_input_and_writes_a_part_of_out():
     assert (data == before).all()
 
 
+@NEEDS_CACHE
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_unique_while_it_sorts_and_the_next_call_works(threads, monkeypatch):
     """As in test_ctrl_c_ends_a_sort_between_two_parts, but the handler interrupts the public

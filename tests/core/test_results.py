@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from marks import NEEDS_CACHE
 from operators import SETS
 
 import fastsel
@@ -17,10 +18,6 @@ from fastsel._core import results, scratch
 
 pytestmark = pytest.mark.thread_unsafe(reason="inspects memory that all threads share")
 
-NEEDS_CACHE = pytest.mark.skipif(
-    "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="nothing is cached where AddressSanitizer watches each block",
-)
 MIN_BYTES, LIMIT = 1 << 17, 64 << 20
 handler_of = np._core.multiarray.get_handler_name
 

@@ -37,6 +37,8 @@ def test_every_public_function_has_types(module):
     """Each argument and the result have a type; a stub has the types of `_distinct.py`."""
     if package := EXAMPLES[module][1]:
         pytest.importorskip(package, reason=f"needs pip install {package}")
+    if module == "fastsel.onnx":
+        pytest.importorskip("onnxruntime", reason="needs pip install onnxruntime")
     names = [name for name in dir(importlib.import_module(module)) if name[0] != "_"]
     functions = [getattr(importlib.import_module(module), name) for name in names]
     for function in filter(inspect.isfunction, functions):

@@ -10,6 +10,10 @@ HAS_OPENMP = pytest.mark.skipif(not parallel.is_threaded(), reason="a build with
 HAS_PROC = pytest.mark.skipif(
     not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc"
 )
+NEEDS_CACHE = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="nothing is cached where AddressSanitizer watches each block",
+)
 # NumPy warns when it compares or casts a signalling NaN; so do the reference and NumPy's functions.
 # Unlike np.errstate, the mark has an effect in each thread of a test.
 SIGNALLING_NANS = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
