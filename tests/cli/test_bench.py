@@ -12,7 +12,7 @@ from fastsel._cli import _bench, _workloads
 from fastsel._core._operators import OPERATORS
 
 pytestmark = [
-    pytest.mark.usefixtures("one_call_each"),
+    pytest.mark.usefixtures("one_call_per_block"),
     pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process"),
 ]
 

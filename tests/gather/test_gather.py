@@ -221,7 +221,7 @@ def test_gathered_objects_are_identical_to_those_of_data(few_threads):
     assert [id(item) for item in result] == [id(data[tuple(row)]) for row in indices]
 
 
-def test_result_never_shares_memory(few_threads):
+def test_result_shares_no_memory_with_data(few_threads):
     data = np.arange(100)
     result = fastsel.gather_nd(data, np.arange(100)[:, None])
     assert result.flags.writeable

@@ -1,4 +1,4 @@
-"""The arguments out and count_out of nonzero_coordinates."""
+"""The arguments out, count_out and fill_value of nonzero_coordinates."""
 
 import numpy as np
 import pytest
@@ -127,8 +127,8 @@ def test_out_is_untouched_when_capacity_is_too_small(few_threads):
 
 
 @pytest.mark.parametrize("mode", ["dml_shape", "strict"])
-def test_outputs_need_the_ndim_of_x(mode, few_threads):
-    """DirectML requires the same number of dimensions for all three tensors."""
+def test_dml_shape_and_strict_need_outputs_with_the_ndim_of_x(mode, few_threads):
+    """DirectML requires the same number of dimensions for x, out and count_out."""
     for name, shape in OUT_SHAPES.items():
         out, count_out = sentinels(shape), sentinels((1,) * len(shape))
         if name == "full_shape":
@@ -187,6 +187,9 @@ def test_read_only_count_out_raises():
     count_out.flags.writeable = False
     with pytest.raises(ValueError, match="count_out"):
         fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out)
+
+
+# The argument fill_value, and out in a field of records.
 
 
 @pytest.mark.parametrize("fill_value", [1.5, "x", None, [1, 2]])
