@@ -15,7 +15,7 @@ from fastsel import _patch
 from fastsel._cli import _report
 from fastsel._core import _numpy
 
-pytestmark = pytest.mark.thread_unsafe(reason="replaces what NumPy's functions lead to")
+pytestmark = pytest.mark.thread_unsafe(reason="patches NumPy's functions")
 
 ENDS = {
     "end": "",

@@ -10,7 +10,7 @@ from callers import in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import force
-from operators import SETS
+from operators import SET_FUNCTION_NAMES
 
 import fastsel
 
@@ -404,7 +404,7 @@ def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkey
         lambda: tuple(fastsel.group_indices(first)),
         lambda: tuple(fastsel.group_indices(rows, 0, sorted=False)),
     ]
-    for name in [*SETS, "index_in"]:
+    for name in [*SET_FUNCTION_NAMES, "index_in"]:
         calls.append(partial(getattr(fastsel, name), first, second))
         calls.append(partial(getattr(fastsel, name), rows, other_rows, axis=0))
     expected = [call() for call in calls]

@@ -74,7 +74,7 @@ def test_unsorted_unique_by_numpy_returns_the_first_complex_nan(axis, name, monk
     expected = reference.numpy_unique_outputs(array, sorted=False)
     assert expected[1].tolist() == [0, 1, 4]
     if len(np.unique(array, axis=axis)) > 3:
-        pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
+        pytest.skip("before 2.3, numpy.unique returns each NaN along an axis")
     assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), expected)
     assert_same(fastsel.unique(array, axis=axis, sorted=False), expected[0])
     expected_distinct_nans = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)

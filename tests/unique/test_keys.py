@@ -278,7 +278,9 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
         check_unique(fastsel.unique, items)
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant != 63, reason="longdouble is not the 80-bit format of x87"
+)
 def test_x87_numbers_of_any_bits(few_threads):
     """Numbers without their leading bit are NaN or tiny; some tiny numbers have two
     representations."""
