@@ -179,7 +179,7 @@ def slow_unique(array, axis, sorted):
 
 
 @covering(case=CASES, threads=[1, 3])
-def test_every_type_of_every_version(case, threads, forced_kernels):
+def test_every_type_of_every_version_returns_the_expected_outputs(case, threads, forced_kernels):
     with fastsel.threads(threads):
         check_type(*case)
 

@@ -192,7 +192,7 @@ QUOTAS = {
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_quota_of_each_version_of_cgroups(name, tmp_path):
+def test_quota_of_each_version_of_cgroups_is_read(name, tmp_path):
     files, expected = QUOTAS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

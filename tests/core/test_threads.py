@@ -288,7 +288,7 @@ def flipping(array):
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "complex128"])
 @pytest.mark.parametrize("shape", [(40_000,), (200, 100, 2)], ids=str)
-def test_mask_changed_meanwhile(shape, name, few_threads):
+def test_mask_changed_meanwhile_gives_ascending_indices_in_bounds(shape, name, few_threads):
     array = np.zeros(shape, name)
 
     def check():
@@ -326,7 +326,7 @@ def test_array_changed_meanwhile_has_valid_positions(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", ["compress", "compress_rows", "extract", "boolean_mask"])
-def test_condition_changed_meanwhile(operator, few_threads):
+def test_condition_changed_meanwhile_selects_items_in_order(operator, few_threads):
     """The selected items are items of the array, each at most once, in order."""
     mask = np.zeros(40_000, bool)
     array = np.arange(1, 40_001)

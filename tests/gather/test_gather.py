@@ -281,7 +281,7 @@ def test_stride_of_an_axis_of_length_1_is_ignored():
 
 
 @pytest.mark.parametrize("index_dtype", ["i4", "i8"])
-def test_axis_length_of_more_than_31_bits(index_dtype, few_threads):
+def test_indices_of_more_than_31_bits_equal_numpy_or_raise(index_dtype, few_threads):
     data = np.broadcast_to(np.arange(5.0), (2**31 + 9, 5))
     rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index_dtype)
     assert_same(fastsel.gather_nd(data, rows), data[tuple(rows.T)])

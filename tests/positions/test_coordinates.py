@@ -66,7 +66,7 @@ def sentinels(shape, dtype=np.uint32):
 # The specification.
 
 
-def test_example_of_the_specification(few_threads):
+def test_example_of_the_specification_gives_its_count_and_coordinates(few_threads):
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, n=3)
     assert count == 4
     assert coordinates.shape == (8, 3)

@@ -27,7 +27,7 @@ LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
     [*itertools.product(NAMES, SHAPES), *((name, LARGE) for name in NAMES if name != "S3")],
     ids=str,
 )
-def test_any_axes_of_any_layout(name, shape, num_threads):
+def test_any_axes_of_any_layout_equal_numpy(name, shape, num_threads):
     for density, layout in zip((0, 0.002, 0.05, 0.5, 0.05, 0.002), LAYOUTS_OF_AXES, strict=True):
         view = LAYOUTS[layout](make(name, shape, density))
         for n_axes in range(view.ndim + 1):
@@ -76,7 +76,7 @@ def test_first_item_at_each_position_is_found(dtype, size, num_threads):
     assert fastsel.first_nonzero(np.zeros(size, dtype)) == -1
 
 
-def test_waves_with_default_thresholds():
+def test_waves_with_default_thresholds_find_the_first_item():
     min_bytes = _threads.MIN_CHUNK_BYTES
     array = np.zeros(9 * min_bytes, np.uint8)
     for threads in (1, 3):
@@ -91,7 +91,7 @@ def test_waves_with_default_thresholds():
 
 
 @pytest.mark.parametrize("size", [0, 1, _gate.SMALL_ITEMS - 1, _gate.SMALL_ITEMS, 40_000])
-def test_small_and_large_arrays_with_default_thresholds(size):
+def test_small_and_large_arrays_with_default_thresholds_give_the_first_position(size):
     for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
         array = np.zeros(size, dtype)
         assert_same(fastsel.first_nonzero(array), np.intp(-1))

@@ -366,7 +366,7 @@ OVERLAPS = {
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
-def test_out_may_overlap(overlap, few_threads):
+def test_out_may_overlap_the_array_or_condition(overlap, few_threads):
     ours, theirs = np.arange(6), np.arange(6)
     for function, array in ((fastsel.compress, ours), (np.compress, theirs)):
         condition, a, out = OVERLAPS[overlap](array)

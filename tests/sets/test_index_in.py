@@ -23,7 +23,7 @@ SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64"
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_dtype_and_layout(name, each_num_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, each_num_threads):
     dtype = DTYPES[name]
     items = grouped(dtype, 120, 30).reshape(20, 6)
     arrays_by_layout = {
@@ -44,7 +44,7 @@ def test_every_dtype_and_layout(name, each_num_threads):
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_every_algorithm(name, algorithm, each_num_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads, monkeypatch):
     force(monkeypatch, algorithm)
     makers = [scattered] if name in ("U3", "V16") else [scattered, in_a_row]
     sizes = ((900, 60), (60, 900), (500, 500), (200, 1))
@@ -86,7 +86,7 @@ def test_nan_never_matches_and_zeros_are_equal(dtype, algorithm, few_threads, mo
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["uint8", "int32", "float32", "float64", "U2", "complex64", "V3"])
-def test_slices_along_an_axis(name, axis, each_num_threads):
+def test_slices_along_an_axis_equal_the_reference(name, axis, each_num_threads):
     array = grouped(np.dtype(name), 400, 2).reshape(20, 20)
     array[2] = array[7]
     array[:, 3] = array[:, 1]
@@ -99,7 +99,7 @@ def test_slices_along_an_axis(name, axis, each_num_threads):
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_slices_of_two_dtypes(width, few_threads):
+def test_slices_of_two_dtypes_are_compared_in_the_common_dtype(width, few_threads):
     rows = np.random.default_rng(0).integers(0, 3, (50, width))
     tests = np.concatenate((rows[:20] + 0.5, rows[20:40] * 1.0))
     assert_same(fastsel.index_in(rows, tests, 0), reference.index_in(rows, tests, 0))
@@ -109,7 +109,7 @@ def test_slices_of_two_dtypes(width, few_threads):
 
 @pytest.mark.parametrize("first_dtype", NUMBERS)
 @pytest.mark.parametrize("second_dtype", NUMBERS)
-def test_numbers_of_two_dtypes(first_dtype, second_dtype, few_threads):
+def test_numbers_of_two_dtypes_match_as_in_isin(first_dtype, second_dtype, few_threads):
     numbers = [0, 1, 2, 100, 1.5, 255, -1, 2**31, 2**40, 1j, np.nan]
     with np.errstate(all="ignore"):
         first, second = (numbers_of(numbers, dtype) for dtype in (first_dtype, second_dtype))
@@ -183,7 +183,7 @@ def test_objects_are_found_if_equal():
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
-def test_no_tests_and_no_items(shape):
+def test_empty_tests_give_minus_1_and_slices_without_items_are_equal(shape):
     items = np.zeros(shape)
     assert_same(fastsel.index_in(items, []), np.full(shape, -1))
     assert_same(fastsel.index_in([], items), np.zeros(0, np.intp))

@@ -151,7 +151,7 @@ def test_few_distinct_tests_that_are_repeated():
         assert_same(fastsel.isin(tests, items[:100]), np.isin(tests, items[:100]))
 
 
-def test_tests_beyond_the_range_of_the_sample():
+def test_tests_beyond_the_range_of_the_sample_are_found():
     """If a test is beyond the range of the sample, another algorithm replaces the table."""
     tests = np.arange(50_000)
     tests[12_345] = 2**60

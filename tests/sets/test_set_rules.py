@@ -63,7 +63,7 @@ def test_a_table_of_a_wide_range_takes_no_memory():
 # assume_unique
 
 
-def test_assume_unique_of_repeated_values():
+def test_assume_unique_of_repeated_values_gives_the_right_result():
     """NumPy's results are wrong for repeated values. Those of fastsel are the same as without
     assume_unique, except that setdiff1d keeps the order and the repeats."""
     first, second = np.array([3, 1, 3, 2, 1]), np.array([2, 5, 3, 3])
@@ -124,7 +124,7 @@ ARRAY_LIKES = {
 
 @pytest.mark.parametrize("first", ARRAY_LIKES)
 @pytest.mark.parametrize("second", ARRAY_LIKES)
-def test_array_likes(first, second, forced_kernels):
+def test_array_likes_return_or_raise_as_in_numpy(first, second, forced_kernels):
     for name in SET_FUNCTION_NAMES:
         ours, theirs = (
             outcome(getattr(module, name), ARRAY_LIKES[first](), ARRAY_LIKES[second]())

@@ -34,7 +34,7 @@ SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STR
     layout=LAYOUTS,
     sizes=[(300, 40), (40, 300)],
 )
-def test_every_dtype_and_layout(name, layout, sizes, few_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, few_threads):
     dtype = SERVED[name]
     if not has_layout(dtype, layout):
         return
@@ -48,13 +48,13 @@ def test_every_dtype_and_layout(name, layout, sizes, few_threads):
     algorithm=ALGORITHMS,
     inputs=[((1500, 70), scattered), ((70, 1500), in_a_row), ((500, 500), scattered)],
 )
-def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(name, algorithm, inputs, few_threads, monkeypatch):
     force(monkeypatch, algorithm)
     check_set_functions(*two_arrays(SERVED[name], *inputs))
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_small_arrays(name):
+def test_small_arrays_equal_the_reference(name):
     """No kernel is forced: small arrays take the path of ordinary calls."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
     for sizes in [*values_for_dtype(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
@@ -66,7 +66,7 @@ def test_small_arrays(name):
     name=["int64", "float64", "uint8", "int16", "U8", "complex128"],
     nbytes=[(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)],
 )
-def test_arrays_of_several_chunks(name, nbytes):
+def test_arrays_of_several_chunks_equal_the_reference(name, nbytes):
     dtype = SERVED[name]
     sizes = [length // max(8, dtype.itemsize) for length in nbytes]
     check_set_functions(*two_arrays(dtype, sizes))
@@ -200,7 +200,7 @@ def edges(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
-def test_contiguous_items_at_odd_addresses(dtype):
+def test_contiguous_items_at_odd_addresses_equal_the_reference(dtype):
     """Items at odd addresses lie in buffers of records; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
@@ -246,7 +246,7 @@ def test_large_integers_are_compared_exactly():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
 @pytest.mark.parametrize("share", [0.5, 1])
-def test_arrays_of_mostly_nan(dtype, share):
+def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
     """NaN never match, and are removed before other items are looked up."""
     random = np.random.default_rng(2)
     first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))

@@ -50,7 +50,7 @@ def check_all(first, second, axis):
 
 
 @covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
-def test_every_dtype_and_layout(name, layout, axis, few_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, layout, axis, few_threads):
     arrays = two_arrays_of_slices(name, (40, 15), axis=axis)
     if has_layout(arrays[0].dtype, layout):
         check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
@@ -63,7 +63,9 @@ def test_every_dtype_and_layout(name, layout, axis, few_threads):
     sizes=[(300, 40), (40, 300)],
     width=[1, 2, 5],
 )
-def test_every_algorithm(name, algorithm, sizes, width, num_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(
+    name, algorithm, sizes, width, num_threads, monkeypatch
+):
     force(monkeypatch, algorithm)
     check_all(*two_arrays_of_slices(name, sizes, width), 0)
 
@@ -80,7 +82,7 @@ def test_structured_items_are_compared_as_in_unique(name):
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
-def test_slices_of_several_dimensions(axis, few_threads):
+def test_slices_of_several_dimensions_equal_the_reference(axis, few_threads):
     rng = np.random.default_rng(axis % 3)
     first, second = rng.integers(0, 2, (4, 4, 4)), rng.integers(0, 2, (4, 4, 4))
     second[..., :2, 1:3] = first[..., :2, 1:3]
@@ -90,7 +92,7 @@ def test_slices_of_several_dimensions(axis, few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
-def test_no_slices_and_slices_without_items(dtype, few_threads):
+def test_no_slices_and_slices_without_items_equal_the_reference(dtype, few_threads):
     shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
     for first_shape, second_shape in itertools.product(shapes, repeat=2):
         if first_shape[1:] == second_shape[1:]:

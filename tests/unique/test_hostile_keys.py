@@ -100,7 +100,7 @@ def test_many_hostile_keys_give_the_right_result(algorithm, monkeypatch):
             assert_same(fastsel.unique(keys, True, True, True, sorted=in_order), expected)
 
 
-def test_unique_of_its_outputs(few_threads, monkeypatch):
+def test_unique_of_its_outputs_returns_the_same_values(few_threads, monkeypatch):
     """The order of the values is no worse for the next call than any other order."""
     array = grouped("int64", 20_000, 20_000)
     for algorithm in ALGORITHMS:

@@ -116,7 +116,7 @@ def test_nans_are_one_group_that_sorts_last(name, few_threads):
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
-def test_arrays_of_nans_only(name, few_threads):
+def test_arrays_of_nans_only_equal_the_reference(name, few_threads):
     item = "NaT" if "time" in name else arrays.DTYPES[name].type("nan")
     for size in (1, 2, 65, 1000):
         check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
@@ -147,7 +147,7 @@ def test_long_double_ignores_its_padding(few_threads):
 
 
 @covering(name=["int8", "uint8", "float16", "int16", *arrays.ML_DTYPES], threads=[1, 3])
-def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
+def test_every_bit_pattern_of_small_dtypes_equals_the_reference(name, threads, forced_kernels):
     dtype = arrays.DTYPES[name]
     patterns = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}")
     shuffled = np.random.default_rng(4).permutation(patterns).view(dtype)
@@ -177,7 +177,7 @@ def keys_of_quads(quads, parts, collapse):
     return [key.tobytes() for key in keys], f"{unequal[0]:b}"
 
 
-def test_keys_of_ieee_quads():
+def test_keys_of_ieee_quads_are_equal_for_zeros_and_for_nans():
     """IEEE quads are the longdouble of many processors."""
     inf, sign = 0x7FFF << 48, 1 << 63
     numbers = [(0, 1), (sign, 1), (0, sign), (1, 0), (inf - 1, 7), (inf, 0), (sign | inf, 0)]
@@ -196,7 +196,7 @@ def test_keys_of_ieee_quads():
 
 
 @pytest.mark.parametrize("collapse", [True, False])
-def test_keys_of_complex_ieee_quads(collapse):
+def test_keys_of_complex_ieee_quads_are_equal_for_zeros_and_for_collapsed_nans(collapse):
     inf, sign, one = 0x7FFF << 48, 1 << 63, (0x3FFF << 48, 0)
     numbers = [
         ((0, 0), one),
@@ -281,7 +281,7 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
 @pytest.mark.skipif(
     np.finfo(np.longdouble).nmant != 63, reason="longdouble is not the 80-bit format of x87"
 )
-def test_x87_numbers_of_any_bits(few_threads):
+def test_x87_numbers_of_any_bits_are_grouped_as_by_numpy(few_threads):
     """Numbers without their leading bit are NaN or tiny; some tiny numbers have two
     representations."""
     rng = np.random.default_rng(0)

@@ -160,7 +160,7 @@ class Colliding:
         return self.number == other.number
 
 
-def test_different_objects_of_the_same_hash():
+def test_different_objects_of_the_same_hash_are_distinct():
     """Objects that collide stay in order of first occurrence, among other objects and across
     batches."""
     rng = np.random.default_rng(6)

@@ -48,7 +48,7 @@ def check_outputs(array, axis, in_order, expected):
 
 @pytest.mark.parametrize("name", ROW_DTYPES)
 @pytest.mark.parametrize("every_size", [False, slow(True)], ids="every_size_{}".format)
-def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
+def test_rows_of_every_dtype_and_width_equal_the_reference(every_size, name, forced_kernels):
     for width in WIDTHS:
         sizes = ((1, 1), (2, 2), (30, 1), (40, 5), (65, 65))
         for count, groups in (
@@ -74,7 +74,9 @@ def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
         "S3",
     ],
 )
-def test_every_small_number_of_rows_with_every_algorithm(name, forced_kernels, monkeypatch):
+def test_every_small_number_of_rows_with_every_algorithm_equals_the_reference(
+    name, forced_kernels, monkeypatch
+):
     for count in arrays.SIZES[len(name) % 3 :: 3]:
         width, groups = WIDTHS[count % 4], (1, 2, max(count // 4, 1), count)[count // 4 % 4]
         array = rows_of(name, count, width, groups) if count else grouped(name, 0, 1).reshape(0, 3)
@@ -106,7 +108,7 @@ def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "U3", "S9", "struct_padded", "bfloat16"])
-def test_every_combination_of_outputs(name, few_threads):
+def test_every_combination_of_outputs_equals_the_reference(name, few_threads):
     for shape, axis in (((50, 3), 0), ((3, 50), 1), ((4, 5, 2), 1)):
         array = grouped(name, math.prod(shape), 3).reshape(shape)
         check_unique(fastsel.unique, array, axis=axis)
@@ -116,7 +118,7 @@ def test_every_combination_of_outputs(name, few_threads):
 
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "S3", "complex64", "V3"])
-def test_every_axis(name, few_threads):
+def test_every_axis_equals_the_reference(name, few_threads):
     for shape in ((6, 4), (4, 3, 5), (2, 3, 2, 2), (1, 1, 7), (12, 1)):
         array = grouped(name, math.prod(shape), 2).reshape(shape)
         for axis in range(-len(shape), len(shape)):
@@ -127,7 +129,7 @@ def test_every_axis(name, few_threads):
     name=["uint8", "int32", "float64", "complex128", "U2", "V16", "struct_gaps", "bfloat16"],
     axis=[0, 1, -1],
 )
-def test_every_layout(name, axis, few_threads):
+def test_every_layout_equals_the_reference(name, axis, few_threads):
     shapes = ((40, 2), (3, 40), (5, 4, 6), (1, 8), (0, 3), (3, 0))
     for k, (layout, lay) in enumerate(LAYOUTS.items()):
         if not has_layout(DTYPES[name], layout):
@@ -330,7 +332,7 @@ def test_rows_of_more_dimensions_compare_in_c_order(few_threads):
         assert_same(values, array[[2, 1, 0]])
 
 
-def test_long_rows(few_threads):
+def test_long_rows_equal_the_reference(few_threads):
     for dtype in ("u1", "i8", "f4", "S7"):
         array = grouped(dtype, 12 * 5000, 50).reshape(12, 5000)
         array[6:] = array[:6]

@@ -100,7 +100,7 @@ def test_missing_string_without_order_keeps_the_order_of_first_occurrence(na, fe
     dtype=["S3", "S8", "S9", "S12", "S40", "U1", "U2", "U3", "U9", "V12"],
     size=[1, 10, 64, 65, 255, 257, 1000, 1001, 3000],
 )
-def test_small_arrays_of_texts(dtype, size):
+def test_small_arrays_of_texts_equal_the_reference(dtype, size):
     """No kernel is forced: small arrays take the path of ordinary calls. Some are at odd
     addresses."""
     width = int(dtype[1:])

@@ -138,7 +138,7 @@ def test_ragged_and_empty_masked_input_returns_or_raises_as_in_numpy(array_like)
     assert_same_outcome(outcome(fastsel.unique, array_like), outcome(np.unique, array_like))
 
 
-def test_the_same_error_every_time():
+def test_a_wrong_axis_raises_the_error_of_numpy_every_time():
     expected = outcome(np.unique, np.zeros((2, 3)), axis=2)
     for _ in range(3):
         assert outcome(fastsel.unique, np.zeros((2, 3)), axis=2) == expected
