@@ -28,7 +28,7 @@ pytestmark = [
         ":pytest.PytestUnhandledThreadExceptionWarning",
     )
 ]
-MEMORY = 400 << 20  # of each worker; a worker without data has about 150 MiB
+MEMORY = 400 << 20  # bytes of each worker; a worker without data has about 150 MiB
 ALL_OUTPUTS = {"return_index": True, "return_inverse": True, "return_counts": True}
 
 

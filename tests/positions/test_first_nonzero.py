@@ -16,7 +16,7 @@ from fastsel._core import _gate, _threads
 # Rows are shorter and longer than the items that are searched at a time, side by side or not.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 SHAPES += [(40, 2, 100), (0, 3), (3, 0, 2), (4, 20, 257)]
-LARGE = (4, 300, 257)  # not with strings, whose truth Python tests one by one
+LARGE = (4, 300, 257)  # strings are left out: Python tests their truth one by one
 NAMES = ["bool", "int16", "float32", "float64", "complex64", "S3"]
 LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
 

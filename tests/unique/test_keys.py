@@ -25,7 +25,7 @@ pytestmark = SIGNALLING_NANS
 
 FLOATS = ("float16", "float32", "float64", "longdouble")
 COMPLEX = ("complex64", "complex128", "clongdouble")
-SIGNED_ML_FLOATS = [  # with a negative zero
+SIGNED_ML_FLOATS = [  # dtypes that have a negative zero
     name for name in arrays.ML_DTYPES if "float" in name and not name.endswith(("fnuz", "e8m0fnu"))
 ]
 NAN_ML_FLOATS = [

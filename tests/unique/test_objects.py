@@ -166,14 +166,14 @@ def test_different_objects_of_the_same_hash_are_distinct():
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
-    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # of equal hashes
+    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # equal hashes
     check_objects([*numbers, None, -1, -2, *numbers, None])
 
 
 def test_null_pointers_in_an_array_of_objects_are_none():
     array = np.zeros(3, object)
     array[1] = "a"
-    ctypes.memset(array.ctypes.data, 0, 8)  # as C code leaves an array that it did not fill
+    ctypes.memset(array.ctypes.data, 0, 8)  # C code may leave null pointers
     assert fastsel.unique(array, sorted=False).tolist() == [None, "a", 0]
 
 
