@@ -88,7 +88,7 @@ def num_threads(request, forced_kernels):
 
 
 @pytest.fixture(params=[1, 3], ids="threads{}".format)
-def few_threads(request, forced_kernels):
+def kernels_with_few_threads(request, forced_kernels):
     """Forced kernels, with one chunk and with several chunks."""
     with fastsel.threads(request.param):
         yield request.param

@@ -80,7 +80,7 @@ def test_objects_outlive_the_array_they_came_from(pick):
     assert all(type(item) is Item for item in result.ravel())
 
 
-def test_structures_with_objects_are_truthy_if_any_field_is(few_threads):
+def test_structures_with_objects_are_truthy_if_any_field_is(kernels_with_few_threads):
     records = np.array([(0, None), (1, None), (0, "a"), (0, "")], RECORD)
     assert_same(fastsel.nonzero(records), np.nonzero(records))
     assert fastsel.flatnonzero(records).tolist() == [1, 2]

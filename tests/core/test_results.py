@@ -193,7 +193,7 @@ def test_a_lower_limit_holds_at_once():
     assert handler_of(results.empty((MIN_BYTES * 9,), np.dtype(np.uint8))) == "default_allocator"
 
 
-def test_nothing_is_cached_with_a_limit_of_0(few_threads):
+def test_nothing_is_cached_with_a_limit_of_0(kernels_with_few_threads):
     fastsel.set_keep_mb(0)
     a = np.random.default_rng(1).permutation(200_000) * 1_000_003
     assert fastsel.unique(a, True, True, True)[0].size == a.size

@@ -62,7 +62,7 @@ def test_errors_of_the_small_array_kernel_equal_the_reference():
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_first_index_beyond_each_bound_raises_for_every_dtype(name, few_threads):
+def test_first_index_beyond_each_bound_raises_for_every_dtype(name, kernels_with_few_threads):
     data = np.zeros(100, np.int8)
     good = [99, 0] if name.startswith("u") else [99, 0, -100]
     indices = np.array(good * 30, name)[:, None]
@@ -241,7 +241,7 @@ OUT_LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", OUT_LAYOUTS)
-def test_out_may_have_any_layout(layout, few_threads):
+def test_out_may_have_any_layout(layout, kernels_with_few_threads):
     out = OUT_LAYOUTS[layout]()
     assert fastsel.gather_nd(A23, INDICES, out=out) is out
     assert out.tolist() == A23[[1, 0, -1]].tolist()

@@ -54,7 +54,7 @@ def rows_that_end_in_true(truth, n_kept_axes):
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_each_layout_of_each_dtype_equals_the_reference(name, few_threads):
+def test_each_layout_of_each_dtype_equals_the_reference(name, kernels_with_few_threads):
     for layout in LAYOUTS:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (3, 4, 70), 0.02))
@@ -178,7 +178,7 @@ def test_structured_item_is_nonzero_by_its_fields_and_not_its_padding():
     assert fastsel.first_nonzero(array, axis=0).tolist() == [-1, 4000]
 
 
-def test_input_unmodified(few_threads):
+def test_input_unmodified(kernels_with_few_threads):
     for name in WORD_DTYPES:
         array = make(name, (60, 5), 0.05)
         before = array.tobytes()

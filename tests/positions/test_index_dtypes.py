@@ -26,7 +26,7 @@ def test_each_integer_dtype_equals_the_reference(function, dtype, num_threads):
 
 @covering(name=WORD_DTYPES, layout=LAYOUTS, function=FUNCTIONS)
 def test_each_dtype_and_layout_of_the_items_equals_the_reference(
-    name, layout, function, few_threads
+    name, layout, function, kernels_with_few_threads
 ):
     array = make(name, (40, 70), 0.1)
     if has_layout(array.dtype, layout):

@@ -84,23 +84,23 @@ def test_large_sizes_and_densities_equal_numpy(name):
 
 
 @covering(at_least=24, name=WORD_DTYPES, density=DENSITIES)
-def test_every_density_equals_numpy(name, density, few_threads):
+def test_every_density_equals_numpy(name, density, kernels_with_few_threads):
     for size in (64, 100, 1000, 5000):
         check_equals_numpy(mask_of(size, density), numbered(name, np.arange(size)))
 
 
 @pytest.mark.parametrize("run", [3, 64, 100, 1000])
-def test_runs_of_selected_items_equal_numpy(run, few_threads):
+def test_runs_of_selected_items_equal_numpy(run, kernels_with_few_threads):
     for name in WORD_DTYPES:
         check_equals_numpy(np.arange(5000) // run % 2 == 1, numbered(name, np.arange(5000)))
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000])
-def test_items_of_every_width_equal_numpy(width, few_threads):
+def test_items_of_every_width_equal_numpy(width, kernels_with_few_threads):
     check_equals_numpy(mask_of(300), numbered(np.dtype(f"V{width}"), np.arange(300)))
 
 
-def test_items_of_0_bytes_equal_numpy(few_threads):
+def test_items_of_0_bytes_equal_numpy(kernels_with_few_threads):
     for dtype in ("S0", "U0", "V0", np.dtype([])):
         array = np.zeros(100, dtype)
         check_equals_numpy(mask_of(100), array)
@@ -108,7 +108,7 @@ def test_items_of_0_bytes_equal_numpy(few_threads):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_every_layout_equals_numpy(layout, every_shape, few_threads):
+def test_every_layout_equals_numpy(layout, every_shape, kernels_with_few_threads):
     lay_out, shapes = LAYOUTS[layout], [(67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66)]
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
@@ -118,7 +118,7 @@ def test_every_layout_equals_numpy(layout, every_shape, few_threads):
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "swapped"])
-def test_every_layout_of_the_mask_equals_numpy(layout, few_threads):
+def test_every_layout_of_the_mask_equals_numpy(layout, kernels_with_few_threads):
     for k, shape in enumerate(((67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66))):
         mask = LAYOUTS[layout](make("bool", shape))
         for name in [*WORD_DTYPES][k % 3 :: 3]:
@@ -151,7 +151,7 @@ def test_every_axis_equals_numpy(axis, each_num_threads):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_axis_of_every_layout_equals_numpy(layout, axis, few_threads):
+def test_every_axis_of_every_layout_equals_numpy(layout, axis, kernels_with_few_threads):
     for name in [*WORD_DTYPES][axis::3]:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (20, 30, 4)))
@@ -187,7 +187,7 @@ def test_rows_of_strided_items_equal_numpy(row_items, num_threads):
 
 
 @pytest.mark.parametrize("row_items", [1, 2, 3, 7, 8, 16, 17, 64, 100, 1000])
-def test_rows_of_every_length_equal_numpy(row_items, few_threads):
+def test_rows_of_every_length_equal_numpy(row_items, kernels_with_few_threads):
     for name in WORD_DTYPES:
         array = numbered(name, np.arange(200 * row_items).reshape(200, row_items))
         mask = mask_of(200)
@@ -201,7 +201,7 @@ def test_rows_of_every_length_equal_numpy(row_items, few_threads):
     length=[2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025],
     name=["uint8", "int16", "float32", "float64"],
 )
-def test_columns_of_contiguous_rows_equal_numpy(length, name, few_threads):
+def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_threads):
     """The kernel repeats the mask for several rows. Repeated for 64 rows, a mask of any length ends
     at the end of a block."""
     for rows in (2, 63, 64, 65, 200):
@@ -216,7 +216,7 @@ def test_columns_of_contiguous_rows_equal_numpy(length, name, few_threads):
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
-def test_rows_with_gaps_in_memory_equal_numpy(name, few_threads):
+def test_rows_with_gaps_in_memory_equal_numpy(name, kernels_with_few_threads):
     array = make(name, (70, 6, 5))[:, ::2]
     mask = choose(70, 0.5, np.random.default_rng(1))
     assert_same(fastsel.compress(mask, array, axis=0), array[mask])
@@ -224,7 +224,7 @@ def test_rows_with_gaps_in_memory_equal_numpy(name, few_threads):
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_mask_of_leading_dimensions_equals_numpy(dims, few_threads):
+def test_mask_of_leading_dimensions_equals_numpy(dims, kernels_with_few_threads):
     for name in ("int8", "float64", "U3", "object", "struct_padded"):
         array = make(name, (5, 6, 7, 3))
         mask = make("bool", array.shape[:dims])
@@ -302,7 +302,9 @@ def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(force_kernels, 
 
 @pytest.mark.parametrize("axis", [None, 0, 1], ids=repr)
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "memmap"])
-def test_compress_returns_a_contiguous_array_that_owns_its_memory(layout, axis, few_threads):
+def test_compress_returns_a_contiguous_array_that_owns_its_memory(
+    layout, axis, kernels_with_few_threads
+):
     array = LAYOUTS[layout](make("float32", (30, 20)))
     result = fastsel.compress(
         np.ones(array.size if axis is None else array.shape[axis]), array, axis
@@ -314,7 +316,7 @@ def test_compress_returns_a_contiguous_array_that_owns_its_memory(layout, axis, 
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_result_shares_no_memory_with_the_array(operator, few_threads):
+def test_result_shares_no_memory_with_the_array(operator, kernels_with_few_threads):
     array = np.arange(100)
     result = OPERATORS[operator][0](np.ones(100, bool), array)
     assert result.flags.writeable
@@ -322,7 +324,7 @@ def test_result_shares_no_memory_with_the_array(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_byte_order_is_kept(operator, few_threads):
+def test_byte_order_is_kept(operator, kernels_with_few_threads):
     for code in (">i4", ">f8", "<U3", ">U3", ">M8[s]", ">c16", "<i2"):
         array = numbered(np.dtype(code).newbyteorder("="), np.arange(100)).astype(code)
         result = OPERATORS[operator][0](mask_of(100), array)
@@ -331,7 +333,7 @@ def test_byte_order_is_kept(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_metadata_of_the_dtype_is_kept(operator, few_threads):
+def test_metadata_of_the_dtype_is_kept(operator, kernels_with_few_threads):
     array = np.arange(100).astype(np.dtype("i4", metadata={"unit": "m"}))
     result = OPERATORS[operator][0](mask_of(100), array)
     assert result.dtype.metadata == OPERATORS[operator][1](mask_of(100), array).dtype.metadata
@@ -339,7 +341,7 @@ def test_metadata_of_the_dtype_is_kept(operator, few_threads):
 
 
 @covering(name=DTYPES, operator=OPERATORS)
-def test_input_unmodified(name, operator, few_threads):
+def test_input_unmodified(name, operator, kernels_with_few_threads):
     array, mask = make(name, 200), mask_of(200)
     before = array.tolist() if array.dtype.char in "TO" else array.tobytes()
     OPERATORS[operator][0](mask, array)
@@ -348,7 +350,7 @@ def test_input_unmodified(name, operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_selected_objects_are_identical_to_those_of_the_array(operator, few_threads):
+def test_selected_objects_are_identical_to_those_of_the_array(operator, kernels_with_few_threads):
     array = np.array([object() for _ in range(100)], object)
     mask = mask_of(100)
     selected = OPERATORS[operator][0](mask, array)
@@ -356,7 +358,7 @@ def test_selected_objects_are_identical_to_those_of_the_array(operator, few_thre
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, few_threads):
+def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, kernels_with_few_threads):
     condition, array = make(name, 200), np.arange(200)
     expected = reference.flatnonzero(condition)
     assert_same(fastsel.compress(condition, array), expected)
@@ -402,7 +404,7 @@ def test_property_mask_and_its_negation_split_the_array(forced_kernels, data):
     assert_same(rebuilt, array)
 
 
-def test_only_truthy_items_are_selected(few_threads):
+def test_only_truthy_items_are_selected(kernels_with_few_threads):
     for name, dtype in DTYPES.items():
         array = make(name, 300)
         assert len(fastsel.compress(array, array)) == reference.count_nonzero(array)

@@ -61,7 +61,7 @@ def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
             check_set_functions(second, first)
 
 
-def test_input_unmodified(few_threads):
+def test_input_unmodified(kernels_with_few_threads):
     for name in SAMPLES:
         first, second = two_arrays(np.dtype(name), (700, 90))
         before = first.tobytes(), second.tobytes()

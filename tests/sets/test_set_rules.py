@@ -74,7 +74,7 @@ def test_assume_unique_of_repeated_values_gives_the_right_result():
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3", "u1"])
-def test_assume_unique_of_distinct_values_equals_numpy(dtype, few_threads):
+def test_assume_unique_of_distinct_values_equals_numpy(dtype, kernels_with_few_threads):
     rng = np.random.default_rng(1)
     first, second = (rng.permutation(200)[:100].astype(dtype) for _ in range(2))
     for name in ("isin", "intersect1d", "setxor1d", "setdiff1d"):

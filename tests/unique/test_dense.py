@@ -184,7 +184,9 @@ def test_a_word_beyond_the_range_in_the_first_round_returns_none(threads):
 
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("groups", [1000, 15_000])
-def test_words_beyond_the_range_of_the_sample_equal_the_reference(groups, in_order, few_threads):
+def test_words_beyond_the_range_of_the_sample_equal_the_reference(
+    groups, in_order, kernels_with_few_threads
+):
     array = np.random.default_rng(4).permutation(20_000) % groups
     array[1::1000] = -(10**12)
     expected = reference.unique_outputs(array, sorted=in_order)
@@ -209,7 +211,7 @@ def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
     assert called == ["by_dense", algorithm]
 
 
-def test_a_permutation_has_one_entry_for_each_key(few_threads):
+def test_a_permutation_has_one_entry_for_each_key(kernels_with_few_threads):
     """The table has the least possible size for its keys: one entry for each key."""
     for dtype in WIDE:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
@@ -240,7 +242,7 @@ def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, thr
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
-def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
+def test_a_range_that_ends_at_nat(dtype, kernels_with_few_threads, monkeypatch):
     """The word after the largest integer is the smallest integer, which is NaT."""
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)

@@ -102,7 +102,9 @@ def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
 
 
 @pytest.mark.parametrize("groups", [1, 3, 64, _groups.MAX_COUNTED_GROUPS + 1])
-def test_positions_of_groups_of_every_number_of_items_equal_a_stable_argsort(groups, few_threads):
+def test_positions_of_groups_of_every_number_of_items_equal_a_stable_argsort(
+    groups, kernels_with_few_threads
+):
     for size in (*range(groups, groups + 68), 3 * groups + 1):
         inverse = np.append(np.arange(groups), np.arange(size - groups) * 7 % groups)
         indices, offsets = _groups.positions_of_groups(inverse, groups)

@@ -52,7 +52,7 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("forced", [True, False])
 def test_all_outputs_of_keys_in_order_equal_the_reference(
-    forced, in_order, equal_nan, few_threads, request
+    forced, in_order, equal_nan, kernels_with_few_threads, request
 ):
     if forced:
         request.getfixturevalue("forced_kernels")

@@ -38,7 +38,7 @@ class SameFirstCharacter(str):
 
 
 @pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
-def test_texts_equal_numpy_in_every_output(items, few_threads):
+def test_texts_equal_numpy_in_every_output(items, kernels_with_few_threads):
     rng = np.random.default_rng(5)
     for size in (1, 2, 9, 64, 65, 1000):
         array = objects(*(items[k] for k in rng.integers(len(items), size=size)))
@@ -76,14 +76,14 @@ assert not _gate.tiny(np.ones(1))
 
 
 @pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
-def test_equal_texts_may_be_different_objects(items, few_threads):
+def test_equal_texts_may_be_different_objects(items, kernels_with_few_threads):
     """Each value is the first object of its group."""
     copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
     check_unique(fastsel.unique, objects(*copies))
 
 
 @pytest.mark.parametrize("layout", [np.s_[::2], np.s_[::-1], np.s_[3:]])
-def test_texts_in_strided_arrays_equal_the_reference(layout, few_threads):
+def test_texts_in_strided_arrays_equal_the_reference(layout, kernels_with_few_threads):
     for shape in ((60,), (4, 15), (3, 4, 5)):
         array = objects(*(f"text {k % 7}" for k in range(60))).reshape(shape)[..., layout]
         check_unique(fastsel.unique, array)
@@ -91,13 +91,13 @@ def test_texts_in_strided_arrays_equal_the_reference(layout, few_threads):
 
 
 @pytest.mark.parametrize("kind", [Backwards, SameFirstCharacter])
-def test_subclasses_of_str_compare_by_their_methods(kind, few_threads):
+def test_subclasses_of_str_compare_by_their_methods(kind, kernels_with_few_threads):
     array = objects(*(kind(text) for text in ("ab", "b", "ac", "c", "b", "ab")))
     assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
     assert_same(fastsel.unique(array), np.unique(array, return_index=True)[0])
 
 
-def test_one_item_of_another_type_is_noticed_at_every_position(few_threads):
+def test_one_item_of_another_type_is_noticed_at_every_position(kernels_with_few_threads):
     for position in (0, 1, 30, 59):
         array = objects(*(Backwards("b") if k == position else "abc"[k % 3] for k in range(60)))
         assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
@@ -108,12 +108,12 @@ def test_one_item_of_another_type_is_noticed_at_every_position(few_threads):
         assert ours[1].tolist() == list(dict.fromkeys(array.tolist()))
 
 
-def test_items_of_type_numpy_str_equal_numpy(few_threads):
+def test_items_of_type_numpy_str_equal_numpy(kernels_with_few_threads):
     array = objects(*(np.str_(text) for text in ("b", "a", "b")))
     assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
 
 
-def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
+def test_an_object_array_of_one_dimension_takes_axis_zero(kernels_with_few_threads):
     array = objects(*TEXTS)
     for axis in (0, -1):
         assert_same(
@@ -161,7 +161,9 @@ def test_many_texts_are_sorted(make):
     max_length=[1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129],
     characters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
 )
-def test_texts_of_every_width_and_length_are_sorted(characters, max_length, few_threads):
+def test_texts_of_every_width_and_length_are_sorted(
+    characters, max_length, kernels_with_few_threads
+):
     """Characters of 1, 2 and 4 bytes; lengths around the number of characters in a word."""
     rng = np.random.default_rng(max_length)
     items = [
@@ -224,7 +226,7 @@ def test_every_character_changes_the_hash(characters):
 
 
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
-def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, few_threads):
+def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_with_few_threads):
     texts = differing_in_one_character(characters)
     equal_hashes = np.zeros(2 * len(texts), np.uint64)
     monkeypatch.setattr(

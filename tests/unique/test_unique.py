@@ -173,7 +173,7 @@ def test_one_large_value_at_any_position_is_found(forced_kernels, monkeypatch):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_combination_of_outputs_equals_the_reference(name, few_threads):
+def test_every_combination_of_outputs_equals_the_reference(name, kernels_with_few_threads):
     for size, groups in values_for_dtype(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
         check_unique(fastsel.unique, grouped(name, size, groups))
 
@@ -242,7 +242,7 @@ def test_unique_of_sixty_four_dimensions_equals_the_reference():
 @pytest.mark.parametrize(
     "function", ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
 )
-def test_array_api_functions_keep_nans_apart(function, few_threads):
+def test_array_api_functions_keep_nans_apart(function, kernels_with_few_threads):
     """Values are sorted, except those of unique_values."""
     for name in DTYPES:
         for shape in values_for_dtype(name, ((300,), (), (0,), (1,), (20, 15)), 3):
