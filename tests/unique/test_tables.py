@@ -173,7 +173,7 @@ def test_recent_keys_are_found_at_their_first_positions(
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_recent_keys_that_share_a_slot(dtype):
     """Among the keys are 0 and 1, which also mark an empty slot of the filter."""
-    words = np.arange(0, 2**31, 2**18).astype(dtype)  # more words than slots
+    words = np.arange(0, 2**31, 2**18).astype(dtype)  # as many words as slots
     rng = np.random.default_rng(7)
     for keys in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
         array = np.concatenate((rng.choice(keys, 4000), keys, [0, 1])).astype(dtype)
