@@ -42,10 +42,10 @@ settings.load_profile("default")
 # pytest-run-parallel must not run tests with these fixtures in several threads at once. Other tests
 # that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
-    "each_num_threads": "an iterator, which one thread can use",
+    "each_num_threads": "an iterator, which only one thread can use",
     "request": "may request a fixture while it runs, which pytest allows in one thread only",
-    "run_forked": "starts an interpreter, which threads of this one do not reach",
-    "run_python": "starts an interpreter, which threads of this one do not reach",
+    "run_forked": "starts a process, whose code does not run in the threads of this one",
+    "run_python": "starts a process, whose code does not run in the threads of this one",
 }
 
 
@@ -88,7 +88,7 @@ def num_threads(request, forced_kernels):
 
 
 @pytest.fixture(params=[1, 3], ids="threads{}".format)
-def few_threads(request, forced_kernels):
+def kernels_with_few_threads(request, forced_kernels):
     """Forced kernels, with one chunk and with several chunks."""
     with fastsel.threads(request.param):
         yield request.param

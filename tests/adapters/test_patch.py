@@ -296,7 +296,7 @@ def test_replacement_by_other_code_stays(monkeypatch):
     assert np.argwhere is replacement
 
 
-def test_patched_in_many_threads():
+def test_functions_are_those_of_fastsel_in_each_of_many_threads_that_patch():
     """In a block the functions are fastsel's, whatever other threads do; at the end, NumPy's."""
     wrong, start = [], threading.Barrier(4)
 

@@ -57,7 +57,7 @@ def assert_flags(ours, theirs):
 
 
 @covering(at_least=60, dtype=SCIPY_DTYPES, layout=[name for name in LAYOUTS if name != "swapped"])
-def test_every_dtype_and_layout(dtype, layout, few_threads):
+def test_every_dtype_and_layout_equals_scipy(dtype, layout, kernels_with_few_threads):
     if not has_layout(DTYPES[dtype], layout):
         return
     for shape in ((5, 30), (70, 9), (1, 66)):

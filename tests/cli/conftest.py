@@ -10,14 +10,14 @@ from fastsel._cli import _bench
 
 
 @pytest.fixture
-def one_call_each(monkeypatch):
+def one_call_per_block(monkeypatch):
     """Time one call where a user's run times many."""
     monkeypatch.setattr(_bench, "BLOCK_CALLS", 1)
     monkeypatch.setattr(_bench, "BLOCK_NANOSECONDS", 0)
 
 
 @pytest.fixture
-def bench(tmp_path, one_call_each):
+def bench(tmp_path, one_call_per_block):
     """Function that runs ``fastsel bench`` and returns its exit status and its JSON report."""
 
     def run(*arguments):

@@ -12,8 +12,10 @@ from fastsel._cli import _bench, _workloads
 from fastsel._core._operators import OPERATORS
 
 pytestmark = [
-    pytest.mark.usefixtures("one_call_each"),
-    pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process"),
+    pytest.mark.usefixtures("one_call_per_block"),
+    pytest.mark.thread_unsafe(
+        reason="captures what the process prints, and replaces functions of modules"
+    ),
 ]
 
 TINY = ("--size", "2000")

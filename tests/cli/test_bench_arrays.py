@@ -7,7 +7,9 @@ import pytest
 
 from fastsel._cli import _workloads
 
-pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+pytestmark = pytest.mark.thread_unsafe(
+    reason="captures what the process prints, and changes its modules"
+)
 
 
 def pairs_of(report):

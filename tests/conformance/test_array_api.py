@@ -72,7 +72,7 @@ def test_signatures_take_each_call_of_the_standard(name):
     assert len(required) == len(positional)
 
 
-@pytest.mark.usefixtures("few_threads")
+@pytest.mark.usefixtures("kernels_with_few_threads")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nonzero_and_count_nonzero_follow_the_standard(dtype, shape):
@@ -112,7 +112,7 @@ def test_invalid_axis_raises(axis):
         fastsel.count_nonzero(np.ones((2, 2)), axis=axis)
 
 
-@pytest.mark.usefixtures("few_threads")
+@pytest.mark.usefixtures("kernels_with_few_threads")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", FIELDS)
@@ -148,7 +148,7 @@ def test_unique_functions_follow_the_standard(name, dtype, shape):
         assert outputs["counts"].tolist() == expected
 
 
-@pytest.mark.usefixtures("few_threads")
+@pytest.mark.usefixtures("kernels_with_few_threads")
 @pytest.mark.parametrize("dtype", DTYPES[1:9])
 @pytest.mark.parametrize("other_dtype", DTYPES[1:9])
 @pytest.mark.parametrize("invert", [False, True])

@@ -58,7 +58,7 @@ def array_of(dtype, shape, seed=0):
     else:
         items = np.concatenate([make(dtype, 4, 0, seed), make(dtype, 5, 1, seed)])
         if dtype == "bool":
-            items = items.view(np.uint8) != 0  # no other bytes than 0 and 1
+            items = items.view(np.uint8) != 0  # makes each byte 0 or 1
         if np.dtype(items.dtype).kind in "fc" or dtype == "bfloat16":
             items[-2:] = np.array([np.nan, 1.5], items.dtype)
     size = int(np.prod(shape))
@@ -179,7 +179,7 @@ def slow_unique(array, axis, sorted):
 
 
 @covering(case=CASES, threads=[1, 3])
-def test_every_type_of_every_version(case, threads, forced_kernels):
+def test_every_type_of_every_version_returns_the_expected_outputs(case, threads, forced_kernels):
     with fastsel.threads(threads):
         check_type(*case)
 

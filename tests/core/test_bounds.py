@@ -5,7 +5,7 @@ import os
 import pytest
 from grids import slow
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="pages are closed by mprotect")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs mprotect")
 
 GUARDED = """
 import ctypes, mmap, pkgutil, sys

@@ -173,7 +173,7 @@ HAS_READELF = pytest.mark.skipif(
     or any(
         name in KERNELS[0].read_bytes() for name in (b"__asan_init", b"__tsan_init", b"__gcov_init")
     ),
-    reason="no readelf, or a build with sanitizers or gcov, which has flags of its own",
+    reason="needs readelf, and a build without sanitizers and gcov, which add flags",
 )
 
 
@@ -221,7 +221,7 @@ def test_only_two_kernels_read_the_environment_and_one_handles_forks():
 
 @pytest.mark.skipif(
     b"__gcov_init" in KERNELS[0].read_bytes(),
-    reason="a build for line coverage, which has variables of its own",
+    reason="in a build for line coverage, each kernel calls getenv",
 )
 def test_kernels_that_read_the_environment_name_only_two_variables():
     names = {

@@ -26,7 +26,8 @@ pytestmark = [
     SIGNALLING_NANS,
     pytest.mark.thread_unsafe(reason="forces an algorithm for the process"),
     pytest.mark.skipif(
-        np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="the odd cases are as in NumPy 2.4"
+        np.lib.NumpyVersion(np.__version__) < "2.4.0",
+        reason="compares with the results of NumPy 2.4",
     ),
 ]
 

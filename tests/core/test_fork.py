@@ -232,7 +232,7 @@ thread.join()
 
 
 @HAS_FORK
-@pytest.mark.skipif(IS_LIBOMP, reason="libomp's threads live until the process exits")
+@pytest.mark.skipif(IS_LIBOMP, reason="libomp's threads exist until the process exits")
 def test_a_child_ends_with_its_only_python_thread(run_python):
     run_python(CHILD_OF_A_THREAD)
 

@@ -45,7 +45,7 @@ BEYOND_MEMORY = {
 
 
 @pytest.mark.parametrize("name", BEYOND_MEMORY)
-def test_sizes_beyond_memory_raise_an_error(name, few_threads):
+def test_sizes_beyond_memory_raise_an_error(name, kernels_with_few_threads):
     with pytest.raises((MemoryError, ValueError)) as caught:
         BEYOND_MEMORY[name]()
     assert type(caught.value) is not ValueError or "array" in str(caught.value)
@@ -57,7 +57,7 @@ EMPTY_SHAPES = [(2**20, 0, 2**20), (0, 2**20), (2**59, 0), (1, 2**30, 0)]
 
 
 @pytest.mark.parametrize("shape", EMPTY_SHAPES, ids=str)
-def test_empty_arrays_with_large_dimensions_equal_numpy(shape, few_threads):
+def test_empty_arrays_with_large_dimensions_equal_numpy(shape, kernels_with_few_threads):
     array = np.zeros(shape)
     assert_same(fastsel.nonzero(array), np.nonzero(array))
     assert_same(fastsel.flatnonzero(array), np.flatnonzero(array))
@@ -81,7 +81,7 @@ def test_empty_arrays_with_large_dimensions_equal_numpy(shape, few_threads):
 
 @pytest.mark.parametrize("index", [2**63 - 1, -(2**63), 2**31, -(2**31) - 1, 5, -6])
 @pytest.mark.parametrize("position", [0, 64, 4095, -1])
-def test_one_bad_index_among_many_is_named(index, position, few_threads):
+def test_one_bad_index_among_many_is_named(index, position, kernels_with_few_threads):
     rows = np.zeros((5000, 1), np.int64)
     rows[position] = index
     with pytest.raises(IndexError, match=rf"index {index} at position \({position % 5000}, 0\)"):
@@ -145,7 +145,7 @@ class RefusedError(Exception):
 
 @pytest.mark.thread_unsafe(reason="counts references")
 @covering(name=OBJECT_CALLS, after=[0, 1, 100])
-def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, few_threads):
+def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, kernels_with_few_threads):
     """The call raises the error of the object; all reference counts are as before."""
     calls_left = 0
 
@@ -166,7 +166,7 @@ def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, few_th
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_may_change_the_array(name, few_threads):
+def test_objects_may_change_the_array(name, kernels_with_few_threads):
     """The call returns a result or raises NumPy's RuntimeError. The array still holds objects."""
     rng = np.random.default_rng(5)
 
@@ -183,7 +183,7 @@ def test_objects_may_change_the_array(name, few_threads):
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_may_call_fastsel_in_another_thread(name, few_threads):
+def test_objects_may_call_fastsel_in_another_thread(name, kernels_with_few_threads):
     """Another thread calls `flatnonzero` while the first thread is within a call."""
     numbers = np.arange(2000) % 7
     expected = np.flatnonzero(numbers)
@@ -204,7 +204,7 @@ def test_objects_may_call_fastsel_in_another_thread(name, few_threads):
 
 
 @pytest.mark.parametrize("name", OBJECT_CALLS)
-def test_objects_may_call_fastsel(name, few_threads):
+def test_objects_may_call_fastsel(name, kernels_with_few_threads):
     """The outer call and the calls of the objects return the right results."""
     numbers = np.arange(2000) % 7
     selected, distinct = np.flatnonzero(numbers), np.unique(numbers)

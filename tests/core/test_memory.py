@@ -12,7 +12,7 @@ import pytest
 from arrays import make
 from comparison import assert_same
 from grids import covering
-from operators import SETS
+from operators import SET_FUNCTION_NAMES
 from unique_kernels import make_partitions
 
 import fastsel
@@ -80,7 +80,7 @@ def test_objects_outlive_the_array_they_came_from(pick):
     assert all(type(item) is Item for item in result.ravel())
 
 
-def test_structures_with_objects_are_truthy_if_any_field_is(few_threads):
+def test_structures_with_objects_are_truthy_if_any_field_is(kernels_with_few_threads):
     records = np.array([(0, None), (1, None), (0, "a"), (0, "")], RECORD)
     assert_same(fastsel.nonzero(records), np.nonzero(records))
     assert fastsel.flatnonzero(records).tolist() == [1, 2]
@@ -371,7 +371,7 @@ def calls_for_many_threads():
         lambda: fastsel.nonzero_coordinates(square, capacity=10, truncate=True)[1],
         1 / 8,
     )
-    for name in SETS:
+    for name in SET_FUNCTION_NAMES:
         for groups in (1000, size):
             first, second = np.split((numbers % groups * 7).astype(np.float32), [size // 2])
             calls[f"{name}_{groups}"] = (
@@ -411,7 +411,7 @@ def test_memory_grows_by_at_most_20_kb_per_thread(monkeypatch):
     at_least=10,
     sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6), (10**6, 200_000)],
     share=[0.001, 1],
-    name=SETS,
+    name=SET_FUNCTION_NAMES,
     dtype=["i8", "f4"],
 )
 def test_sets_take_little_beside_their_outputs(sizes, share, name, dtype):

@@ -114,12 +114,12 @@ def test_a_call_adds_the_threads_that_the_settings_allow(name, run_forked):
 
 @HAS_OPENMP
 @HAS_PROC
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="a machine of one CPU")
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two CPUs")
 @pytest.mark.parametrize("bind", ["false", "true"])
 def test_calls_use_several_cpus_with_and_without_omp_proc_bind(bind, run_forked):
     limit = 0 if (quota := _threads._quota()) is None else quota
     if len(os.sched_getaffinity(0)) < 2 or 0 < limit <= 1:
-        pytest.skip("one CPU for this process")
+        pytest.skip("needs two CPUs for this process")
     assert workers(run_forked, OMP_PROC_BIND=bind)[0] >= 1
 
 
@@ -211,7 +211,7 @@ assert done
 )
 def test_calls_are_serial_for_a_while_after_late_regions(run, run_python):
     if not hasattr(ctypes.CDLL(None), "tgkill"):
-        pytest.skip("no signal to one thread in this C library")
+        pytest.skip("this C library has no tgkill")
     run_python(LATE_REGIONS.format(run=run))
 
 
@@ -246,7 +246,7 @@ assert added == [1], added
 @HAS_PROC
 def test_a_child_forked_during_a_region_has_regions(run_python):
     if not hasattr(ctypes.CDLL(None), "tgkill"):
-        pytest.skip("no signal to one thread in this C library")
+        pytest.skip("this C library has no tgkill")
     run_python(FORK_BESIDE_A_REGION)
 
 

@@ -14,7 +14,7 @@ COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
         platform.libc_ver()[0] != "glibc" or not COMPILER,
-        reason="malloc is replaced by way of glibc and a C compiler",
+        reason="needs glibc and a C compiler, to replace malloc",
     ),
     pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer has replaced malloc"),
 ]

@@ -330,7 +330,7 @@ def test_selections_by_array_likes_equal_numpy(name, kind, forced_kernels):
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
 def test_selections_from_array_likes_equal_numpy(name, kind, forced_kernels):
-    a = ARRAY_LIKES[kind]()  # one for both calls: items of object arrays have to be identical
+    a = ARRAY_LIKES[kind]()  # for both calls: items of object arrays have to be identical
     assert_same_outcome(
         outcome(getattr(fastsel, name), [1, 0], a), outcome(getattr(np, name), [1, 0], a)
     )

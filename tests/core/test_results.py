@@ -11,12 +11,12 @@ import tracemalloc
 import numpy as np
 import pytest
 from marks import NEEDS_CACHE
-from operators import SETS
+from operators import SET_FUNCTION_NAMES
 
 import fastsel
 from fastsel._core import results, scratch
 
-pytestmark = pytest.mark.thread_unsafe(reason="inspects memory that all threads share")
+pytestmark = pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share")
 
 MIN_BYTES, LIMIT = 1 << 17, 64 << 20
 handler_of = np._core.multiarray.get_handler_name
@@ -134,7 +134,7 @@ print(before - resident() > cached // 2 > 3 << 20)
 
 
 @NEEDS_CACHE
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="glibc decides how much is returned")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs malloc_trim of glibc")
 @pytest.mark.parametrize("release", ["fastsel.release_memory()", "fastsel.set_keep_mb(1)"])
 def test_released_memory_is_returned_to_the_system(release, run_python):
     assert run_python(RELEASED.format(release=release), MALLOC_ARENA_MAX="1") == "True\n"
@@ -193,7 +193,7 @@ def test_a_lower_limit_holds_at_once():
     assert handler_of(results.empty((MIN_BYTES * 9,), np.dtype(np.uint8))) == "default_allocator"
 
 
-def test_nothing_is_cached_with_a_limit_of_0(few_threads):
+def test_nothing_is_cached_with_a_limit_of_0(kernels_with_few_threads):
     fastsel.set_keep_mb(0)
     a = np.random.default_rng(1).permutation(200_000) * 1_000_003
     assert fastsel.unique(a, True, True, True)[0].size == a.size
@@ -404,7 +404,9 @@ del arrays
 
 
 @NEEDS_CACHE
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the memory is read in /proc")
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/statm"), reason="reads the memory of the process in /proc"
+)
 @pytest.mark.parametrize(
     "call", ["fastsel.flatnonzero(more)", "fastsel.unique(items, True, True, True, sorted=False)"]
 )
@@ -426,7 +428,7 @@ def calls_that_could_return_a_view(a, b):
         yield fastsel.unique(a, sorted=order), fastsel.unique(rows, axis=0, sorted=order)
         yield fastsel.unique(a, True, True, True, sorted=order)
         yield fastsel.group_indices(a, sorted=order)
-    for name in [*SETS, "index_in"]:
+    for name in [*SET_FUNCTION_NAMES, "index_in"]:
         function = getattr(fastsel, name)
         yield function(a, b), function(rows, other_rows, axis=0)
     yield (fastsel.setdiff1d(a, b, assume_unique=True),)

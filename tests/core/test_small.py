@@ -114,7 +114,7 @@ FIRST_KEYS = {
 
 
 @covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
-def test_unique_in_order_of_first_occurrence(dtype, keys):
+def test_unique_ascending_and_in_order_of_first_occurrence_equals_numpy(dtype, keys):
     """The kernel of small arrays handles up to 16,384 items."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
         words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
@@ -224,7 +224,7 @@ def test_lengths_and_indices_out_of_bounds_raise_index_error():
         fastsel.gather_nd(x, np.array([[3], [10]]))
 
 
-def test_compress_of_a_small_mask_with_a_large_result():
+def test_compress_of_a_small_mask_with_a_large_result_equals_numpy():
     """The mask is small, but selects many items; an axis out of bounds is an error."""
     mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
     for axis in (65, -65):

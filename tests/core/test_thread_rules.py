@@ -82,7 +82,7 @@ print(fastsel.get_num_threads(), len(caught))
 """
 
 
-@pytest.mark.thread_unsafe(reason="sets a variable of the process")
+@pytest.mark.thread_unsafe(reason="sets an environment variable of the process")
 @pytest.mark.parametrize("name", ["FASTSEL_NUM_THREADS", "OMP_NUM_THREADS"])
 @pytest.mark.parametrize("text", INVALID_OR_LARGE)
 def test_an_invalid_variable_warns_and_a_large_count_of_openmp_is_reduced(text, name, monkeypatch):
@@ -103,7 +103,7 @@ def test_calls_ignore_an_invalid_variable_and_reduce_a_large_count_of_openmp(
     name, text, run_forked
 ):
     if name == "OMP_NUM_THREADS" and "gomp" not in str(parallel.openmp()[1] or "gomp"):
-        pytest.skip("LLVM's libomp makes a random count of OMP_NUM_THREADS, or ends the process")
+        pytest.skip("libomp turns an invalid OMP_NUM_THREADS into a random count, or exits")
     variables = {"FASTSEL_NUM_THREADS": "", "OMP_NUM_THREADS": None, name: text}
     threads, warnings = map(int, run_forked(IMPORT_AND_CALL, **variables).split())
     is_number = text.isdecimal() and int(text) > 0 and name == "OMP_NUM_THREADS"
@@ -192,7 +192,7 @@ QUOTAS = {
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_quota_of_each_version_of_cgroups(name, tmp_path):
+def test_quota_of_each_version_of_cgroups_is_read(name, tmp_path):
     files, expected = QUOTAS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from callers import in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import force
-from operators import SETS
+from operators import SET_FUNCTION_NAMES
 
 import fastsel
 
@@ -288,7 +288,9 @@ def flipping(array):
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "complex128"])
 @pytest.mark.parametrize("shape", [(40_000,), (200, 100, 2)], ids=str)
-def test_mask_changed_meanwhile(shape, name, few_threads):
+def test_mask_changed_meanwhile_gives_ascending_indices_in_bounds(
+    shape, name, kernels_with_few_threads
+):
     array = np.zeros(shape, name)
 
     def check():
@@ -302,7 +304,7 @@ def test_mask_changed_meanwhile(shape, name, few_threads):
 
 
 @pytest.mark.parametrize("operator", ["flatnonzero", "argwhere", "nonzero_coordinates"])
-def test_array_changed_meanwhile_has_valid_positions(operator, few_threads):
+def test_array_changed_meanwhile_has_valid_positions(operator, kernels_with_few_threads):
     array = np.zeros((200, 200), np.uint8)
 
     def flat_positions():
@@ -326,7 +328,7 @@ def test_array_changed_meanwhile_has_valid_positions(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", ["compress", "compress_rows", "extract", "boolean_mask"])
-def test_condition_changed_meanwhile(operator, few_threads):
+def test_condition_changed_meanwhile_selects_items_in_order(operator, kernels_with_few_threads):
     """The selected items are items of the array, each at most once, in order."""
     mask = np.zeros(40_000, bool)
     array = np.arange(1, 40_001)
@@ -349,7 +351,7 @@ def test_condition_changed_meanwhile(operator, few_threads):
     while_writing(flipping(mask), check)
 
 
-def test_out_of_compress_while_the_condition_changes(few_threads):
+def test_out_of_compress_while_the_condition_changes(kernels_with_few_threads):
     """`out` is filled or refused; nothing is written outside of it."""
     mask = np.zeros(20_000, bool)
     buffer = np.full(20_000, -1)
@@ -375,7 +377,7 @@ def test_out_of_compress_while_the_condition_changes(few_threads):
     while_writing(write, check)
 
 
-def test_indices_changed_meanwhile(few_threads):
+def test_indices_changed_meanwhile(kernels_with_few_threads):
     """Each index is read once, then checked and used: no read is beyond the data."""
     data = np.arange(1000, 1100)
     indices = np.zeros((20_000, 1), np.int64)
@@ -404,7 +406,7 @@ def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkey
         lambda: tuple(fastsel.group_indices(first)),
         lambda: tuple(fastsel.group_indices(rows, 0, sorted=False)),
     ]
-    for name in [*SETS, "index_in"]:
+    for name in [*SET_FUNCTION_NAMES, "index_in"]:
         calls.append(partial(getattr(fastsel, name), first, second))
         calls.append(partial(getattr(fastsel, name), rows, other_rows, axis=0))
     expected = [call() for call in calls]

@@ -17,7 +17,7 @@ from grids import covering
 import fastsel
 from fastsel._core import _numpy
 
-pytestmark = pytest.mark.thread_unsafe(reason="has a writer and readers of its own")
+pytestmark = pytest.mark.thread_unsafe(reason="starts a thread that writes while the test reads")
 
 SECONDS = 10 if os.environ.get("FASTSEL_LONG") else 0.03
 DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"]

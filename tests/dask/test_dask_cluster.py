@@ -28,7 +28,7 @@ pytestmark = [
         ":pytest.PytestUnhandledThreadExceptionWarning",
     )
 ]
-MEMORY = 400 << 20  # of each worker; a worker without data has about 150 MiB
+MEMORY = 400 << 20  # bytes of each worker; a worker without data has about 150 MiB
 ALL_OUTPUTS = {"return_index": True, "return_inverse": True, "return_counts": True}
 
 
@@ -90,7 +90,7 @@ def test_result_is_the_same_if_a_worker_dies(cluster, tmp_path, partitions):
 
 
 @pytest.mark.slow
-def test_data_larger_than_the_memory_of_the_cluster(cluster):
+def test_data_larger_than_the_memory_of_the_cluster_gives_the_right_results(cluster):
     """Codes of two bytes wait for the groups instead of items; results are consumed by block."""
     groups, size = 1000, 2 * MEMORY // 8 + 10_000_000
     x = da.arange(size, chunks=2_000_000) % groups

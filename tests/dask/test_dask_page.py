@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.thread_unsafe(reason="catches what an example prints"),
+    pytest.mark.thread_unsafe(reason="captures what an example prints"),
     *(
         pytest.mark.skipif(
             not importlib.util.find_spec(package), reason=f"needs pip install {package}"

@@ -173,7 +173,7 @@ def test_indices_of_every_dtype_and_byte_order_equal_the_reference(name, num_thr
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000, 4096])
-def test_slices_of_every_width_equal_the_reference(width, few_threads):
+def test_slices_of_every_width_equal_the_reference(width, kernels_with_few_threads):
     data = numbered(np.dtype(f"V{width}"), np.arange(50))
     check(data, valid_indices(data.shape, (130,), 1))
     rows = numbered("uint8", np.arange(20 * width).reshape(20, width))
@@ -189,7 +189,7 @@ def test_items_of_0_bytes_keep_shape_and_dtype(dtype, forced_kernels):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_of_the_data_equals_the_reference(layout, few_threads):
+def test_every_layout_of_the_data_equals_the_reference(layout, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             data = LAYOUTS[layout](make(name, (6, 5, 4)))
@@ -199,7 +199,7 @@ def test_every_layout_of_the_data_equals_the_reference(layout, few_threads):
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if "broadcast" not in name])
-def test_every_layout_of_the_indices_equals_the_reference(layout, few_threads):
+def test_every_layout_of_the_indices_equals_the_reference(layout, kernels_with_few_threads):
     data = numbered("int64", np.arange(120).reshape(6, 5, 4))
     for name in INTEGER_DTYPES:
         for depth in (1, 2, 3):
@@ -208,20 +208,20 @@ def test_every_layout_of_the_indices_equals_the_reference(layout, few_threads):
                 check(data, indices)
 
 
-def test_indices_of_stride_0_equal_the_reference(few_threads):
+def test_indices_of_stride_0_equal_the_reference(kernels_with_few_threads):
     data = numbered("int64", np.arange(30).reshape(6, 5))
     check(data, np.broadcast_to(np.array([3, 1]), (40, 2)))
     check(data, np.broadcast_to(np.array([[1], [2]]), (2, 2)))
 
 
-def test_gathered_objects_are_identical_to_those_of_data(few_threads):
+def test_gathered_objects_are_identical_to_those_of_data(kernels_with_few_threads):
     data = np.array([object() for _ in range(20)], object).reshape(10, 2)
     indices = valid_indices(data.shape, (50,), 2)
     result = fastsel.gather_nd(data, indices)
     assert [id(item) for item in result] == [id(data[tuple(row)]) for row in indices]
 
 
-def test_result_never_shares_memory(few_threads):
+def test_result_shares_no_memory_with_data(kernels_with_few_threads):
     data = np.arange(100)
     result = fastsel.gather_nd(data, np.arange(100)[:, None])
     assert result.flags.writeable
@@ -230,7 +230,7 @@ def test_result_never_shares_memory(few_threads):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_input_unmodified(name, few_threads):
+def test_input_unmodified(name, kernels_with_few_threads):
     data, indices = make(name, (20, 3)), valid_indices((20, 3), (70,), 2)
     before = data.tolist() if data.dtype.char in "TO" else data.tobytes()
     fastsel.gather_nd(data, indices)
@@ -281,7 +281,7 @@ def test_stride_of_an_axis_of_length_1_is_ignored():
 
 
 @pytest.mark.parametrize("index_dtype", ["i4", "i8"])
-def test_axis_length_of_more_than_31_bits(index_dtype, few_threads):
+def test_indices_of_more_than_31_bits_equal_numpy_or_raise(index_dtype, kernels_with_few_threads):
     data = np.broadcast_to(np.arange(5.0), (2**31 + 9, 5))
     rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index_dtype)
     assert_same(fastsel.gather_nd(data, rows), data[tuple(rows.T)])

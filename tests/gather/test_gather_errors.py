@@ -1,4 +1,4 @@
-"""The errors of gather_nd, and its argument `out`, with its items after an error."""
+"""The errors of gather_nd, and its argument `out`, which an error leaves unchanged."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ OUT_OF_BOUNDS = {
 
 
 @pytest.mark.parametrize("case", OUT_OF_BOUNDS)
-def test_index_out_of_bounds(case, num_threads):
+def test_index_out_of_bounds_raises_with_its_position(case, num_threads):
     data, indices, batch_dims, value, position, axis, size = OUT_OF_BOUNDS[case]
     text = index_error_text(data, np.asarray(indices), batch_dims)
     assert text == (
@@ -56,13 +56,13 @@ def test_index_out_of_bounds(case, num_threads):
     )
 
 
-def test_error_is_the_same_with_default_thresholds():
+def test_errors_of_the_small_array_kernel_equal_the_reference():
     for data, indices, batch_dims, *_ in OUT_OF_BOUNDS.values():
         index_error_text(data, np.asarray(indices), batch_dims)
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_first_index_beyond_each_bound_raises_for_every_dtype(name, few_threads):
+def test_first_index_beyond_each_bound_raises_for_every_dtype(name, kernels_with_few_threads):
     data = np.zeros(100, np.int8)
     good = [99, 0] if name.startswith("u") else [99, 0, -100]
     indices = np.array(good * 30, name)[:, None]
@@ -113,9 +113,7 @@ def test_every_position_is_checked(dtype, depth, each_num_threads):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("default_threshold", [True, False])
-def test_nothing_beyond_the_last_row_is_read_or_written(
-    dtype, depth, default_threshold, monkeypatch
-):
+def test_no_index_beyond_the_last_row_is_read(dtype, depth, default_threshold, monkeypatch):
     """Some numbers of rows leave a short last vector; the rows beyond the last one are invalid."""
     if not default_threshold:
         monkeypatch.setattr("fastsel._gather._gather.SMALL_ITEMS", 0)
@@ -196,7 +194,7 @@ def test_invalid_arguments_raise(case):
         fastsel.gather_nd(data, indices, **kwargs)
 
 
-def test_indices_of_none_raise_type_error():
+def test_none_as_indices_raises_type_error():
     with pytest.raises(TypeError, match=r"indices must be an array of integers, got None$"):
         fastsel.gather_nd(A23, None)
 
@@ -243,7 +241,7 @@ OUT_LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", OUT_LAYOUTS)
-def test_out_may_have_any_layout(layout, few_threads):
+def test_out_may_have_any_layout(layout, kernels_with_few_threads):
     out = OUT_LAYOUTS[layout]()
     assert fastsel.gather_nd(A23, INDICES, out=out) is out
     assert out.tolist() == A23[[1, 0, -1]].tolist()
@@ -325,7 +323,7 @@ def overlap_with_data(array):
     return array, np.arange(100)[::-1, None].copy(), array
 
 
-def overlap_shifted(array):
+def overlap_with_data_shifted(array):
     return array[:-1], np.arange(99)[:, None], array[1:]
 
 
@@ -339,9 +337,14 @@ def overlap_with_indices_strided(array):
 
 @pytest.mark.parametrize(
     "overlap",
-    [overlap_with_data, overlap_shifted, overlap_with_indices, overlap_with_indices_strided],
+    [
+        overlap_with_data,
+        overlap_with_data_shifted,
+        overlap_with_indices,
+        overlap_with_indices_strided,
+    ],
 )
-def test_out_may_overlap(overlap, num_threads):
+def test_out_may_overlap_data_or_indices(overlap, num_threads):
     array = np.arange(100) * 3 % 100
     data, indices, out = overlap(array)
     expected = reference.gather_nd(data.copy(), indices.copy())

@@ -34,7 +34,7 @@ def check_unique(array, axis=None, sorted=1, **kwargs):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_every_type_equals_the_reference(name, few_threads):
+def test_every_type_equals_the_reference(name, kernels_with_few_threads):
     for shape in ((), (1,), (70,), (5, 14), (3, 4, 6), (0,), (3, 0)):
         array = make(name, shape)
         assert_same(fx.non_zero(array), np.ascontiguousarray(reference.argwhere(array).T))
@@ -54,7 +54,7 @@ def test_every_type_equals_the_reference(name, few_threads):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_equals_the_reference(layout, few_threads):
+def test_every_layout_equals_the_reference(layout, kernels_with_few_threads):
     for name in TYPES:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (6, 15)))
@@ -93,7 +93,7 @@ def test_nonzero_of_a_scalar_has_no_row(scalar):
 
 
 @pytest.mark.parametrize("shape", [(3, 50), (2, 3, 40), (70,), (0, 3), (2, 0)], ids=str)
-def test_nonzero_is_one_contiguous_array(shape, few_threads):
+def test_nonzero_is_one_contiguous_array(shape, kernels_with_few_threads):
     for name in ("bool", "float16", "StringDType"):
         result = fx.non_zero(make(name, shape))
         assert result.flags.c_contiguous
@@ -170,7 +170,7 @@ def test_unique_inverse_is_1d_and_indices_are_int64():
 
 
 @pytest.mark.parametrize("name", ["float32", "float64", "float16", "bfloat16", "complex64"])
-def test_unique_nans_are_one_group_at_the_end(name, few_threads):
+def test_unique_nans_are_one_group_at_the_end(name, kernels_with_few_threads):
     array = scattered(name, 300)
     array[::7] = np.array(np.nan, array.dtype)
     for sorted in (0, 1):
@@ -195,7 +195,7 @@ def test_unique_zeros_are_one_group_with_the_sign_of_the_first():
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1, -3])
-def test_unique_unsorted_is_the_order_of_first_occurrence(axis, few_threads):
+def test_unique_unsorted_is_the_order_of_first_occurrence(axis, kernels_with_few_threads):
     array = np.random.default_rng(5).integers(3, size=(4, 5, 6)).astype(np.float32)
     check_unique(array, axis, 0)
 

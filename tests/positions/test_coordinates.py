@@ -66,7 +66,7 @@ def sentinels(shape, dtype=np.uint32):
 # The specification.
 
 
-def test_example_of_the_specification(few_threads):
+def test_example_of_the_specification_gives_its_count_and_coordinates(kernels_with_few_threads):
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, n=3)
     assert count == 4
     assert coordinates.shape == (8, 3)
@@ -95,7 +95,7 @@ def test_default_n_and_capacity_are_ndim_and_size():
     assert coordinates[: int(count)].tolist() == np.argwhere(EXAMPLE).tolist()
 
 
-def test_only_zeros_of_both_signs_are_zero(few_threads):
+def test_only_zeros_of_both_signs_are_zero(kernels_with_few_threads):
     x = np.array([0.0, -0.0, np.nan, np.inf, 1e-45, 1.0], np.float32)
     count, coordinates = fastsel.nonzero_coordinates(x)
     assert coordinates[: int(count), 0].tolist() == [2, 3, 4, 5]
@@ -128,7 +128,7 @@ def test_every_shape_equals_the_reference(shape, each_num_threads):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_equals_the_reference(layout, few_threads):
+def test_every_layout_equals_the_reference(layout, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             for shape in ((3, 4, 5), ((70,), (1, 1, 5, 14))[k % 2]):
@@ -136,7 +136,7 @@ def test_every_layout_equals_the_reference(layout, few_threads):
 
 
 @pytest.mark.parametrize("density", DENSITIES)
-def test_large_arrays_equal_argwhere_followed_by_zeros(density, few_threads):
+def test_large_arrays_equal_argwhere_followed_by_zeros(density, kernels_with_few_threads):
     for name in WORD_DTYPES:
         x = make(name, (3, 50, 70), density)
         count, coordinates = fastsel.nonzero_coordinates(x)
@@ -169,7 +169,7 @@ def test_64_dimensions_equal_the_reference():
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_input_unmodified(name, few_threads):
+def test_input_unmodified(name, kernels_with_few_threads):
     x = make(name, (3, 70))
     fastsel.nonzero_coordinates(x)
     assert_same(x, make(name, (3, 70)))
@@ -179,7 +179,7 @@ def test_input_unmodified(name, few_threads):
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
-def test_n_from_effective_rank_to_ndim_equals_the_reference(shape, few_threads):
+def test_n_from_effective_rank_to_ndim_equals_the_reference(shape, kernels_with_few_threads):
     x = make("int8", shape, 0.7)
     for n in range(EFFECTIVE_RANKS[shape], len(shape) + 1):
         check(x, n=n)
@@ -188,7 +188,7 @@ def test_n_from_effective_rank_to_ndim_equals_the_reference(shape, few_threads):
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
-def test_n_effective_is_the_effective_rank(shape, few_threads):
+def test_n_effective_is_the_effective_rank(shape, kernels_with_few_threads):
     assert reference.effective_rank(shape) == EFFECTIVE_RANKS[shape]
     x = make("int8", shape, 0.7)
     count, coordinates = fastsel.nonzero_coordinates(x, n="effective")
@@ -216,19 +216,19 @@ def test_n_of_a_wrong_type_or_text_raises(n):
 
 
 @pytest.mark.parametrize("capacity", [4, 5, 8, 9, 100])
-def test_capacity_is_the_number_of_rows(capacity, few_threads):
+def test_capacity_is_the_number_of_rows(capacity, kernels_with_few_threads):
     check(EXAMPLE, capacity=capacity)
     check(EXAMPLE, capacity=np.int32(capacity))
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3])
-def test_capacity_below_count_raises(capacity, few_threads):
+def test_capacity_below_count_raises(capacity, kernels_with_few_threads):
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity)
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3, 4, 5, 100])
-def test_truncate_returns_the_first_rows_and_the_full_count(capacity, few_threads):
+def test_truncate_returns_the_first_rows_and_the_full_count(capacity, kernels_with_few_threads):
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, capacity=capacity, truncate=True)
     assert count == 4
     assert_same(coordinates, reference.nonzero_coordinates(EXAMPLE, capacity=capacity).coordinates)
@@ -262,7 +262,7 @@ def test_capacity_that_is_no_integer_raises():
         fastsel.nonzero_coordinates(EXAMPLE, capacity=8.0)
 
 
-def test_fill_value_fills_the_rows_after_count(few_threads):
+def test_fill_value_fills_the_rows_after_count(kernels_with_few_threads):
     check(EXAMPLE, fill_value=7)
     check(EXAMPLE, fill_value=-1, dtype=np.int64)
     check(EXAMPLE, fill_value=7, capacity=20, n=2)
@@ -275,7 +275,7 @@ def test_fill_value_fills_the_rows_after_count(few_threads):
 @pytest.mark.parametrize(
     "dtype", [np.uint32, np.int64, np.uint64, np.int32, "uint32", np.dtype("i8")], ids=str
 )
-def test_coordinates_and_count_have_the_dtype(dtype, few_threads):
+def test_coordinates_and_count_have_the_dtype(dtype, kernels_with_few_threads):
     for x in (EXAMPLE, make("int16", (3, 50, 7))):
         check(x, dtype=dtype)
         check(x, dtype=dtype, n=x.ndim, capacity=x.size + 3)

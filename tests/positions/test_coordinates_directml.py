@@ -19,7 +19,9 @@ import fastsel
         ((2, 3, 4), None, (1, 24, 3)),
     ],
 )
-def test_dml_shape_gives_coordinates_the_ndim_of_x(shape, n, expected_shape, few_threads):
+def test_dml_shape_gives_coordinates_the_ndim_of_x(
+    shape, n, expected_shape, kernels_with_few_threads
+):
     x = make("float32", shape)
     count, coordinates = fastsel.nonzero_coordinates(x, n=n, dml_shape=True)
     expected = reference.nonzero_coordinates(x, n=n)
@@ -28,7 +30,7 @@ def test_dml_shape_gives_coordinates_the_ndim_of_x(shape, n, expected_shape, few
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2", "i1", "i2", "i4", "u1", "u2", "u4"])
-def test_strict_accepts_the_dtypes_of_directml(dtype, few_threads):
+def test_strict_accepts_the_dtypes_of_directml(dtype, kernels_with_few_threads):
     for shape in ((1, 1, 2, 4), (1, 2, 3, 2, 4)):
         x = make(dtype, shape)
         count, coordinates = fastsel.nonzero_coordinates(x, strict=True)

@@ -1,4 +1,4 @@
-"""The arguments out and count_out of nonzero_coordinates."""
+"""The arguments out, count_out and fill_value of nonzero_coordinates."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ OUT_SHAPES = {
 
 
 @pytest.mark.parametrize("shape", OUT_SHAPES.values(), ids=list(OUT_SHAPES))
-def test_out_is_written_up_to_count(shape, few_threads):
+def test_out_is_written_up_to_count(shape, kernels_with_few_threads):
     out = sentinels(shape)
     count, coordinates = fastsel.nonzero_coordinates(EXAMPLE, out=out)
     assert count == 4
@@ -49,13 +49,13 @@ def test_2d_out_is_returned():
     ],
     ids=["rows_strided", "columns_strided", "fortran", "negative", "unaligned"],
 )
-def test_out_may_have_any_layout(out, few_threads):
+def test_out_may_have_any_layout(out, kernels_with_few_threads):
     fastsel.nonzero_coordinates(EXAMPLE, out=out)
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
     assert (out[4:] == 77).all()
 
 
-def test_fill_value_is_not_written_to_out(few_threads):
+def test_fill_value_is_not_written_to_out(kernels_with_few_threads):
     out = sentinels((8, 4))
     fastsel.nonzero_coordinates(EXAMPLE, out=out, fill_value=5)
     assert (out[4:] == 77).all()
@@ -74,7 +74,7 @@ def test_nothing_is_written_beside_out(each_num_threads):
                 assert (around[16 + len(rows) :] == 77).all()
 
 
-def test_out_of_the_given_dtype_is_returned(few_threads):
+def test_out_of_the_given_dtype_is_returned(kernels_with_few_threads):
     out = sentinels((8, 4), np.int64)
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dtype=np.int64).coordinates is out
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
@@ -111,7 +111,7 @@ def test_read_only_out_raises_and_stays_unchanged():
     assert (out == 77).all()
 
 
-def test_out_needs_capacity_rows(few_threads):
+def test_out_needs_capacity_rows(kernels_with_few_threads):
     out = sentinels((20, 4))
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, capacity=20).coordinates is out
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()
@@ -119,7 +119,7 @@ def test_out_needs_capacity_rows(few_threads):
         fastsel.nonzero_coordinates(EXAMPLE, out=sentinels((8, 4)), capacity=20)
 
 
-def test_out_is_untouched_when_capacity_is_too_small(few_threads):
+def test_out_is_untouched_when_capacity_is_too_small(kernels_with_few_threads):
     out = sentinels((3, 4))
     with pytest.raises(ValueError, match="capacity"):
         fastsel.nonzero_coordinates(EXAMPLE, out=out, capacity=3)
@@ -127,8 +127,8 @@ def test_out_is_untouched_when_capacity_is_too_small(few_threads):
 
 
 @pytest.mark.parametrize("mode", ["dml_shape", "strict"])
-def test_outputs_need_the_ndim_of_x(mode, few_threads):
-    """DirectML requires the same number of dimensions for all three tensors."""
+def test_dml_shape_and_strict_need_outputs_with_the_ndim_of_x(mode, kernels_with_few_threads):
+    """DirectML requires the same number of dimensions for x, out and count_out."""
     for name, shape in OUT_SHAPES.items():
         out, count_out = sentinels(shape), sentinels((1,) * len(shape))
         if name == "full_shape":
@@ -153,7 +153,7 @@ def test_dml_shape_returns_out():
 
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1, 1)], ids=str)
 @pytest.mark.parametrize("dtype", [np.uint32, np.int64])
-def test_count_out_receives_the_count(dtype, shape, few_threads):
+def test_count_out_receives_the_count(dtype, shape, kernels_with_few_threads):
     count_out = np.full(shape, 77, dtype)
     count, _ = fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out, dtype=dtype)
     assert count == 4
@@ -187,6 +187,9 @@ def test_read_only_count_out_raises():
     count_out.flags.writeable = False
     with pytest.raises(ValueError, match="count_out"):
         fastsel.nonzero_coordinates(EXAMPLE, count_out=count_out)
+
+
+# The argument fill_value, and out in a field of records.
 
 
 @pytest.mark.parametrize("fill_value", [1.5, "x", None, [1, 2]])

@@ -56,7 +56,7 @@ def test_axis_and_keepdims_equal_numpy(axis, keepdims, forced_kernels):
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1, (), (0, 2), (0, 1, 2)], ids=repr)
-def test_axis_of_every_layout_equals_numpy(axis, few_threads):
+def test_axis_of_every_layout_equals_numpy(axis, kernels_with_few_threads):
     for k, name in enumerate(WORD_DTYPES):
         for layout in [*LAYOUTS][k % 2 :: 2]:
             if has_layout(DTYPES[name], layout):

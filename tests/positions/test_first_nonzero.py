@@ -16,7 +16,7 @@ from fastsel._core import _gate, _threads
 # Rows are shorter and longer than the items that are searched at a time, side by side or not.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 SHAPES += [(40, 2, 100), (0, 3), (3, 0, 2), (4, 20, 257)]
-LARGE = (4, 300, 257)  # not with strings, whose truth Python tests one by one
+LARGE = (4, 300, 257)  # strings are left out: Python tests their truth one by one
 NAMES = ["bool", "int16", "float32", "float64", "complex64", "S3"]
 LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
 
@@ -27,7 +27,7 @@ LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
     [*itertools.product(NAMES, SHAPES), *((name, LARGE) for name in NAMES if name != "S3")],
     ids=str,
 )
-def test_any_axes_of_any_layout(name, shape, num_threads):
+def test_any_axes_of_any_layout_equal_numpy(name, shape, num_threads):
     for density, layout in zip((0, 0.002, 0.05, 0.5, 0.05, 0.002), LAYOUTS_OF_AXES, strict=True):
         view = LAYOUTS[layout](make(name, shape, density))
         for n_axes in range(view.ndim + 1):
@@ -54,7 +54,7 @@ def rows_that_end_in_true(truth, n_kept_axes):
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
-def test_each_layout_of_each_dtype_equals_the_reference(name, few_threads):
+def test_each_layout_of_each_dtype_equals_the_reference(name, kernels_with_few_threads):
     for layout in LAYOUTS:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (3, 4, 70), 0.02))
@@ -76,7 +76,7 @@ def test_first_item_at_each_position_is_found(dtype, size, num_threads):
     assert fastsel.first_nonzero(np.zeros(size, dtype)) == -1
 
 
-def test_waves_with_default_thresholds():
+def test_waves_with_default_thresholds_find_the_first_item():
     min_bytes = _threads.MIN_CHUNK_BYTES
     array = np.zeros(9 * min_bytes, np.uint8)
     for threads in (1, 3):
@@ -91,7 +91,7 @@ def test_waves_with_default_thresholds():
 
 
 @pytest.mark.parametrize("size", [0, 1, _gate.SMALL_ITEMS - 1, _gate.SMALL_ITEMS, 40_000])
-def test_small_and_large_arrays_with_default_thresholds(size):
+def test_small_and_large_arrays_with_default_thresholds_give_the_first_position(size):
     for dtype in ("?", "u1", "i2", "f4", "f8", ">i4", "g"):
         array = np.zeros(size, dtype)
         assert_same(fastsel.first_nonzero(array), np.intp(-1))
@@ -178,7 +178,7 @@ def test_structured_item_is_nonzero_by_its_fields_and_not_its_padding():
     assert fastsel.first_nonzero(array, axis=0).tolist() == [-1, 4000]
 
 
-def test_input_unmodified(few_threads):
+def test_input_unmodified(kernels_with_few_threads):
     for name in WORD_DTYPES:
         array = make(name, (60, 5), 0.05)
         before = array.tobytes()

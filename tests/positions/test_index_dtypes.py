@@ -17,7 +17,7 @@ SHAPES = [(1,), (63,), (65,), (100,), (9, 14), (2, 3, 21), (5, 0), (0,), (1, 128
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_each_integer_dtype(function, dtype, num_threads):
+def test_each_integer_dtype_equals_the_reference(function, dtype, num_threads):
     for shape in SHAPES:
         array = make("int32", shape, 0.4)
         expected = getattr(reference, function)(array, dtype=dtype)
@@ -25,7 +25,9 @@ def test_each_integer_dtype(function, dtype, num_threads):
 
 
 @covering(name=WORD_DTYPES, layout=LAYOUTS, function=FUNCTIONS)
-def test_each_dtype_and_layout_of_the_items(name, layout, function, few_threads):
+def test_each_dtype_and_layout_of_the_items_equals_the_reference(
+    name, layout, function, kernels_with_few_threads
+):
     array = make(name, (40, 70), 0.1)
     if has_layout(array.dtype, layout):
         array = LAYOUTS[layout](array)

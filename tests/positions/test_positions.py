@@ -51,7 +51,7 @@ def check(function, array):
     assert_same(getattr(fastsel, function)(array), expected)
 
 
-def check_numpy(array):
+def check_equals_numpy(array):
     """Compare all functions with NumPy, without the reference."""
     for function in FUNCTIONS:
         assert_same(getattr(fastsel, function)(array), getattr(np, function)(array))
@@ -74,69 +74,69 @@ def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
     arrays = [make(name, size, 0.3) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
-            check_numpy(array)
+            check_equals_numpy(array)
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
 def test_every_small_size_in_several_chunks_equals_numpy(name, forced_kernels):
     with fastsel.threads(3):
         for size in SIZES:
-            check_numpy(make(name, size))
+            check_equals_numpy(make(name, size))
 
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_large_sizes_and_densities_equal_numpy(name):
     for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
-            check_numpy(make(name, size, density))
+            check_equals_numpy(make(name, size, density))
 
 
 @covering(at_least=24, name=WORD_DTYPES, density=DENSITIES)
-def test_every_density_equals_numpy(name, density, few_threads):
+def test_every_density_equals_numpy(name, density, kernels_with_few_threads):
     for size in (64, 100, 1000, 5000):
-        check_numpy(make(name, size, density))
+        check_equals_numpy(make(name, size, density))
 
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "complex128"])
-def test_runs_of_nonzero_items_equal_numpy(name, few_threads):
+def test_runs_of_nonzero_items_equal_numpy(name, kernels_with_few_threads):
     for run in (3, 64, 100, 1000):
         is_nonzero = np.arange(5000) // run % 2 == 1
-        check_numpy(np.where(is_nonzero, make(name, 5000, 1), make(name, 5000, 0)))
+        check_equals_numpy(np.where(is_nonzero, make(name, 5000, 1), make(name, 5000, 0)))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_shape_equals_numpy(shape, function, few_threads):
+def test_every_shape_equals_numpy(shape, function, kernels_with_few_threads):
     for name in [*WORD_DTYPES][SHAPES.index(shape) % 2 :: 2]:
         check(function, make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_every_layout_equals_numpy(layout, every_shape, few_threads):
+def test_every_layout_equals_numpy(layout, every_shape, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             # In the shape (2, 3, 4) no two layouts are the same.
             for shape in SHAPES if every_shape else {(2, 3, 4), SHAPES[k % len(SHAPES)]}:
-                check_numpy(LAYOUTS[layout](make(name, shape)))
+                check_equals_numpy(LAYOUTS[layout](make(name, shape)))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_of_large_arrays_equals_numpy(layout):
     for name in WORD_DTYPES:
         if has_layout(DTYPES[name], layout):
-            check_numpy(LAYOUTS[layout](make(name, (300, 70), 0.1)))
+            check_equals_numpy(LAYOUTS[layout](make(name, (300, 70), 0.1)))
 
 
-def test_64_dimensions_equal_numpy(few_threads):
-    check_numpy(make("int8", (2,) * 7).reshape((1, 2) * 7 + (1,) * 50))
+def test_64_dimensions_equal_numpy(kernels_with_few_threads):
+    check_equals_numpy(make("int8", (2,) * 7).reshape((1, 2) * 7 + (1,) * 50))
 
 
 # Results.
 
 
 @pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 4), (0, 3), (130, 2)], ids=str)
-def test_nonzero_returns_writeable_ndarrays_that_share_no_memory(shape, few_threads):
+def test_nonzero_returns_writeable_ndarrays_that_share_no_memory(shape, kernels_with_few_threads):
     array = make("int64", shape)
     result = fastsel.nonzero(array)
     assert type(result) is tuple
@@ -148,12 +148,12 @@ def test_nonzero_returns_writeable_ndarrays_that_share_no_memory(shape, few_thre
         assert not any(np.shares_memory(indices, other) for other in result[k + 1 :])
 
 
-def test_nonzero_of_a_contiguous_vector_is_contiguous(few_threads):
+def test_nonzero_of_a_contiguous_vector_is_contiguous(kernels_with_few_threads):
     assert fastsel.nonzero(make("int8", 1000))[0].flags.c_contiguous
 
 
 @pytest.mark.parametrize("function", ["nonzero", "flatnonzero", "argwhere"])
-def test_result_as_an_index_selects_the_nonzero_items(function, few_threads):
+def test_result_as_an_index_selects_the_nonzero_items(function, kernels_with_few_threads):
     array = make("float64", (40, 7))
     index = getattr(fastsel, function)(array)
     selected = {
@@ -165,7 +165,7 @@ def test_result_as_an_index_selects_the_nonzero_items(function, few_threads):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_input_unmodified(function, few_threads):
+def test_input_unmodified(function, kernels_with_few_threads):
     for name, dtype in DTYPES.items():
         array = make(name, 200)
         before = array.tolist() if dtype.char in "TO" else array.tobytes()
@@ -268,7 +268,7 @@ class Item:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_error_of_an_item_is_raised_at_once(function, few_threads):
+def test_error_of_an_item_is_raised_at_once(function, kernels_with_few_threads):
     error = LookupError("mine")
     array = objects(Item(True), Item(False, error), Item(True))
     with pytest.raises(LookupError) as raised:
@@ -277,7 +277,7 @@ def test_error_of_an_item_is_raised_at_once(function, few_threads):
     assert [item.asked for item in array] == [1, 1, 0]
 
 
-def test_items_whose_truth_changes_raise_runtime_error(few_threads):
+def test_items_whose_truth_changes_raise_runtime_error(kernels_with_few_threads):
     class Toggle:
         state = False
 

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 COMPILER = shutil.which("cc")
 NEEDS_CC = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler")
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="MSVC is not chosen by variables")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="on Windows, CC does not choose the compiler"
+)
 
 
 def failing_build(folder, **variables):

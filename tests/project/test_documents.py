@@ -12,7 +12,7 @@ import pytest
 import fastsel
 from fastsel._cli import _commands as command_line
 
-pytestmark = pytest.mark.thread_unsafe(reason="catches what an example prints")
+pytestmark = pytest.mark.thread_unsafe(reason="captures what an example prints")
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -1,4 +1,4 @@
-"""The programs of benchmarks/programs: their results are equal, however they run."""
+"""Each program of benchmarks/programs has the same results with NumPy and with fastsel."""
 
 import importlib
 import importlib.util
@@ -27,7 +27,8 @@ PACKAGES = {
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run_module(monkeypatch):
+    """The module benchmarks/programs/run.py."""
     monkeypatch.syspath_prepend(FOLDER)
     return importlib.import_module("run")
 
@@ -41,19 +42,19 @@ def program(request):
     return request.param
 
 
-def test_results_are_equal_and_timed(run, program):
-    """The program runs on a part of the data; `measure` compares its results."""
-    (times,) = run.measure(program, rounds=1, step=8)
+def test_measure_compares_results_and_returns_four_times(run_module, program):
+    """`measure` runs a program on a part of the data, and raises if its results differ."""
+    (times,) = run_module.measure(program, rounds=1, step=8)
     with_numpy, in_functions, with_patch, with_fastsel = times
     assert 0 < in_functions < with_numpy
     assert min(with_patch, with_fastsel) > 0
     assert not _patch.is_patched()
-    cells = run.row(program, [times]).split("|")[1:-1]
-    assert len(cells) == len(run.HEADINGS)
+    cells = run_module.row(program, [times]).split("|")[1:-1]
+    assert len(cells) == len(run_module.HEADINGS)
 
 
 @pytest.mark.slow
-def test_each_program_is_a_script_that_runs_unchanged(program, tmp_path):
+def test_each_script_prints_the_same_with_numpy_and_with_fastsel(program, tmp_path):
     path = str(FOLDER / f"{program}.py")
     outputs = [
         subprocess.run(
@@ -63,15 +64,15 @@ def test_each_program_is_a_script_that_runs_unchanged(program, tmp_path):
             capture_output=True,
             text=True,
             check=True,
-        ).stdout.splitlines()[1:]
+        ).stdout.splitlines()[1:]  # the first line is a time
         for arguments in ([path], ["-m", "fastsel", "run", path], [path, "--fastsel"])
     ]
     assert outputs[0]
     assert outputs[1:] == outputs[:1] * 2
 
 
-def test_every_program_is_tested(run):
-    assert set(run.PROGRAMS) == set(PACKAGES)
+def test_every_program_is_tested(run_module):
+    assert set(run_module.PROGRAMS) == set(PACKAGES)
     no_programs = {"run", "shared"}
     assert {path.stem for path in FOLDER.glob("*.py")} == set(PACKAGES) | no_programs
 
@@ -80,15 +81,15 @@ def test_every_program_is_tested(run):
     "results",
     [{}, {"a": np.arange(3.0)}, {"a": np.arange(1, 4)}, {"a": np.arange(3)[:, None]}],
 )
-def test_results_that_differ_raise(run, results):
+def test_results_that_differ_raise(run_module, results):
     with pytest.raises(AssertionError):
-        run.check_equal(results, {"a": np.arange(3)})
+        run_module.check_equal(results, {"a": np.arange(3)})
 
 
-def test_readme_has_the_measured_ratios_and_shares(run):
+def test_readme_has_the_measured_ratios_and_shares(run_module):
     lines = (FOLDER.parent / "results" / "programs.md").read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines[2:] if line.startswith("|")]
-    assert [row[0] for row in rows] == list(run.PROGRAMS)
+    assert [row[0] for row in rows] == list(run_module.PROGRAMS)
     readme = (FOLDER.parents[1] / "README.md").read_text(encoding="utf-8")
     claim = readme.partition("Whole programs on real data")[2].partition("\n\n")[0]
     shares = [int(row[2].removesuffix("%")) / 100 for row in rows]
@@ -97,6 +98,8 @@ def test_readme_has_the_measured_ratios_and_shares(run):
     assert f"{min(shares):.0%} to {max(shares):.0%}".replace("%", " %") in claim
 
 
-def test_row_has_medians_and_ratios(run):
+def test_row_has_medians_and_ratios(run_module):
     times = [(0.2, 0.1, 0.1, 0.05), (0.4, 0.2, 0.2, 0.1), (9.0, 4.5, 9.0, 9.0)]
-    assert run.row("mesh", times) == "| mesh | 400 ms | 50% | 200 ms | 2.00 | 100 ms | 4.00 |"
+    assert (
+        run_module.row("mesh", times) == "| mesh | 400 ms | 50% | 200 ms | 2.00 | 100 ms | 4.00 |"
+    )

@@ -10,7 +10,7 @@ import pytest
 import fastsel
 from fastsel._core._operators import OPERATORS
 
-pytestmark = pytest.mark.thread_unsafe(reason="replaces fastsel's functions, and catches prints")
+pytestmark = pytest.mark.thread_unsafe(reason="replaces fastsel's functions, and captures prints")
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -44,7 +44,7 @@ OPERATORS = {
 }
 
 
-def check_numpy(mask, array):
+def check_equals_numpy(mask, array):
     for ours, theirs, _ in OPERATORS.values():
         assert_same(ours(mask, array), theirs(mask, array))
 
@@ -72,7 +72,7 @@ def test_sizes_around_blocks_equal_numpy(name, each_num_threads):
     arrays = [numbered(name, np.arange(size)) for size in values_for_dtype(name, EDGE_SIZES)]
     for _ in each_num_threads:
         for array in arrays:
-            check_numpy(mask_of(array.size), array)
+            check_equals_numpy(mask_of(array.size), array)
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -80,52 +80,52 @@ def test_large_sizes_and_densities_equal_numpy(name):
     for k, size in enumerate(values_for_dtype(name, LARGE_SIZES, len(LARGE_SIZES))):
         array = make(name, size)
         for density in DENSITIES[k % 2 :: 2] if name in WORD_DTYPES else (0.1,):
-            check_numpy(mask_of(size, density), array)
+            check_equals_numpy(mask_of(size, density), array)
 
 
 @covering(at_least=24, name=WORD_DTYPES, density=DENSITIES)
-def test_every_density_equals_numpy(name, density, few_threads):
+def test_every_density_equals_numpy(name, density, kernels_with_few_threads):
     for size in (64, 100, 1000, 5000):
-        check_numpy(mask_of(size, density), numbered(name, np.arange(size)))
+        check_equals_numpy(mask_of(size, density), numbered(name, np.arange(size)))
 
 
 @pytest.mark.parametrize("run", [3, 64, 100, 1000])
-def test_runs_of_selected_items_equal_numpy(run, few_threads):
+def test_runs_of_selected_items_equal_numpy(run, kernels_with_few_threads):
     for name in WORD_DTYPES:
-        check_numpy(np.arange(5000) // run % 2 == 1, numbered(name, np.arange(5000)))
+        check_equals_numpy(np.arange(5000) // run % 2 == 1, numbered(name, np.arange(5000)))
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000])
-def test_items_of_every_width_equal_numpy(width, few_threads):
-    check_numpy(mask_of(300), numbered(np.dtype(f"V{width}"), np.arange(300)))
+def test_items_of_every_width_equal_numpy(width, kernels_with_few_threads):
+    check_equals_numpy(mask_of(300), numbered(np.dtype(f"V{width}"), np.arange(300)))
 
 
-def test_items_of_0_bytes_equal_numpy(few_threads):
+def test_items_of_0_bytes_equal_numpy(kernels_with_few_threads):
     for dtype in ("S0", "U0", "V0", np.dtype([])):
         array = np.zeros(100, dtype)
-        check_numpy(mask_of(100), array)
+        check_equals_numpy(mask_of(100), array)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_every_layout_equals_numpy(layout, every_shape, few_threads):
+def test_every_layout_equals_numpy(layout, every_shape, kernels_with_few_threads):
     lay_out, shapes = LAYOUTS[layout], [(67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66)]
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             for shape in shapes if every_shape else {(3, 4, 5), shapes[k % 5]}:
                 array = lay_out(make(name, shape))
-                check_numpy_of_any_shape(mask_of(array.size).reshape(array.shape), array)
+                check_any_shape_equals_numpy(mask_of(array.size).reshape(array.shape), array)
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "swapped"])
-def test_every_layout_of_the_mask_equals_numpy(layout, few_threads):
+def test_every_layout_of_the_mask_equals_numpy(layout, kernels_with_few_threads):
     for k, shape in enumerate(((67,), (5, 30), (3, 4, 5), (0, 3), (2, 1, 66))):
         mask = LAYOUTS[layout](make("bool", shape))
         for name in [*WORD_DTYPES][k % 3 :: 3]:
-            check_numpy_of_any_shape(mask, make(name, mask.shape))
+            check_any_shape_equals_numpy(mask, make(name, mask.shape))
 
 
-def check_numpy_of_any_shape(mask, array):
+def check_any_shape_equals_numpy(mask, array):
     assert_same(fastsel.extract(mask, array), np.extract(mask, array))
     assert_same(fastsel.boolean_mask(array, mask), array[mask])
     row_mask = mask[(slice(None),) + (0,) * (mask.ndim - 1)] if mask.size else mask.ravel()
@@ -133,7 +133,7 @@ def check_numpy_of_any_shape(mask, array):
     assert_same(fastsel.compress(mask.reshape(-1), array), np.compress(mask.reshape(-1), array))
 
 
-# Slices along every axis.
+# Slices along every axis, and items of strided arrays.
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1], ids=repr)
@@ -151,7 +151,7 @@ def test_every_axis_equals_numpy(axis, each_num_threads):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_axis_of_every_layout_equals_numpy(layout, axis, few_threads):
+def test_every_axis_of_every_layout_equals_numpy(layout, axis, kernels_with_few_threads):
     for name in [*WORD_DTYPES][axis::3]:
         if has_layout(DTYPES[name], layout):
             array = LAYOUTS[layout](make(name, (20, 30, 4)))
@@ -187,7 +187,7 @@ def test_rows_of_strided_items_equal_numpy(row_items, num_threads):
 
 
 @pytest.mark.parametrize("row_items", [1, 2, 3, 7, 8, 16, 17, 64, 100, 1000])
-def test_rows_of_every_length_equal_numpy(row_items, few_threads):
+def test_rows_of_every_length_equal_numpy(row_items, kernels_with_few_threads):
     for name in WORD_DTYPES:
         array = numbered(name, np.arange(200 * row_items).reshape(200, row_items))
         mask = mask_of(200)
@@ -201,8 +201,9 @@ def test_rows_of_every_length_equal_numpy(row_items, few_threads):
     length=[2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025],
     name=["uint8", "int16", "float32", "float64"],
 )
-def test_columns_of_contiguous_rows_equal_numpy(length, name, few_threads):
-    """The mask, repeated for each row, ends with a block if there are 64 rows."""
+def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_threads):
+    """The kernel repeats the mask for several rows. Repeated for 64 rows, a mask of any length ends
+    at the end of a block."""
     for rows in (2, 63, 64, 65, 200):
         array = make(name, rows * length).reshape(rows, length)
         for density in (0.05, 0.5, 0.95) if rows % 2 else (0, 0.5, 1):
@@ -215,7 +216,7 @@ def test_columns_of_contiguous_rows_equal_numpy(length, name, few_threads):
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
-def test_rows_of_runs_with_gaps_equal_numpy(name, few_threads):
+def test_rows_with_gaps_in_memory_equal_numpy(name, kernels_with_few_threads):
     array = make(name, (70, 6, 5))[:, ::2]
     mask = choose(70, 0.5, np.random.default_rng(1))
     assert_same(fastsel.compress(mask, array, axis=0), array[mask])
@@ -223,7 +224,7 @@ def test_rows_of_runs_with_gaps_equal_numpy(name, few_threads):
 
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_mask_of_leading_dimensions_equals_numpy(dims, few_threads):
+def test_mask_of_leading_dimensions_equals_numpy(dims, kernels_with_few_threads):
     for name in ("int8", "float64", "U3", "object", "struct_padded"):
         array = make(name, (5, 6, 7, 3))
         mask = make("bool", array.shape[:dims])
@@ -232,7 +233,7 @@ def test_mask_of_leading_dimensions_equals_numpy(dims, few_threads):
         assert_same(reference.boolean_mask(array, mask), expected)
 
 
-# All small shapes and conditions, and the errors of some.
+# Every small shape with every condition; those that do not fit raise NumPy's error.
 
 SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
 CONDITIONS = [
@@ -257,22 +258,22 @@ CONDITIONS = [
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, 3, -1, -2, -3, -4], ids=repr)
-@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_compress_of_every_small_shape_and_condition_equals_numpy(axis, forced, request):
-    if forced:
+@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
+def test_compress_of_every_small_shape_and_condition_equals_numpy(axis, force_kernels, request):
+    if force_kernels:
         request.getfixturevalue("forced_kernels")
     for shape in SMALL_SHAPES:
         array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
-        for condition in CONDITIONS if forced else CONDITIONS[::3]:
+        for condition in CONDITIONS if force_kernels else CONDITIONS[::3]:
             assert_same_outcome(
                 outcome(fastsel.compress, condition, array, axis),
                 outcome(np.compress, condition, array, axis),
             )
 
 
-@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_extract_of_every_small_shape_and_condition_equals_numpy(forced, request):
-    if forced:
+@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
+def test_extract_of_every_small_shape_and_condition_equals_numpy(force_kernels, request):
+    if force_kernels:
         request.getfixturevalue("forced_kernels")
     conditions = CONDITIONS + [make("int8", shape) for shape in SMALL_SHAPES if len(shape) != 1]
     for shape in SMALL_SHAPES:
@@ -283,13 +284,13 @@ def test_extract_of_every_small_shape_and_condition_equals_numpy(forced, request
             )
 
 
-@pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
-def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(forced, request):
-    if forced:
+@pytest.mark.parametrize("force_kernels", [True, False], ids=["kernels", "defaults"])
+def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(force_kernels, request):
+    if force_kernels:
         request.getfixturevalue("forced_kernels")
     for shape in SMALL_SHAPES:
         array = numbered("int16", np.arange(np.prod(shape, dtype=int)).reshape(shape))
-        for mask_shape in SMALL_SHAPES if forced else SMALL_SHAPES[::3]:
+        for mask_shape in SMALL_SHAPES if force_kernels else SMALL_SHAPES[::3]:
             mask = make("bool", mask_shape, 0.6)
             assert_same_outcome(
                 outcome(fastsel.boolean_mask, array, mask), outcome(boolean_index, array, mask)
@@ -301,7 +302,9 @@ def test_boolean_mask_of_every_small_shape_and_mask_equals_numpy(forced, request
 
 @pytest.mark.parametrize("axis", [None, 0, 1], ids=repr)
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "memmap"])
-def test_compress_returns_a_contiguous_array_that_owns_its_memory(layout, axis, few_threads):
+def test_compress_returns_a_contiguous_array_that_owns_its_memory(
+    layout, axis, kernels_with_few_threads
+):
     array = LAYOUTS[layout](make("float32", (30, 20)))
     result = fastsel.compress(
         np.ones(array.size if axis is None else array.shape[axis]), array, axis
@@ -313,7 +316,7 @@ def test_compress_returns_a_contiguous_array_that_owns_its_memory(layout, axis, 
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_result_never_shares_memory(operator, few_threads):
+def test_result_shares_no_memory_with_the_array(operator, kernels_with_few_threads):
     array = np.arange(100)
     result = OPERATORS[operator][0](np.ones(100, bool), array)
     assert result.flags.writeable
@@ -321,7 +324,7 @@ def test_result_never_shares_memory(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_byte_order_is_kept(operator, few_threads):
+def test_byte_order_is_kept(operator, kernels_with_few_threads):
     for code in (">i4", ">f8", "<U3", ">U3", ">M8[s]", ">c16", "<i2"):
         array = numbered(np.dtype(code).newbyteorder("="), np.arange(100)).astype(code)
         result = OPERATORS[operator][0](mask_of(100), array)
@@ -330,7 +333,7 @@ def test_byte_order_is_kept(operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_metadata_of_the_dtype_is_kept(operator, few_threads):
+def test_metadata_of_the_dtype_is_kept(operator, kernels_with_few_threads):
     array = np.arange(100).astype(np.dtype("i4", metadata={"unit": "m"}))
     result = OPERATORS[operator][0](mask_of(100), array)
     assert result.dtype.metadata == OPERATORS[operator][1](mask_of(100), array).dtype.metadata
@@ -338,7 +341,7 @@ def test_metadata_of_the_dtype_is_kept(operator, few_threads):
 
 
 @covering(name=DTYPES, operator=OPERATORS)
-def test_input_unmodified(name, operator, few_threads):
+def test_input_unmodified(name, operator, kernels_with_few_threads):
     array, mask = make(name, 200), mask_of(200)
     before = array.tolist() if array.dtype.char in "TO" else array.tobytes()
     OPERATORS[operator][0](mask, array)
@@ -347,7 +350,7 @@ def test_input_unmodified(name, operator, few_threads):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_selected_objects_are_identical_to_those_of_the_array(operator, few_threads):
+def test_selected_objects_are_identical_to_those_of_the_array(operator, kernels_with_few_threads):
     array = np.array([object() for _ in range(100)], object)
     mask = mask_of(100)
     selected = OPERATORS[operator][0](mask, array)
@@ -355,14 +358,14 @@ def test_selected_objects_are_identical_to_those_of_the_array(operator, few_thre
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, few_threads):
+def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, kernels_with_few_threads):
     condition, array = make(name, 200), np.arange(200)
     expected = reference.flatnonzero(condition)
     assert_same(fastsel.compress(condition, array), expected)
     assert_same(fastsel.extract(condition, array), expected)
 
 
-# Properties.
+# Properties, and rows of strided items.
 
 
 @st.composite
@@ -383,7 +386,7 @@ def test_property_compress_equals_numpy(forced_kernels, arguments):
 
 
 @given(st.data())
-def test_property_mask_equals_numpy(forced_kernels, data):
+def test_property_boolean_mask_equals_numpy(forced_kernels, data):
     shape = data.draw(npst.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=6))
     array = data.draw(npst.arrays(npst.scalar_dtypes(), shape))
     mask = data.draw(npst.arrays(bool, shape[: data.draw(st.integers(0, len(shape)))]))
@@ -401,7 +404,7 @@ def test_property_mask_and_its_negation_split_the_array(forced_kernels, data):
     assert_same(rebuilt, array)
 
 
-def test_only_truthy_items_are_selected(few_threads):
+def test_only_truthy_items_are_selected(kernels_with_few_threads):
     for name, dtype in DTYPES.items():
         array = make(name, 300)
         assert len(fastsel.compress(array, array)) == reference.count_nonzero(array)

@@ -366,7 +366,7 @@ OVERLAPS = {
 
 
 @pytest.mark.parametrize("overlap", OVERLAPS)
-def test_out_may_overlap(overlap, few_threads):
+def test_out_may_overlap_the_array_or_condition(overlap, kernels_with_few_threads):
     ours, theirs = np.arange(6), np.arange(6)
     for function, array in ((fastsel.compress, ours), (np.compress, theirs)):
         condition, a, out = OVERLAPS[overlap](array)
@@ -374,7 +374,7 @@ def test_out_may_overlap(overlap, few_threads):
     assert_same(ours, theirs)
 
 
-def test_large_out_may_overlap(few_threads):
+def test_large_out_may_overlap(kernels_with_few_threads):
     for name in WORD_DTYPES:
         mask = np.arange(5000) % 3 != 0
         ours, theirs = numbered(name, np.arange(5000)), numbered(name, np.arange(5000))
@@ -399,7 +399,7 @@ def test_nothing_is_written_beside_out(each_num_threads):
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_large_out_is_untouched_by_an_index_error(axis, few_threads):
+def test_large_out_is_untouched_by_an_index_error(axis, kernels_with_few_threads):
     a = np.arange(90_000).reshape(300, 300)
     condition = np.ones((a.size if axis is None else 300) + 1, bool)
     shape = {None: a.size, 0: (301, 300), 1: (300, 301)}[axis]

@@ -23,7 +23,7 @@ SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64"
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_dtype_and_layout(name, each_num_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, each_num_threads):
     dtype = DTYPES[name]
     items = grouped(dtype, 120, 30).reshape(20, 6)
     arrays_by_layout = {
@@ -44,7 +44,7 @@ def test_every_dtype_and_layout(name, each_num_threads):
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_every_algorithm(name, algorithm, each_num_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads, monkeypatch):
     force(monkeypatch, algorithm)
     makers = [scattered] if name in ("U3", "V16") else [scattered, in_a_row]
     sizes = ((900, 60), (60, 900), (500, 500), (200, 1))
@@ -72,7 +72,9 @@ def test_num_threads_agnosticism(tests, size, step, each_num_threads):
 @pytest.mark.parametrize(
     "dtype", ["float16", "float32", "float64", "M8[s]", "complex64", "complex128"]
 )
-def test_nan_never_matches_and_zeros_are_equal(dtype, algorithm, few_threads, monkeypatch):
+def test_nan_never_matches_and_zeros_are_equal(
+    dtype, algorithm, kernels_with_few_threads, monkeypatch
+):
     force(monkeypatch, algorithm)
     nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
     items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
@@ -86,7 +88,7 @@ def test_nan_never_matches_and_zeros_are_equal(dtype, algorithm, few_threads, mo
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["uint8", "int32", "float32", "float64", "U2", "complex64", "V3"])
-def test_slices_along_an_axis(name, axis, each_num_threads):
+def test_slices_along_an_axis_equal_the_reference(name, axis, each_num_threads):
     array = grouped(np.dtype(name), 400, 2).reshape(20, 20)
     array[2] = array[7]
     array[:, 3] = array[:, 1]
@@ -99,7 +101,7 @@ def test_slices_along_an_axis(name, axis, each_num_threads):
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_slices_of_two_dtypes(width, few_threads):
+def test_slices_of_two_dtypes_are_compared_in_the_common_dtype(width, kernels_with_few_threads):
     rows = np.random.default_rng(0).integers(0, 3, (50, width))
     tests = np.concatenate((rows[:20] + 0.5, rows[20:40] * 1.0))
     assert_same(fastsel.index_in(rows, tests, 0), reference.index_in(rows, tests, 0))
@@ -109,7 +111,9 @@ def test_slices_of_two_dtypes(width, few_threads):
 
 @pytest.mark.parametrize("first_dtype", NUMBERS)
 @pytest.mark.parametrize("second_dtype", NUMBERS)
-def test_numbers_of_two_dtypes(first_dtype, second_dtype, few_threads):
+def test_numbers_of_two_dtypes_match_as_in_isin(
+    first_dtype, second_dtype, kernels_with_few_threads
+):
     numbers = [0, 1, 2, 100, 1.5, 255, -1, 2**31, 2**40, 1j, np.nan]
     with np.errstate(all="ignore"):
         first, second = (numbers_of(numbers, dtype) for dtype in (first_dtype, second_dtype))
@@ -183,7 +187,7 @@ def test_objects_are_found_if_equal():
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
-def test_no_tests_and_no_items(shape):
+def test_empty_tests_give_minus_1_and_slices_without_items_are_equal(shape):
     items = np.zeros(shape)
     assert_same(fastsel.index_in(items, []), np.full(shape, -1))
     assert_same(fastsel.index_in([], items), np.zeros(0, np.intp))
@@ -197,7 +201,7 @@ def test_error_of_ragged_lists_names_the_argument():
 
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
-def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, few_threads):
+def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, kernels_with_few_threads):
     """All keys hash to one slot: the table gives up, and NumPy's sort is used."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", (0, 1))
     words = (np.arange(40_000, dtype="u8") << (12 if dtype == "u4" else 40)).astype(dtype)
@@ -210,7 +214,7 @@ def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, few_threads
 
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
-def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, few_threads):
+def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, kernels_with_few_threads):
     """The seed has no slot in a table. It is the test before the last, or no test."""
     seed = _keys.SEEDS[0] & ~1 & np.iinfo(dtype).max
     others = np.unique(np.arange(30_000) * 100_003 + 7).astype(dtype)
@@ -226,7 +230,7 @@ def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, few_th
             assert fastsel.isin(items, few[:length]).tolist() == [False, True, False]
 
 
-def test_the_table_has_the_smaller_array(monkeypatch, few_threads):
+def test_the_table_has_the_smaller_array(monkeypatch, kernels_with_few_threads):
     table_sizes = []
     make_table = _membership.table_of
     monkeypatch.setattr(

@@ -61,7 +61,7 @@ def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
             check_set_functions(second, first)
 
 
-def test_input_unmodified(few_threads):
+def test_input_unmodified(kernels_with_few_threads):
     for name in SAMPLES:
         first, second = two_arrays(np.dtype(name), (700, 90))
         before = first.tobytes(), second.tobytes()
@@ -151,7 +151,7 @@ def test_few_distinct_tests_that_are_repeated():
         assert_same(fastsel.isin(tests, items[:100]), np.isin(tests, items[:100]))
 
 
-def test_tests_beyond_the_range_of_the_sample():
+def test_tests_beyond_the_range_of_the_sample_are_found():
     """If a test is beyond the range of the sample, another algorithm replaces the table."""
     tests = np.arange(50_000)
     tests[12_345] = 2**60

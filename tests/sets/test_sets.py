@@ -34,7 +34,7 @@ SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STR
     layout=LAYOUTS,
     sizes=[(300, 40), (40, 300)],
 )
-def test_every_dtype_and_layout(name, layout, sizes, few_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, kernels_with_few_threads):
     dtype = SERVED[name]
     if not has_layout(dtype, layout):
         return
@@ -48,13 +48,15 @@ def test_every_dtype_and_layout(name, layout, sizes, few_threads):
     algorithm=ALGORITHMS,
     inputs=[((1500, 70), scattered), ((70, 1500), in_a_row), ((500, 500), scattered)],
 )
-def test_every_algorithm(name, algorithm, inputs, few_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(
+    name, algorithm, inputs, kernels_with_few_threads, monkeypatch
+):
     force(monkeypatch, algorithm)
     check_set_functions(*two_arrays(SERVED[name], *inputs))
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_small_arrays(name):
+def test_small_arrays_equal_the_reference(name):
     """No kernel is forced: small arrays take the path of ordinary calls."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
     for sizes in [*values_for_dtype(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
@@ -66,7 +68,7 @@ def test_small_arrays(name):
     name=["int64", "float64", "uint8", "int16", "U8", "complex128"],
     nbytes=[(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)],
 )
-def test_arrays_of_several_chunks(name, nbytes):
+def test_arrays_of_several_chunks_equal_the_reference(name, nbytes):
     dtype = SERVED[name]
     sizes = [length // max(8, dtype.itemsize) for length in nbytes]
     check_set_functions(*two_arrays(dtype, sizes))
@@ -104,7 +106,7 @@ SHAPES = [(), (1,), (0,), (6,), (2, 3), (3, 0, 2), (1, 1, 6)]
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f4", "U3"])
-def test_every_shape_equals_numpy(dtype, few_threads):
+def test_every_shape_equals_numpy(dtype, kernels_with_few_threads):
     for first_shape, second_shape in itertools.product(SHAPES, repeat=2):
         first, second = np.arange(6).astype(dtype), np.arange(3, 9).astype(dtype)
         first = (
@@ -125,7 +127,7 @@ def test_every_shape_equals_numpy(dtype, few_threads):
 # Equality of items.
 
 
-def test_nan_never_matches(few_threads):
+def test_nan_never_matches(kernels_with_few_threads):
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16"):
         array = np.array([np.nan, 1, -0.0, np.nan], dtype)
         assert fastsel.isin(array, array).tolist() == [False, True, True, False]
@@ -137,7 +139,7 @@ def test_nan_never_matches(few_threads):
         assert np.isnan(fastsel.setxor1d(array, array)).tolist() == [True, True]
 
 
-def test_nat_never_matches(few_threads):
+def test_nat_never_matches(kernels_with_few_threads):
     for dtype in ("M8[D]", "m8[s]"):
         for numbers in (np.arange(5), np.arange(5) * 10**12):
             array = numbers.astype("m8[s]").view("i8").view(dtype)
@@ -147,7 +149,7 @@ def test_nat_never_matches(few_threads):
             assert np.isnat(fastsel.setxor1d(array, array)).tolist() == [True, True]
 
 
-def test_nat_never_matches_in_a_range_of_large_times(few_threads, monkeypatch):
+def test_nat_never_matches_in_a_range_of_large_times(kernels_with_few_threads, monkeypatch):
     """The table entry after that of the largest time belongs to NaT."""
     monkeypatch.setattr("fastsel._sets._membership._by_hash", None)
     times = (np.iinfo("i8").max - np.arange(300)).view("M8[s]")
@@ -200,7 +202,7 @@ def edges(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
-def test_contiguous_items_at_odd_addresses(dtype):
+def test_contiguous_items_at_odd_addresses_equal_the_reference(dtype):
     """Items at odd addresses lie in buffers of records; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
@@ -246,7 +248,7 @@ def test_large_integers_are_compared_exactly():
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
 @pytest.mark.parametrize("share", [0.5, 1])
-def test_arrays_of_mostly_nan(dtype, share):
+def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
     """NaN never match, and are removed before other items are looked up."""
     random = np.random.default_rng(2)
     first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
@@ -260,7 +262,7 @@ def test_arrays_of_mostly_nan(dtype, share):
 
 @pytest.mark.parametrize("size", [1, 700])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
-def test_equal_values_have_the_bits_of_the_first_one(dtype, size, few_threads):
+def test_equal_values_have_the_bits_of_the_first_one(dtype, size, kernels_with_few_threads):
     first = np.tile(np.array([-0.0, 0.0], dtype), size)
     for one, other in ((first, first[::-1]), (first[::-1], first)):
         for name in ("intersect1d", "union1d"):

@@ -50,7 +50,7 @@ def check_all(first, second, axis):
 
 
 @covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
-def test_every_dtype_and_layout(name, layout, axis, few_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, layout, axis, kernels_with_few_threads):
     arrays = two_arrays_of_slices(name, (40, 15), axis=axis)
     if has_layout(arrays[0].dtype, layout):
         check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
@@ -63,7 +63,9 @@ def test_every_dtype_and_layout(name, layout, axis, few_threads):
     sizes=[(300, 40), (40, 300)],
     width=[1, 2, 5],
 )
-def test_every_algorithm(name, algorithm, sizes, width, num_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(
+    name, algorithm, sizes, width, num_threads, monkeypatch
+):
     force(monkeypatch, algorithm)
     check_all(*two_arrays_of_slices(name, sizes, width), 0)
 
@@ -80,7 +82,7 @@ def test_structured_items_are_compared_as_in_unique(name):
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
-def test_slices_of_several_dimensions(axis, few_threads):
+def test_slices_of_several_dimensions_equal_the_reference(axis, kernels_with_few_threads):
     rng = np.random.default_rng(axis % 3)
     first, second = rng.integers(0, 2, (4, 4, 4)), rng.integers(0, 2, (4, 4, 4))
     second[..., :2, 1:3] = first[..., :2, 1:3]
@@ -90,14 +92,14 @@ def test_slices_of_several_dimensions(axis, few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
-def test_no_slices_and_slices_without_items(dtype, few_threads):
+def test_no_slices_and_slices_without_items_equal_the_reference(dtype, kernels_with_few_threads):
     shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
     for first_shape, second_shape in itertools.product(shapes, repeat=2):
         if first_shape[1:] == second_shape[1:]:
             check_all(np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0)
 
 
-def test_an_axis_of_one_dimension_changes_no_result(few_threads):
+def test_an_axis_of_one_dimension_changes_no_result(kernels_with_few_threads):
     """All NaN are one value, and objects are accepted, as without an axis."""
     first, second = np.array([3, 1, np.nan, 3, np.nan]), np.array([3.0, np.nan])
     for a, b in ((first, second), (first.astype(object)[:2], second.astype(object)[:1])):
@@ -116,7 +118,7 @@ def test_a_slice_with_nan_never_matches(num_threads):
     assert len(fastsel.setxor1d(rows, rows, axis=0)) == 4
 
 
-def test_the_first_of_equal_slices_is_returned(few_threads):
+def test_the_first_of_equal_slices_is_returned(kernels_with_few_threads):
     rows = np.array([[0.0, 1.0], [-0.0, 1.0]])
     for order in (rows, rows[::-1]):
         values, index, _ = fastsel.intersect1d(order, rows, return_indices=True, axis=0)
@@ -132,7 +134,7 @@ def test_the_first_of_equal_slices_is_returned(few_threads):
     ],
 )
 def test_slices_of_two_dtypes_are_compared_in_their_common_dtype(
-    first_dtype, second_dtype, few_threads
+    first_dtype, second_dtype, kernels_with_few_threads
 ):
     a = np.array([[0, 1], [1, 1], [3, 0], [0, 1]]).astype(first_dtype)
     b = np.array([[1, 1], [1, 0], [0, 1]]).astype(second_dtype)
@@ -194,7 +196,7 @@ def test_patched_numpy_functions_have_no_axis():
             getattr(np, name)([[1]], [[1]], axis=0)
 
 
-def test_input_unmodified(few_threads):
+def test_input_unmodified(kernels_with_few_threads):
     first, second = two_arrays_of_slices("float64", (50, 20))
     before = first.tobytes(), second.tobytes()
     first.flags.writeable = second.flags.writeable = False

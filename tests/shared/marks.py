@@ -8,11 +8,11 @@ from fastsel._core import parallel
 
 HAS_OPENMP = pytest.mark.skipif(not parallel.is_threaded(), reason="a build without OpenMP")
 HAS_PROC = pytest.mark.skipif(
-    not os.path.isdir("/proc/self/task"), reason="threads are counted in /proc"
+    not os.path.isdir("/proc/self/task"), reason="counts threads in /proc, which this system lacks"
 )
 NEEDS_CACHE = pytest.mark.skipif(
     "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="nothing is cached where AddressSanitizer watches each block",
+    reason="a build with AddressSanitizer caches no memory",
 )
 # NumPy warns when it compares or casts a signalling NaN; so do the reference and NumPy's functions.
 # Unlike np.errstate, the mark has an effect in each thread of a test.

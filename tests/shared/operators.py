@@ -1,10 +1,10 @@
-"""The names of the operators, for tests of all operators or of a family."""
+"""The names of the operators that are also NumPy functions: all of them, and those of a family."""
 
 from fastsel._core._operators import OPERATORS
 
 
-def names_of_family(family):
-    """The names of the operators of a family that NumPy has as well."""
+def numpy_names_of_family(family):
+    """The names of the operators of a family that are also NumPy functions."""
     return [name for name, op in OPERATORS.items() if op.family == family and op.in_numpy]
 
 
@@ -12,4 +12,4 @@ def names_of_family(family):
 NUMPY_NAMES = [name for name, op in OPERATORS.items() if op.in_numpy]
 ONE_ARRAY_NAMES = [name for name in NUMPY_NAMES if len(OPERATORS[name].arrays) == 1]
 TWO_ARRAY_NAMES = [name for name in NUMPY_NAMES if name not in ONE_ARRAY_NAMES]
-SETS = names_of_family("sets")
+SET_FUNCTION_NAMES = numpy_names_of_family("sets")

@@ -1,4 +1,4 @@
-"""A digest of the results of a grid of calls: every operator, dtype and layout.
+"""Digests of the results of operators, one for each dtype, on arrays of some layouts.
 
 Run as a script, this module prints a digest for each dtype, as JSON.
 """
@@ -42,7 +42,7 @@ def add(digest, result):
 
 
 def calls(array, rng):
-    """Calls of each operator, with this array, and with masks and indices that fit its shape."""
+    """Calls of operators with this array, masks of its shape, and indices, also out of bounds."""
     yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
     yield partial(fastsel.argwhere, array)
     yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
@@ -84,14 +84,14 @@ def add_calls(digest, array):
             add(digest, outcome(call))
 
 
-def digest_of(number, name, dtype):
-    """The digest of calls on small arrays in some layouts, which reach the kernels of large arrays,
-    and for WORD_DTYPES on arrays of more sizes."""
+def digest_of(dtype_position, name, dtype):
+    """The digest for one dtype. Small arrays in at most two layouts reach the kernels of large
+    arrays. If the dtype is one of WORD_DTYPES, arrays of 700 and of 20,000 items are added."""
     digest = hashlib.sha256()
     with pytest.MonkeyPatch.context() as patch:
         for threshold, value in TUNING:
             patch.setattr(threshold, value)
-        for layout in [*LAYOUTS][number % 7 :: 7]:
+        for layout in [*LAYOUTS][dtype_position % 7 :: 7]:
             if has_layout(dtype, layout):
                 for array in (make(dtype, SHAPE, 0.3), grouped(dtype, 801, 30).reshape(SHAPE)):
                     add_calls(digest, LAYOUTS[layout](array))
@@ -105,4 +105,11 @@ def digest_of(number, name, dtype):
 
 if __name__ == "__main__":
     dtypes = enumerate(DTYPES.items())
-    print(json.dumps({name: digest_of(number, name, dtype) for number, (name, dtype) in dtypes}))
+    print(
+        json.dumps(
+            {
+                name: digest_of(dtype_position, name, dtype)
+                for dtype_position, (name, dtype) in dtypes
+            }
+        )
+    )

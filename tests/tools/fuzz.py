@@ -1,9 +1,11 @@
-"""Differential fuzzing: bytes become arrays of any dtype and layout, and a call of an operator.
+"""Differential fuzzing: bytes become a call of an operator and its arrays.
+
+The arrays have the dtypes of RAW_DTYPES, and many layouts.
 
     pip install atheris
     python tests/tools/fuzz.py selection -max_total_time=30 corpus/selection
 
-The first argument is a family: selection, coordinates, unique, sets, slices or gather. The other
+The first argument is a target: selection, coordinates, unique, sets, slices or gather. The other
 arguments are libFuzzer's. If a result differs from NumPy's or from tests/shared/reference.py, the
 run ends and writes the bytes to a file; ``python tests/tools/fuzz.py selection FILE`` runs them
 again.
@@ -71,7 +73,7 @@ class Reader:
         return tuple(shape)
 
     def array(self, shape=None, dtypes=RAW_DTYPES):
-        """An array of any bytes in any layout; the bytes repeat, so that items do as well."""
+        """An array in any layout that keeps the shape. Its bytes repeat, so that items repeat."""
         dtype = DTYPES[self.choice(dtypes)]
         shape = self.shape() if shape is None else shape
         size = int(np.prod(shape)) * dtype.itemsize
@@ -84,7 +86,7 @@ class Reader:
         laid_out = LAYOUTS[layout](array) if has_layout(dtype, layout) else array
         return laid_out if laid_out.shape == shape else array
 
-    def settings(self):
+    def change_settings(self):
         """Set thresholds, the size of a chunk, the algorithm of unique and the seeds of the hash;
         return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
@@ -96,7 +98,7 @@ class Reader:
         return fastsel.threads(self.integer(1, 7))
 
 
-def quietly(function, *arguments, **keywords):
+def outcome_without_warnings(function, *arguments, **keywords):
     """The outcome of NumPy's function, without its warnings of signalling NaN."""
     with np.errstate(all="ignore"):
         return outcome(function, *arguments, **keywords)
@@ -122,7 +124,8 @@ def selection(reader):
         dims = reader.integer(0, array.ndim)
         mask = reader.array(array.shape[:dims], ["bool"])
         assert_same_outcome(
-            outcome(fastsel.boolean_mask, array, mask), quietly(lambda: array[mask])
+            outcome(fastsel.boolean_mask, array, mask),
+            outcome_without_warnings(lambda: array[mask]),
         )
         return
     elif name == "first_nonzero":
@@ -131,7 +134,7 @@ def selection(reader):
         return
     else:
         arguments = (array,)
-    expected = quietly(getattr(np, name), *arguments)
+    expected = outcome_without_warnings(getattr(np, name), *arguments)
     assert_same_outcome(outcome(getattr(fastsel, name), *arguments), expected)
 
 
@@ -175,7 +178,7 @@ def sets(reader):
     else:
         second = first.ravel()[:: reader.integer(1, 5)][: reader.integer(0, 300)]
     if not compares_exactly(first.dtype, second.dtype):
-        return  # fastsel calls NumPy's function
+        return  # isin calls NumPy's function; index_in compares in the common dtype
     assert_same(fastsel.isin(first, second), reference.isin(first, second))
     assert_same(fastsel.index_in(first, second), reference.index_in(first, second))
     assert_same(fastsel.index_in(second, first), reference.index_in(second, first))
@@ -217,7 +220,7 @@ def gather(reader):
         assert result[:2] == ("raises", IndexError), result
 
 
-FAMILIES = {
+TARGETS = {
     "selection": selection,
     "coordinates": coordinates,
     "unique": unique,
@@ -227,15 +230,15 @@ FAMILIES = {
 }
 
 
-def run(family, data):
+def run(target, data):
     reader = Reader(data)
-    with reader.settings():
-        FAMILIES[family](reader)
+    with reader.change_settings():
+        TARGETS[target](reader)
 
 
 def main():
-    family = sys.argv.pop(1)
-    atheris.Setup(sys.argv, lambda data: run(family, data))
+    target = sys.argv.pop(1)
+    atheris.Setup(sys.argv, lambda data: run(target, data))
     atheris.Fuzz()
 
 

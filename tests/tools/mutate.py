@@ -316,7 +316,7 @@ class WorkTree:
             copy = self.builds / path.relative_to(self.tree)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy)
-        self.seconds = {}  # of the tests without a mutant
+        self.seconds = {}  # (test file, level): time of its tests without a mutant
         self.survivors = survivors()
 
     def judge(self, mutant):

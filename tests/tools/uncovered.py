@@ -51,7 +51,7 @@ def counts_of_statements():
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
             if (match := PLACE.match(line)) or NO_STATEMENT.match(line):
                 place = match and (Path(match[1]).name, int(match[2]))
-            elif place and number in counts and place[0] in sources:  # not a file of Cython itself
+            elif place and number in counts and place[0] in sources:  # not Cython's own files
                 file, row = place
                 runs[file][row] += counts[number]
     return runs

@@ -68,7 +68,7 @@ def test_argsort_of_distinct_values_and_nan_equals_numpy(kind):
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
 @pytest.mark.parametrize("copies", [1, MIN_KERNEL_ITEMS])
-def test_argsort_of_the_widest_ranges(dtype, copies):
+def test_argsort_of_the_widest_ranges_equals_numpy(dtype, copies):
     limits = np.iinfo(dtype)
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
         values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
@@ -86,7 +86,7 @@ def random_strings(dtype, size, generator):
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S7", "S8", "S9", "S40", "S200", "U1", "U3", "U8", "U20"])
-def test_argsort_of_strings(dtype):
+def test_argsort_of_strings_equals_numpy(dtype):
     for size in (2, MIN_KERNEL_ITEMS + 5):
         values = random_strings(dtype, size, np.random.default_rng(size))
         values[size // 2] = values[0][:0]  # an empty string
@@ -96,7 +96,7 @@ def test_argsort_of_strings(dtype):
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "G"])
 @pytest.mark.parametrize("missing", [0, 0.1, 0.9])
-def test_argsort_of_complex_numbers(dtype, missing):
+def test_argsort_of_complex_numbers_equals_numpy(dtype, missing):
     """NaN in either part comes after all numbers, in NumPy's order."""
     generator = np.random.default_rng(3)
     for size in (2, MIN_KERNEL_ITEMS + 5):
@@ -110,7 +110,7 @@ def test_argsort_of_complex_numbers(dtype, missing):
 
 
 @pytest.mark.parametrize("dtype", ["V1", "V7", "V8", "V9", "V16", "V40"])
-def test_argsort_of_bytes(dtype):
+def test_argsort_of_bytes_equals_numpy(dtype):
     generator = np.random.default_rng(3)
     for size in (2, MIN_KERNEL_ITEMS + 5):
         values = generator.integers(0, 256, (size, int(dtype[1:])), np.uint8)
@@ -120,7 +120,7 @@ def test_argsort_of_bytes(dtype):
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
 
-def test_argsort_of_characters_beyond_latin_1():
+def test_argsort_of_characters_beyond_latin_1_equals_numpy():
     strings = np.array(["a\u1234", "\U0001f600", "\u1234a", "\u1233z"] * MIN_KERNEL_ITEMS)
     expected = np.argsort(strings, kind="stable")
     assert np.array_equal(_ascending.argsort(strings, False)[0], expected)
@@ -128,7 +128,7 @@ def test_argsort_of_characters_beyond_latin_1():
 
 @pytest.mark.parametrize("dtype", ["i8", "u4", "f4", "f8", "i2", "c16", "M8[s]"])
 @pytest.mark.parametrize("width", [1, 3, 17])
-def test_argsort_of_rows(dtype, width):
+def test_argsort_of_rows_equals_lexsort(dtype, width):
     generator = np.random.default_rng(width)
     values = generator.integers(0, 3, (MIN_KERNEL_ITEMS, width)).astype(dtype)
     if values.dtype.kind == "f":
@@ -160,7 +160,7 @@ def test_argsort_of_rows_that_share_their_first_columns(dtype, width, range_widt
 
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("high", [3, 2**30])
-def test_argsort_of_rows_of_many_columns(dtype, high):
+def test_argsort_of_rows_of_many_columns_equals_lexsort(dtype, high):
     """Every second row shares no column, one, all but one or all; one column has the limits of the
     dtype."""
     generator = np.random.default_rng(5)
@@ -223,7 +223,7 @@ def test_unique_by_sorting_equals_numpy(kind, equal_nan, extras, algorithm, monk
                 assert ours.tobytes() == theirs.tobytes(), (size, threads)
 
 
-def test_groups_of_thousands_of_keys(monkeypatch):
+def test_groups_of_thousands_of_keys_have_the_right_inverse_and_counts(monkeypatch):
     force(monkeypatch, "sorting")
     values = np.arange(1023) << 20
     array = np.resize(values, 1023 * 4097)

@@ -19,7 +19,7 @@ nan = np.nan
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_four_complex_zeros_are_one_group(name, few_threads):
+def test_four_complex_zeros_are_one_group(name, kernels_with_few_threads):
     zeros = [complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)]
     for order in itertools.permutations(zeros):
         array = np.array([*order, 1, *order], name)
@@ -42,7 +42,7 @@ COMPLEX_NANS = [
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_sorted_unique_returns_the_smallest_complex_nan(name, few_threads):
+def test_sorted_unique_returns_the_smallest_complex_nan(name, kernels_with_few_threads):
     array = np.array(COMPLEX_NANS, name)
     values, *extras = fastsel.unique(array, True, True, True)
     assert_same(values, array[[5, 2, 6]])
@@ -52,7 +52,9 @@ def test_sorted_unique_returns_the_smallest_complex_nan(name, few_threads):
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(name, few_threads):
+def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
+    name, kernels_with_few_threads
+):
     array = np.array(COMPLEX_NANS, name)
     values, *extras = fastsel.unique(array, True, True, True, sorted=False)
     assert_same(values, array[[0, 2, 5]])
@@ -74,7 +76,7 @@ def test_unsorted_unique_by_numpy_returns_the_first_complex_nan(axis, name, monk
     expected = reference.numpy_unique_outputs(array, sorted=False)
     assert expected[1].tolist() == [0, 1, 4]
     if len(np.unique(array, axis=axis)) > 3:
-        pytest.skip("before 2.3, NumPy tells NaN apart along an axis")
+        pytest.skip("before 2.3, numpy.unique returns each NaN along an axis")
     assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), expected)
     assert_same(fastsel.unique(array, axis=axis, sorted=False), expected[0])
     expected_distinct_nans = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
@@ -97,7 +99,7 @@ def test_unsorted_unique_of_a_subclass_returns_the_first_complex_nan():
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_distinct_complex_nans_are_in_the_order_of_numpy(name, few_threads):
+def test_distinct_complex_nans_are_in_the_order_of_numpy(name, kernels_with_few_threads):
     """NumPy's order is R + Rj, R + nanj, nan + Rj, nan + nanj, for a real number R."""
     array = np.array(COMPLEX_NANS, name)
     expected = np.unique(array, True, True, True, equal_nan=False)
@@ -108,7 +110,7 @@ def test_distinct_complex_nans_are_in_the_order_of_numpy(name, few_threads):
 
 
 @pytest.mark.parametrize("name", COMPLEX[:2])
-def test_complex_nan_keeps_the_bits_of_the_first(name, few_threads):
+def test_complex_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
     """Of NaNs that are equal in the sorted order, unique returns the first one."""
     bits = nan_bits("f4" if name == "complex64" else "f8")
     parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
@@ -120,13 +122,13 @@ def test_complex_nan_keeps_the_bits_of_the_first(name, few_threads):
         check_unique(fastsel.unique, np.ascontiguousarray(words).view(name)[:, 0])
 
 
-def test_complex_without_nans_sorts_by_real_then_imaginary_part(few_threads):
+def test_complex_without_nans_sorts_by_real_then_imaginary_part(kernels_with_few_threads):
     array = np.array([1 - 1j, -1 + 2j, 1 + 1j, -1 - 2j, 1 - 1j, complex(np.inf, -np.inf)])
     assert_same(fastsel.unique(array), array[[3, 1, 0, 2, 5]])
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_swapped_complex_is_right_where_numpy_is_not(name, few_threads):
+def test_swapped_complex_is_right_where_numpy_is_not(name, kernels_with_few_threads):
     """NumPy 2.4 reads the bytes of '>c16' unswapped: it keeps NaNs and zeros apart."""
     array = np.array([nan, 1, nan, -0.0, 0.0, complex(0, -0.0), complex(1, nan)], name)
     swapped = array.astype(array.dtype.newbyteorder())

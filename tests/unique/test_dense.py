@@ -108,7 +108,7 @@ def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
-def test_a_block_with_one_new_word(dtype):
+def test_a_block_with_one_new_word_gives_the_first_positions(dtype):
     """The new word is at each position of two blocks, and has several values; no earlier block has
     a new word."""
     for groups in (1, 4, 5, 100):
@@ -184,7 +184,9 @@ def test_a_word_beyond_the_range_in_the_first_round_returns_none(threads):
 
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("groups", [1000, 15_000])
-def test_words_beyond_the_range_of_the_sample(groups, in_order, few_threads):
+def test_words_beyond_the_range_of_the_sample_equal_the_reference(
+    groups, in_order, kernels_with_few_threads
+):
     array = np.random.default_rng(4).permutation(20_000) % groups
     array[1::1000] = -(10**12)
     expected = reference.unique_outputs(array, sorted=in_order)
@@ -209,7 +211,7 @@ def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
     assert called == ["by_dense", algorithm]
 
 
-def test_a_permutation_has_one_entry_for_each_key(few_threads):
+def test_a_permutation_has_one_entry_for_each_key(kernels_with_few_threads):
     """The table has the least possible size for its keys: one entry for each key."""
     for dtype in WIDE:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
@@ -221,7 +223,7 @@ def test_a_permutation_has_one_entry_for_each_key(few_threads):
 
 @pytest.mark.parametrize("threads", THREADS)
 @covering(dtype=WIDE, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
-def test_ascending_values_of_a_table_of_bits(dtype, start, bits, threads):
+def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, threads):
     """The first and the last entry occur. Few other entries do; in a small table, most of them."""
     limits, entries = np.iinfo(dtype), 1 << bits
     lowest = {
@@ -240,7 +242,7 @@ def test_ascending_values_of_a_table_of_bits(dtype, start, bits, threads):
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
-def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
+def test_a_range_that_ends_at_nat(dtype, kernels_with_few_threads, monkeypatch):
     """The word after the largest integer is the smallest integer, which is NaT."""
     monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)
@@ -251,7 +253,7 @@ def test_a_range_that_ends_at_nat(dtype, few_threads, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [">i4", ">i8", ">M8[s]", ">m8[ns]"])
-def test_keys_of_swapped_byte_order(dtype):
+def test_values_keep_the_swapped_byte_order_and_ascend(dtype):
     array = (np.arange(30_000) % 777).astype(dtype)
     for in_order in (True, False):
         assert_same(fastsel.unique(array, sorted=in_order), array[:777])
@@ -265,7 +267,7 @@ def range_of_entries(items):
 
 
 @pytest.mark.parametrize("dtype", WIDE)
-def test_range_of_a_sample(dtype):
+def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
     """The range has a power of two of values, contains the sample and is within the dtype."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (

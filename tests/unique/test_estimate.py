@@ -20,7 +20,7 @@ def test_groups_of_equal_size(groups, dtype):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_one_large_group_among_distinct_keys(share):
+def test_one_large_group_does_not_hide_distinct_keys(share):
     """One group, such as NaN, does not hide many small groups."""
     rng = np.random.default_rng(1)
     array = np.where(rng.random(SIZE) < share, np.nan, rng.random(SIZE))
@@ -35,7 +35,7 @@ def test_some_outliers_do_not_raise_the_estimate_to_many_groups():
 
 @pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
-def test_groups_of_a_power_law(groups, power):
+def test_groups_of_a_power_law_are_estimated_within_a_factor_of_4(groups, power):
     """Most groups are not in the sample, which does not show where the power law ends."""
     shares = np.arange(1, groups + 1) ** -power
     array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())

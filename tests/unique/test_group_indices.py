@@ -28,7 +28,7 @@ def by_unique(array, **options):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_dtype_and_layout(name, each_num_threads):
+def test_every_dtype_and_layout_equals_the_reference(name, each_num_threads):
     dtype = DTYPES[name]
     items = grouped(dtype, 120, 30).reshape(20, 6)
     arrays_by_layout = {
@@ -50,7 +50,9 @@ def test_every_dtype_and_layout(name, each_num_threads):
 @pytest.mark.parametrize("sorted", [True, False])
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("dtype", ["int32", "float64", "M8[s]", "uint8", "S9"])
-def test_every_algorithm(algorithm, sorted, equal_nan, dtype, each_num_threads, monkeypatch):
+def test_every_algorithm_equals_the_reference(
+    algorithm, sorted, equal_nan, dtype, each_num_threads, monkeypatch
+):
     options = {"sorted": sorted, "equal_nan": equal_nan}
     inputs = [
         grouped(dtype, 3000, groups, make_items=maker)
@@ -65,7 +67,7 @@ def test_every_algorithm(algorithm, sorted, equal_nan, dtype, each_num_threads, 
 
 @pytest.mark.parametrize("reversed_order", [False, True])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_items_in_order(reversed_order, sorted, each_num_threads):
+def test_items_in_order_are_grouped_as_by_unique(reversed_order, sorted, each_num_threads):
     array = np.repeat(np.arange(3000.0), 7)[:: -1 if reversed_order else 1]
     expected = by_unique(array, sorted=sorted)
     for _ in each_num_threads:
@@ -74,7 +76,7 @@ def test_items_in_order(reversed_order, sorted, each_num_threads):
 
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 @pytest.mark.parametrize("sorted", [True, False])
-def test_slices_along_an_axis(axis, sorted, each_num_threads):
+def test_slices_along_an_axis_equal_the_reference(axis, sorted, each_num_threads):
     inputs = arrays.make("int16", (40, 40), 0.1) % 2, np.zeros((6, 9)), np.ones((5, 1))
     cases = [(array, reference.group_indices(array, axis, sorted=sorted)) for array in inputs]
     for _ in each_num_threads:
@@ -82,7 +84,7 @@ def test_slices_along_an_axis(axis, sorted, each_num_threads):
             assert_same(tuple(fastsel.group_indices(array, axis, sorted=sorted)), expected)
 
 
-def test_slices_along_an_axis_of_many_items(each_num_threads):
+def test_slices_along_an_axis_of_many_items_are_grouped_as_by_unique(each_num_threads):
     array = np.random.default_rng(0).integers(0, 9, (2, 20_000))
     expected = by_unique(array, axis=1)
     for _ in each_num_threads:
@@ -100,7 +102,9 @@ def test_num_threads_agnosticism(groups, size, sorted, each_num_threads):
 
 
 @pytest.mark.parametrize("groups", [1, 3, 64, _groups.MAX_COUNTED_GROUPS + 1])
-def test_positions_of_groups_of_every_number_of_items(groups, few_threads):
+def test_positions_of_groups_of_every_number_of_items_equal_a_stable_argsort(
+    groups, kernels_with_few_threads
+):
     for size in (*range(groups, groups + 68), 3 * groups + 1):
         inverse = np.append(np.arange(groups), np.arange(size - groups) * 7 % groups)
         indices, offsets = _groups.positions_of_groups(inverse, groups)
@@ -143,7 +147,7 @@ def test_values_have_the_bits_of_the_first_equal_item():
     assert np.signbit(values).tolist() == [True, False, np.signbit(np.nan)]
 
 
-def test_objects_and_lists():
+def test_objects_lists_and_scalars_are_grouped():
     assert_same(tuple(fastsel.group_indices([2, 1, 2])), reference.group_indices([2, 1, 2]))
     values, indices, _ = fastsel.group_indices(np.array([3, "a", 3], object), sorted=False)
     assert values.tolist() == [3, "a"]

@@ -94,7 +94,9 @@ def test_keys_that_collide_give_the_right_result(flood, algorithm, fixed_seeds, 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
 @pytest.mark.parametrize("algorithm", ["sorting", "tables", "partitions"])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
-def test_words_that_look_like_empty_slots(dtype, algorithm, seeds, forced_kernels, monkeypatch):
+def test_words_that_look_like_empty_slots_equal_the_reference(
+    dtype, algorithm, seeds, forced_kernels, monkeypatch
+):
     """A slot holds word ^ seed, or 0 if it is empty, so the seed looks like an empty slot. unique
     returns 0 and the seed only if these are among the keys."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)

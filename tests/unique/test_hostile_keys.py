@@ -100,7 +100,7 @@ def test_many_hostile_keys_give_the_right_result(algorithm, monkeypatch):
             assert_same(fastsel.unique(keys, True, True, True, sorted=in_order), expected)
 
 
-def test_unique_of_its_outputs(few_threads, monkeypatch):
+def test_unique_of_its_outputs_returns_the_same_values(kernels_with_few_threads, monkeypatch):
     """The order of the values is no worse for the next call than any other order."""
     array = grouped("int64", 20_000, 20_000)
     for algorithm in ALGORITHMS:
@@ -115,7 +115,7 @@ def test_unique_of_its_outputs(few_threads, monkeypatch):
         assert_same(np.sort(fastsel.unique_values(again)), in_order)
 
 
-def test_hostile_rows_give_the_right_result(few_threads, monkeypatch):
+def test_hostile_rows_give_the_right_result(kernels_with_few_threads, monkeypatch):
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
         keys = same_probes(600)

@@ -25,7 +25,7 @@ pytestmark = SIGNALLING_NANS
 
 FLOATS = ("float16", "float32", "float64", "longdouble")
 COMPLEX = ("complex64", "complex128", "clongdouble")
-SIGNED_ML_FLOATS = [  # with a negative zero
+SIGNED_ML_FLOATS = [  # dtypes that have a negative zero
     name for name in arrays.ML_DTYPES if "float" in name and not name.endswith(("fnuz", "e8m0fnu"))
 ]
 NAN_ML_FLOATS = [
@@ -40,7 +40,7 @@ nan = np.nan
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *SIGNED_ML_FLOATS])
-def test_zeros_are_one_group_with_the_sign_of_the_first(name, few_threads):
+def test_zeros_are_one_group_with_the_sign_of_the_first(name, kernels_with_few_threads):
     for first in (0.0, -0.0):
         array = np.array([1, first, -first, 1, first, -1] * 20, arrays.DTYPES[name])
         for in_order, position in ((True, 1), (False, 1)):
@@ -55,7 +55,7 @@ def test_zeros_are_one_group_with_the_sign_of_the_first(name, few_threads):
 
 
 @pytest.mark.parametrize("name", FLOATS[:3])
-def test_nan_keeps_the_bits_of_the_first(name, few_threads):
+def test_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
     for order in itertools.permutations(nan_bits(name).view(f"u{np.dtype(name).itemsize}")):
         nans = np.array(order).view(name)
         array = np.concatenate([np.array([2, 1], name), nans, np.array([1, np.inf], name), nans])
@@ -68,7 +68,7 @@ def test_nan_keeps_the_bits_of_the_first(name, few_threads):
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("share", [0.4, 0.5, 0.9, 1])
 @pytest.mark.parametrize("name", ["f4", "f8", ">f8", "M8[s]", "m8[ns]"])
-def test_values_where_most_items_are_nan(name, share, equal_nan, few_threads):
+def test_values_where_most_items_are_nan(name, share, equal_nan, kernels_with_few_threads):
     """NaN of several bits are at random positions, or at each 16th position. In the second case, a
     sample may have NaN only."""
     rng = np.random.default_rng(1)
@@ -92,7 +92,7 @@ def test_values_where_most_items_are_nan(name, share, equal_nan, few_threads):
 
 
 @pytest.mark.parametrize("name", FLOATS[:3])
-def test_equal_nan_false_keeps_every_nan_and_its_bits(name, few_threads):
+def test_equal_nan_false_keeps_every_nan_and_its_bits(name, kernels_with_few_threads):
     nans = nan_bits(name)
     array = np.concatenate([nans, np.array([2, 2], name), nans])
     values, index, inverse, counts = fastsel.unique(array, True, True, True, equal_nan=False)
@@ -104,7 +104,7 @@ def test_equal_nan_false_keeps_every_nan_and_its_bits(name, few_threads):
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *NAN_ML_FLOATS])
-def test_nans_are_one_group_that_sorts_last(name, few_threads):
+def test_nans_are_one_group_that_sorts_last(name, kernels_with_few_threads):
     array = np.array([nan, 1, nan, 4, nan], arrays.DTYPES[name])
     values, *extras = fastsel.unique(array, True, True, True)
     assert_same(values, array[[1, 3, 0]])
@@ -116,20 +116,20 @@ def test_nans_are_one_group_that_sorts_last(name, few_threads):
 
 
 @pytest.mark.parametrize("name", [*FLOATS, *COMPLEX, "datetime64", "timedelta64", *NAN_ML_FLOATS])
-def test_arrays_of_nans_only(name, few_threads):
+def test_arrays_of_nans_only_equal_the_reference(name, kernels_with_few_threads):
     item = "NaT" if "time" in name else arrays.DTYPES[name].type("nan")
     for size in (1, 2, 65, 1000):
         check_unique(fastsel.unique, np.full(size, item, arrays.DTYPES[name]))
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_infinities_subnormals_and_extremes_sort_as_numbers(name, few_threads):
+def test_infinities_subnormals_and_extremes_sort_as_numbers(name, kernels_with_few_threads):
     falsy, truthy = arrays.pools(arrays.DTYPES[name])
     array = arrays.join([truthy, falsy, truthy[::-1].copy()])
     check_unique(fastsel.unique, array)
 
 
-def test_subnormal_long_doubles_keep_their_sign(few_threads):
+def test_subnormal_long_doubles_keep_their_sign(kernels_with_few_threads):
     tiny = np.finfo(np.longdouble).smallest_subnormal
     array = np.array([tiny, -tiny, 0, -0.0, 3 * tiny, -3 * tiny, tiny])
     assert array.dtype == np.longdouble
@@ -137,7 +137,7 @@ def test_subnormal_long_doubles_keep_their_sign(few_threads):
     check_unique(fastsel.unique, array)
 
 
-def test_long_double_ignores_its_padding(few_threads):
+def test_long_double_ignores_its_padding(kernels_with_few_threads):
     array = np.array([1, 2, 1, -0.0, 0.0, nan, nan], np.longdouble)
     unused = arrays.padding_bytes(array.dtype)
     raw = array.view(np.uint8).reshape(len(array), -1)
@@ -147,7 +147,7 @@ def test_long_double_ignores_its_padding(few_threads):
 
 
 @covering(name=["int8", "uint8", "float16", "int16", *arrays.ML_DTYPES], threads=[1, 3])
-def test_every_bit_pattern_of_small_dtypes(name, threads, forced_kernels):
+def test_every_bit_pattern_of_small_dtypes_equals_the_reference(name, threads, forced_kernels):
     dtype = arrays.DTYPES[name]
     patterns = np.arange(256**dtype.itemsize, dtype=f"u{dtype.itemsize}")
     shuffled = np.random.default_rng(4).permutation(patterns).view(dtype)
@@ -177,7 +177,7 @@ def keys_of_quads(quads, parts, collapse):
     return [key.tobytes() for key in keys], f"{unequal[0]:b}"
 
 
-def test_keys_of_ieee_quads():
+def test_keys_of_ieee_quads_are_equal_for_zeros_and_for_nans():
     """IEEE quads are the longdouble of many processors."""
     inf, sign = 0x7FFF << 48, 1 << 63
     numbers = [(0, 1), (sign, 1), (0, sign), (1, 0), (inf - 1, 7), (inf, 0), (sign | inf, 0)]
@@ -196,7 +196,7 @@ def test_keys_of_ieee_quads():
 
 
 @pytest.mark.parametrize("collapse", [True, False])
-def test_keys_of_complex_ieee_quads(collapse):
+def test_keys_of_complex_ieee_quads_are_equal_for_zeros_and_for_collapsed_nans(collapse):
     inf, sign, one = 0x7FFF << 48, 1 << 63, (0x3FFF << 48, 0)
     numbers = [
         ((0, 0), one),
@@ -216,7 +216,9 @@ def test_keys_of_complex_ieee_quads(collapse):
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]", "M8[D]", ">M8[ns]", "m8"])
-def test_nats_are_one_group_that_sorts_last_unless_equal_nan_is_false(dtype, few_threads):
+def test_nats_are_one_group_that_sorts_last_unless_equal_nan_is_false(
+    dtype, kernels_with_few_threads
+):
     """NumPy 2.3 and 2.4 collapse the NaT of M8 even with equal_nan=False."""
     nat = np.iinfo(np.int64).min
     array = np.array([nat, -5, nat, 3, -5], np.dtype(dtype).byteorder + "i8").view(dtype)
@@ -227,7 +229,7 @@ def test_nats_are_one_group_that_sorts_last_unless_equal_nan_is_false(dtype, few
     check_unique(fastsel.unique, array)
 
 
-def test_bool_has_two_values_whatever_its_bytes(few_threads):
+def test_bool_has_two_values_whatever_its_bytes(kernels_with_few_threads):
     array = np.array([2, 0, 255, 1, 0, 128] * 30, np.uint8).view(bool)
     for in_order, order in ((True, [False, True]), (False, [True, False])):
         values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=in_order)
@@ -237,7 +239,7 @@ def test_bool_has_two_values_whatever_its_bytes(few_threads):
         assert counts.tolist() == ([60, 120] if in_order else [120, 60])
 
 
-def test_four_bit_integers_are_compared_as_numbers(few_threads):
+def test_four_bit_integers_are_compared_as_numbers(kernels_with_few_threads):
     """Bits beyond the number do not tell two items apart."""
     for name in arrays.ML_DTYPES.keys() & {"int4", "uint4"}:
         array = np.array([0x13, 0x03, 0xF8, 0x08, 0xE3], np.uint8).view(arrays.DTYPES[name])
@@ -245,7 +247,7 @@ def test_four_bit_integers_are_compared_as_numbers(few_threads):
         assert lists([index, inverse, counts]) == [[0, 2], [0, 0, 1, 1, 0], [3, 2]]
 
 
-def test_infinite_and_negative_bfloat16_sort_as_numbers(few_threads):
+def test_infinite_and_negative_bfloat16_sort_as_numbers(kernels_with_few_threads):
     array = np.array([2, -np.inf, 0.5, np.inf, -3, -0.0, nan, 2], arrays.DTYPES["bfloat16"])
     assert_same(fastsel.unique(array), array[[1, 4, 5, 2, 0, 3, 6]])
 
@@ -253,7 +255,7 @@ def test_infinite_and_negative_bfloat16_sort_as_numbers(few_threads):
 # Structured items.
 
 
-def test_fields_compare_as_numbers_and_nan_keeps_items_apart(few_threads):
+def test_fields_compare_as_numbers_and_nan_keeps_items_apart(kernels_with_few_threads):
     dtype = np.dtype([("a", "i1"), ("b", "f8")], align=True)
     array = np.array([(1, 2), (0, -0.0), (-1, nan), (0, 0.0), (1, 2), (-1, nan)], dtype)
     values, *extras = fastsel.unique(array, True, True, True)
@@ -262,7 +264,7 @@ def test_fields_compare_as_numbers_and_nan_keeps_items_apart(few_threads):
     check_unique(fastsel.unique, array)
 
 
-def test_padding_between_fields_does_not_count(few_threads):
+def test_padding_between_fields_does_not_count(kernels_with_few_threads):
     dtype = np.dtype([("a", "i1"), ("b", "f8")], align=True)
     array = np.zeros(40, dtype)
     array.view(np.uint8).reshape(40, 16)[:, 1:8] = np.arange(40)[:, None]
@@ -270,7 +272,7 @@ def test_padding_between_fields_does_not_count(few_threads):
     assert fastsel.unique(array, return_counts=True, sorted=False)[1].tolist() == [40]
 
 
-def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
+def test_first_zero_stands_for_its_group_in_long_structured_arrays(kernels_with_few_threads):
     array = np.array(
         [("b", 1)] * 20 + [("a", -0.0)] + [("a", 0.0)] * 400, [("x", "S3"), ("y", "f8")]
     )
@@ -278,8 +280,10 @@ def test_first_zero_stands_for_its_group_in_long_structured_arrays(few_threads):
         check_unique(fastsel.unique, items)
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 numbers here")
-def test_x87_numbers_of_any_bits(few_threads):
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant != 63, reason="longdouble is not the 80-bit format of x87"
+)
+def test_x87_numbers_of_any_bits_are_grouped_as_by_numpy(kernels_with_few_threads):
     """Numbers without their leading bit are NaN or tiny; some tiny numbers have two
     representations."""
     rng = np.random.default_rng(0)

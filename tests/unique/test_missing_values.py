@@ -95,7 +95,7 @@ TEXTS = ["", "\0", "a", "b", "a\0", "a\0a", "a\0b", "a\0\0", "\0a", "é", "\U000
 @pytest.mark.parametrize("missing", [None, NAN, "a", "zz"], ids=["none", "nan", "text", "new_text"])
 @pytest.mark.parametrize("equal_nan", [True, False])
 @given(texts=st.lists(st.sampled_from([*TEXTS, None]), min_size=1, max_size=60))
-def test_any_strings_of_string_dtype(missing, equal_nan, texts):
+def test_any_strings_of_string_dtype_are_grouped_as_by_a_dict(missing, equal_nan, texts):
     """NUL counts like any character. If na_object is a string, missing items equal that string."""
     items = [missing if text is None else text for text in texts]
     array = np.array(items, np.dtypes.StringDType(na_object=missing))

@@ -28,7 +28,7 @@ class Item:
         return self.number == other.number
 
 
-def test_equal_items_of_different_types_have_the_first_as_their_value(few_threads):
+def test_equal_items_of_different_types_have_the_first_as_their_value(kernels_with_few_threads):
     for items in ((1.0, True, 1, 0, False), (True, 1, 1.0, 0), (0, False, 1, 1.0)):
         array = objects(*items * 40)
         check_unique(fastsel.unique, array)
@@ -46,11 +46,11 @@ def test_equal_items_of_different_types_have_the_first_as_their_value(few_thread
         (frozenset(),) * 3,
     ],
 )
-def test_items_with_an_order_equal_the_reference(items, few_threads):
+def test_items_with_an_order_equal_the_reference(items, kernels_with_few_threads):
     check_unique(fastsel.unique, objects(*items))
 
 
-def test_items_without_hash_are_compared(few_threads):
+def test_items_without_hash_are_compared(kernels_with_few_threads):
     array = objects(*map(Item, (3, 1, 3, 2, 1)))
     for in_order, order in ((True, [1, 3, 0]), (False, [0, 1, 3])):
         values, *extras = fastsel.unique(array, True, True, True, sorted=in_order)
@@ -61,7 +61,7 @@ def test_items_without_hash_are_compared(few_threads):
         assert counts == [[2, 1, 2], [2, 2, 1]][not in_order]
 
 
-def test_hash_is_not_called_when_sorted(few_threads):
+def test_hash_is_not_called_when_sorted(kernels_with_few_threads):
     class Unhashable(Item):
         def __hash__(self):
             raise RuntimeError("hashed")
@@ -70,7 +70,7 @@ def test_hash_is_not_called_when_sorted(few_threads):
     assert_same(fastsel.unique(array), array[[1, 0]])
 
 
-def test_a_single_item_is_not_compared(few_threads):
+def test_a_single_item_is_not_compared(kernels_with_few_threads):
     class Incomparable:
         __hash__ = None
 
@@ -85,7 +85,7 @@ def test_a_single_item_is_not_compared(few_threads):
 
 
 @pytest.mark.parametrize("method", ["__lt__", "__eq__"])
-def test_an_error_of_a_comparison_propagates(method, few_threads):
+def test_an_error_of_a_comparison_propagates(method, kernels_with_few_threads):
     def fail(self, other):
         raise ZeroDivisionError(method)
 
@@ -108,7 +108,7 @@ def test_an_error_of_a_comparison_propagates(method, few_threads):
         (object(), object()),
     ],
 )
-def test_items_without_order_raise_as_numpy_does(items, few_threads):
+def test_items_without_order_raise_as_numpy_does(items, kernels_with_few_threads):
     array = objects(*items)
     expected = outcome(np.unique, array, True, True, True)
     assert expected[:2] == ("raises", TypeError)
@@ -128,18 +128,18 @@ def test_items_without_order_raise_as_numpy_does(items, few_threads):
         ("b", 3, ("b", 3), None, "b", 3.0),
     ],
 )
-def test_items_without_order_keep_the_order_of_first_occurrence(items, few_threads):
+def test_items_without_order_keep_the_order_of_first_occurrence(items, kernels_with_few_threads):
     array = objects(*items)
     check_unique(fastsel.unique, array, sorted=(False,))
     assert fastsel.unique(array, sorted=False).tolist() == list(dict.fromkeys(items))
 
 
-def test_items_without_order_and_hash_raise(few_threads):
+def test_items_without_order_and_hash_raise(kernels_with_few_threads):
     with pytest.raises(TypeError):
         fastsel.unique(objects({}, {1: 2}, {}), sorted=False)
 
 
-def test_values_hold_references_to_their_items(few_threads):
+def test_values_hold_references_to_their_items(kernels_with_few_threads):
     """The items live as long as the result does."""
     array = objects(*(f"text {k % 5}" for k in range(50)))
     values = fastsel.unique(array)
@@ -160,20 +160,20 @@ class Colliding:
         return self.number == other.number
 
 
-def test_different_objects_of_the_same_hash():
+def test_different_objects_of_the_same_hash_are_distinct():
     """Objects that collide stay in order of first occurrence, among other objects and across
     batches."""
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
-    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # of equal hashes
+    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # equal hashes
     check_objects([*numbers, None, -1, -2, *numbers, None])
 
 
 def test_null_pointers_in_an_array_of_objects_are_none():
     array = np.zeros(3, object)
     array[1] = "a"
-    ctypes.memset(array.ctypes.data, 0, 8)  # as C code leaves an array that it did not fill
+    ctypes.memset(array.ctypes.data, 0, 8)  # C code may leave null pointers
     assert fastsel.unique(array, sorted=False).tolist() == [None, "a", 0]
 
 

@@ -51,7 +51,9 @@ def test_keys_that_are_in_order(dtype, order, forced_kernels):
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("forced", [True, False])
-def test_all_outputs_of_keys_in_order(forced, in_order, equal_nan, few_threads, request):
+def test_all_outputs_of_keys_in_order_equal_the_reference(
+    forced, in_order, equal_nan, kernels_with_few_threads, request
+):
     if forced:
         request.getfixturevalue("forced_kernels")
     for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
@@ -77,7 +79,7 @@ def test_descending_keys_are_reversed(dtype, size):
                 assert_same(outputs if any(flags) else (outputs,), expected)
 
 
-def test_keys_whose_order_breaks_late(forced_kernels):
+def test_keys_whose_order_breaks_late_equal_the_reference(forced_kernels):
     for position in (19_999, 10_000):
         array = np.arange(20_000)
         array[position] = 5

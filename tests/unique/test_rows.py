@@ -48,7 +48,7 @@ def check_outputs(array, axis, in_order, expected):
 
 @pytest.mark.parametrize("name", ROW_DTYPES)
 @pytest.mark.parametrize("every_size", [False, slow(True)], ids="every_size_{}".format)
-def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
+def test_rows_of_every_dtype_and_width_equal_the_reference(every_size, name, forced_kernels):
     for width in WIDTHS:
         sizes = ((1, 1), (2, 2), (30, 1), (40, 5), (65, 65))
         for count, groups in (
@@ -74,7 +74,9 @@ def test_rows_of_every_dtype_and_width(every_size, name, forced_kernels):
         "S3",
     ],
 )
-def test_every_small_number_of_rows_with_every_algorithm(name, forced_kernels, monkeypatch):
+def test_every_small_number_of_rows_with_every_algorithm_equals_the_reference(
+    name, forced_kernels, monkeypatch
+):
     for count in arrays.SIZES[len(name) % 3 :: 3]:
         width, groups = WIDTHS[count % 4], (1, 2, max(count // 4, 1), count)[count // 4 % 4]
         array = rows_of(name, count, width, groups) if count else grouped(name, 0, 1).reshape(0, 3)
@@ -106,7 +108,7 @@ def test_many_rows_equal_numpy(name, width, count_and_groups, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["uint8", "float64", "U3", "S9", "struct_padded", "bfloat16"])
-def test_every_combination_of_outputs(name, few_threads):
+def test_every_combination_of_outputs_equals_the_reference(name, kernels_with_few_threads):
     for shape, axis in (((50, 3), 0), ((3, 50), 1), ((4, 5, 2), 1)):
         array = grouped(name, math.prod(shape), 3).reshape(shape)
         check_unique(fastsel.unique, array, axis=axis)
@@ -116,7 +118,7 @@ def test_every_combination_of_outputs(name, few_threads):
 
 
 @pytest.mark.parametrize("name", ["bool", "int32", "float64", "S3", "complex64", "V3"])
-def test_every_axis(name, few_threads):
+def test_every_axis_equals_the_reference(name, kernels_with_few_threads):
     for shape in ((6, 4), (4, 3, 5), (2, 3, 2, 2), (1, 1, 7), (12, 1)):
         array = grouped(name, math.prod(shape), 2).reshape(shape)
         for axis in range(-len(shape), len(shape)):
@@ -127,7 +129,7 @@ def test_every_axis(name, few_threads):
     name=["uint8", "int32", "float64", "complex128", "U2", "V16", "struct_gaps", "bfloat16"],
     axis=[0, 1, -1],
 )
-def test_every_layout(name, axis, few_threads):
+def test_every_layout_equals_the_reference(name, axis, kernels_with_few_threads):
     shapes = ((40, 2), (3, 40), (5, 4, 6), (1, 8), (0, 3), (3, 0))
     for k, (layout, lay) in enumerate(LAYOUTS.items()):
         if not has_layout(DTYPES[name], layout):
@@ -138,7 +140,7 @@ def test_every_layout(name, axis, few_threads):
             )
 
 
-def test_axis_of_one_dimension_is_the_whole_array(few_threads):
+def test_axis_of_one_dimension_is_the_whole_array(kernels_with_few_threads):
     """NaNs are one group, as in a whole array and not as in rows."""
     array = np.array([nan, 2, 1, nan, -0.0, 0.0])
     for axis in (0, -1):
@@ -174,7 +176,7 @@ def test_rows_without_items_are_equal_and_no_rows_have_no_values(shape, axis, va
             assert fastsel.unique(array, axis=axis, sorted=in_order).shape == values
 
 
-def test_inverse_is_one_dimensional_and_rebuilds_the_input(few_threads):
+def test_inverse_is_one_dimensional_and_rebuilds_the_input(kernels_with_few_threads):
     array = grouped("int16", 60, 2).reshape(3, 10, 2)
     for axis in range(3):
         values, inverse = fastsel.unique(array, return_inverse=True, axis=axis)
@@ -182,7 +184,7 @@ def test_inverse_is_one_dimensional_and_rebuilds_the_input(few_threads):
         assert_same(np.take(values, inverse, axis), array)
 
 
-def test_values_are_new_memory_that_may_be_written(few_threads):
+def test_values_are_new_memory_that_may_be_written(kernels_with_few_threads):
     array = np.arange(12.0).reshape(3, 4)
     for axis in (0, 1):
         for in_order in (True, False):
@@ -195,7 +197,7 @@ def test_values_are_new_memory_that_may_be_written(few_threads):
 # Order and equality of rows.
 
 
-def test_first_different_item_decides_the_order(few_threads):
+def test_first_different_item_decides_the_order(kernels_with_few_threads):
     for width in (2, 3, 8, 17, 100, 1000):
         base = np.full(width, 7, np.int32)
         rows = [base]
@@ -208,7 +210,7 @@ def test_first_different_item_decides_the_order(few_threads):
         check_values_and_all_outputs(array, 0)
 
 
-def test_negative_numbers_sort_before_positive_ones(few_threads):
+def test_negative_numbers_sort_before_positive_ones(kernels_with_few_threads):
     for dtype in ("int8", "int16", "int32", "int64", "float16", "float32", "float64"):
         numbers = np.array([-100, -2, -1, 0, 1, 2, 100], dtype)
         array = np.array(list(itertools.product(numbers, repeat=2)), dtype)
@@ -216,7 +218,7 @@ def test_negative_numbers_sort_before_positive_ones(few_threads):
         assert_same(fastsel.unique(mixed, axis=0), array)
 
 
-def test_rows_with_the_same_items_in_another_order_differ(few_threads):
+def test_rows_with_the_same_items_in_another_order_differ(kernels_with_few_threads):
     for width in (2, 3, 4, 5):
         array = np.array(list(itertools.permutations(range(width))) * 3, np.int64)
         values, counts = fastsel.unique(array, return_counts=True, axis=0)
@@ -224,7 +226,7 @@ def test_rows_with_the_same_items_in_another_order_differ(few_threads):
         assert set(counts.tolist()) == {3}
 
 
-def test_rows_that_cancel_out_differ(few_threads):
+def test_rows_that_cancel_out_differ(kernels_with_few_threads):
     """Neither sum nor exclusive-or of the items tells these rows apart."""
     numbers = np.arange(200)
     array = np.stack([numbers, numbers, -numbers, -numbers], axis=1)
@@ -234,7 +236,7 @@ def test_rows_that_cancel_out_differ(few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "g", "c8", "c16", "G", ">f8"])
-def test_nan_rows_stay_apart_and_nan_sorts_last_in_its_column(dtype, few_threads):
+def test_nan_rows_stay_apart_and_nan_sorts_last_in_its_column(dtype, kernels_with_few_threads):
     array = np.array([[nan, 1], [1, nan], [1, 2], [nan, 1], [0, 5], [nan, nan], [1, nan]], dtype)
     expected = np.unique(array, True, True, True, axis=0)
     assert expected[1].tolist() == [4, 2, 1, 6, 0, 3, 5]
@@ -242,7 +244,7 @@ def test_nan_rows_stay_apart_and_nan_sorts_last_in_its_column(dtype, few_threads
     check_values_and_all_outputs(array, 0)
 
 
-def test_half_precision_nan_sorts_first_in_its_column_as_in_numpy(few_threads):
+def test_half_precision_nan_sorts_first_in_its_column_as_in_numpy(kernels_with_few_threads):
     array = np.array([[1, nan], [2, 1], [nan, 1], [1, 1], [nan, 0], [nan, 1]], np.float16)
     expected = np.unique(array, True, True, True, axis=0)
     assert_same(fastsel.unique(array, True, True, True, axis=0), expected)
@@ -250,13 +252,13 @@ def test_half_precision_nan_sorts_first_in_its_column_as_in_numpy(few_threads):
 
 
 @pytest.mark.parametrize("kind", "mM")
-def test_nat_rows_stay_apart_and_nat_sorts_last_in_its_column(kind, few_threads):
+def test_nat_rows_stay_apart_and_nat_sorts_last_in_its_column(kind, kernels_with_few_threads):
     array = np.array([["NaT", 1], [1, "NaT"], [-1, 2], ["NaT", 1], [1, 3]], kind + "8[s]")
     assert_same(fastsel.unique(array, axis=0), array[[2, 4, 1, 0, 3]])
     check_values_and_all_outputs(array, 0)
 
 
-def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
+def test_complex_nan_rows_are_in_the_order_of_numpy(kernels_with_few_threads):
     parts = (complex(nan, 1), complex(1, nan), complex(nan, nan), complex(-1, nan), 3, 1j)
     for dtype in ("c8", "c16", "G"):
         array = np.array(list(itertools.product(parts, repeat=2)), dtype)
@@ -268,7 +270,7 @@ def test_complex_nan_rows_are_in_the_order_of_numpy(few_threads):
         check_values_and_all_outputs(array, 0)
 
 
-def test_bfloat16_rows_sort_as_numbers(few_threads):
+def test_bfloat16_rows_sort_as_numbers(kernels_with_few_threads):
     array = np.array(
         [[2, nan], [1, 5], [-1, 3], [-0.0, 3], [0, 3], [nan, 1], [2, 1], [nan, 1]],
         DTYPES["bfloat16"],
@@ -280,7 +282,7 @@ def test_bfloat16_rows_sort_as_numbers(few_threads):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "G", "bfloat16"])
-def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, few_threads):
+def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, kernels_with_few_threads):
     zeros = np.array(list(itertools.product([0.0, -0.0], repeat=3)))
     for first in range(len(zeros)):
         array = np.roll(zeros, -first, axis=0).astype(arrays.DTYPES.get(dtype, dtype))
@@ -290,7 +292,7 @@ def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, few_thre
 
 
 @pytest.mark.parametrize("count", [3, 1025])
-def test_one_item_that_is_not_canonical(count, few_threads):
+def test_one_item_that_is_not_canonical(count, kernels_with_few_threads):
     """unique copies the rows only if an item is -0.0, NaN, NaT or a bool of another byte than 0 or
     1."""
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[D]", "bool"):
@@ -308,21 +310,21 @@ def test_one_item_that_is_not_canonical(count, few_threads):
                 check_values_and_all_outputs(array, 0)
 
 
-def test_bool_rows_compare_as_truth(few_threads):
+def test_bool_rows_compare_as_truth(kernels_with_few_threads):
     array = np.array([[2, 0], [1, 0], [0, 255], [0, 1], [128, 0]], np.uint8).view(bool)
     values, *extras = fastsel.unique(array, True, True, True, axis=0)
     assert values.tolist() == [[False, True], [True, False]]
     assert [extra.tolist() for extra in extras] == [[2, 0], [1, 1, 0, 0, 1], [2, 3]]
 
 
-def test_nuls_at_the_end_of_an_item_do_not_move_into_the_next(few_threads):
+def test_nuls_at_the_end_of_an_item_do_not_move_into_the_next(kernels_with_few_threads):
     array = np.array([["a", "ba"], ["ab", "a"], ["a\0", "ba"], ["", "aba"]], "S3")
     check_values_and_all_outputs(array, 0)
     check_values_and_all_outputs(array.astype("U3"), 0)
     assert fastsel.unique(array, return_counts=True, axis=0)[1].tolist() == [1, 2, 1]
 
 
-def test_rows_of_more_dimensions_compare_in_c_order(few_threads):
+def test_rows_of_more_dimensions_compare_in_c_order(kernels_with_few_threads):
     array = np.array([[[1, 2], [3, 0]], [[1, 2], [0, 9]], [[1, 0], [9, 9]], [[1, 2], [3, 0]]])
     for laid_out in (array, np.asfortranarray(array), as_axes_rolled(array)):
         values, index = fastsel.unique(laid_out, return_index=True, axis=0)
@@ -330,7 +332,7 @@ def test_rows_of_more_dimensions_compare_in_c_order(few_threads):
         assert_same(values, array[[2, 1, 0]])
 
 
-def test_long_rows(few_threads):
+def test_long_rows_equal_the_reference(kernels_with_few_threads):
     for dtype in ("u1", "i8", "f4", "S7"):
         array = grouped(dtype, 12 * 5000, 50).reshape(12, 5000)
         array[6:] = array[:6]
@@ -356,7 +358,7 @@ def test_rows_of_references_are_refused_as_in_numpy(array):
             assert actual[:2] == ("raises", TypeError)
 
 
-def test_rows_of_bool_with_other_bytes_than_1_are_in_order(few_threads):
+def test_rows_of_bool_with_other_bytes_than_1_are_in_order(kernels_with_few_threads):
     """Bytes 1 and 255 are both True: the next item decides."""
     for repeats in (1, 1000):
         rows = np.array([[255, 0], [1, 1], [255, 1], [0, 7], [1, 0]] * repeats, np.uint8)

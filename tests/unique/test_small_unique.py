@@ -104,7 +104,7 @@ def test_items_are_read_in_c_order_in_every_layout():
 
 
 @pytest.mark.parametrize("flags", FLAGS)
-def test_keys_in_order_and_of_a_narrow_range(flags):
+def test_keys_in_order_and_of_a_narrow_range_equal_the_reference(flags):
     """From 1025 keys on, the kernel looks for an order and a narrow range. Some arrays have
     neither, but a sample of them has one of the two."""
     ascending = np.arange(1025) // 2 * 2**40

@@ -1,4 +1,5 @@
-"""unique of object arrays of str or bytes: hashed, and sorted by words of their characters."""
+"""unique of object arrays of str or bytes: it hashes the strings, and packs their first characters
+into integers, by which it sorts them."""
 
 import sys
 
@@ -37,7 +38,7 @@ class SameFirstCharacter(str):
 
 
 @pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
-def test_texts_equal_numpy_in_every_output(items, few_threads):
+def test_texts_equal_numpy_in_every_output(items, kernels_with_few_threads):
     rng = np.random.default_rng(5)
     for size in (1, 2, 9, 64, 65, 1000):
         array = objects(*(items[k] for k in rng.integers(len(items), size=size)))
@@ -51,9 +52,9 @@ def test_texts_equal_numpy_in_every_output(items, few_threads):
 
 
 def test_without_the_gil_the_kernels_use_a_copy_of_the_array(run_python):
-    """The kernels work on a copy of the array, and do not use NumPy's nonzero, which needs the GIL.
-    The test only pretends that there is no GIL: __hash__ changes the array, in place of another
-    thread."""
+    """unique works on a copy of an object array. And no array with items is tiny, because NumPy's
+    nonzero, which serves tiny arrays, relies on the GIL between its two passes. The test only
+    pretends that there is no GIL: __hash__ changes the array, in place of another thread."""
     run_python("""
 import sys
 sys._is_gil_enabled = lambda: False
@@ -61,12 +62,12 @@ import numpy as np
 import fastsel
 from fastsel._core import _gate
 
-class Replaces:
+class ArrayChanger:
     def __hash__(self):
         array.fill(None)
         return 0
 
-array = np.array([Replaces(), "b", "a", "b"], object)
+array = np.array([ArrayChanger(), "b", "a", "b"], object)
 expected = array[:3].tolist()
 assert fastsel.unique(array, sorted=False).tolist() == expected
 assert array.tolist() == [None] * 4
@@ -75,14 +76,14 @@ assert not _gate.tiny(np.ones(1))
 
 
 @pytest.mark.parametrize("items", [TEXTS, BYTES], ids=["str", "bytes"])
-def test_equal_texts_may_be_different_objects(items, few_threads):
+def test_equal_texts_may_be_different_objects(items, kernels_with_few_threads):
     """Each value is the first object of its group."""
     copies = [item[:1] + item[1:] if len(item) > 1 else item for item in items for _ in range(9)]
     check_unique(fastsel.unique, objects(*copies))
 
 
 @pytest.mark.parametrize("layout", [np.s_[::2], np.s_[::-1], np.s_[3:]])
-def test_texts_in_strided_arrays(layout, few_threads):
+def test_texts_in_strided_arrays_equal_the_reference(layout, kernels_with_few_threads):
     for shape in ((60,), (4, 15), (3, 4, 5)):
         array = objects(*(f"text {k % 7}" for k in range(60))).reshape(shape)[..., layout]
         check_unique(fastsel.unique, array)
@@ -90,13 +91,13 @@ def test_texts_in_strided_arrays(layout, few_threads):
 
 
 @pytest.mark.parametrize("kind", [Backwards, SameFirstCharacter])
-def test_subclasses_of_str_compare_by_their_methods(kind, few_threads):
+def test_subclasses_of_str_compare_by_their_methods(kind, kernels_with_few_threads):
     array = objects(*(kind(text) for text in ("ab", "b", "ac", "c", "b", "ab")))
     assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
     assert_same(fastsel.unique(array), np.unique(array, return_index=True)[0])
 
 
-def test_one_item_of_another_type_is_noticed_at_every_position(few_threads):
+def test_one_item_of_another_type_is_noticed_at_every_position(kernels_with_few_threads):
     for position in (0, 1, 30, 59):
         array = objects(*(Backwards("b") if k == position else "abc"[k % 3] for k in range(60)))
         assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
@@ -107,12 +108,12 @@ def test_one_item_of_another_type_is_noticed_at_every_position(few_threads):
         assert ours[1].tolist() == list(dict.fromkeys(array.tolist()))
 
 
-def test_numpy_strings_as_items(few_threads):
+def test_items_of_type_numpy_str_equal_numpy(kernels_with_few_threads):
     array = objects(*(np.str_(text) for text in ("b", "a", "b")))
     assert_same(fastsel.unique(array, True, True, True), np.unique(array, True, True, True))
 
 
-def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
+def test_an_object_array_of_one_dimension_takes_axis_zero(kernels_with_few_threads):
     array = objects(*TEXTS)
     for axis in (0, -1):
         assert_same(
@@ -120,13 +121,13 @@ def test_an_object_array_of_one_dimension_takes_axis_zero(few_threads):
         )
 
 
-@pytest.mark.parametrize("kinds", [1, 40, 1100, 5000])
-def test_many_texts_unsorted_and_sorted(kinds):
-    """There are more texts than the first table holds. Equal texts are different objects, so that
-    their identity does not decide."""
-    rng = np.random.default_rng(kinds)
+@pytest.mark.parametrize("num_distinct", [1, 40, 1100, 5000])
+def test_many_texts_are_grouped_as_by_python_unsorted_and_sorted(num_distinct):
+    """The distinct texts are few, or more than a small hash table holds. Equal texts are different
+    objects, so that their identity does not decide."""
+    rng = np.random.default_rng(num_distinct)
     for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
-        items = [make(number) for number in rng.integers(kinds, size=6000)]
+        items = [make(number) for number in rng.integers(num_distinct, size=6000)]
         values, index, inverse, counts = fastsel.unique(
             objects(*items), True, True, True, sorted=False
         )
@@ -139,8 +140,8 @@ def test_many_texts_unsorted_and_sorted(kinds):
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 def test_many_texts_are_sorted(make):
-    """Texts differ within their leading words or after them. Some arrays are in order; some have a
-    very long text."""
+    """Texts differ in the characters that `pack_leading_characters` packs, or after them. Some
+    arrays are in order; some have a very long text."""
     rng = np.random.default_rng(8)
     decimals = [make(number) for number in rng.permutation(3000)]
     text_with_nul, long_text = make(0)[:0].join((make(12), make(0)[:0])), make(7) * 200
@@ -160,7 +161,9 @@ def test_many_texts_are_sorted(make):
     max_length=[1, 3, 7, 8, 9, 16, 31, 33, 64, 65, 129],
     characters=["ab", "a\xe9", "\u0142\uffff", "\U0001f600\ud7ffz", "a\0b"],
 )
-def test_texts_of_every_width_and_length_are_sorted(characters, max_length, few_threads):
+def test_texts_of_every_width_and_length_are_sorted(
+    characters, max_length, kernels_with_few_threads
+):
     """Characters of 1, 2 and 4 bytes; lengths around the number of characters in a word."""
     rng = np.random.default_rng(max_length)
     items = [
@@ -197,7 +200,7 @@ def test_many_strings_are_sorted_as_python_does(max_length, end):
         assert array[index].tolist() == sorted(texts)
 
 
-def test_texts_of_equal_length_and_different_character_width():
+def test_texts_of_equal_length_and_different_character_width_are_distinct():
     items = ["ab", "\xe9b", "\u0100b", "\U0001f600b", "ab", "\xe9b", "a\0", "a"] * 3
     assert check_objects(items).tolist() == list(dict.fromkeys(items))
 
@@ -223,7 +226,7 @@ def test_every_character_changes_the_hash(characters):
 
 
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
-def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, few_threads):
+def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_with_few_threads):
     texts = differing_in_one_character(characters)
     equal_hashes = np.zeros(2 * len(texts), np.uint64)
     monkeypatch.setattr(
@@ -252,7 +255,7 @@ def test_equal_group_values_compares_each_text_with_its_value(characters):
 
 
 @pytest.mark.parametrize("make", ["{:07}".format, lambda number: b"%07d" % number])
-def test_texts_of_several_rounds(make, num_threads):
+def test_texts_of_several_rounds_are_grouped_like_their_numbers(make, num_threads):
     """There are enough texts for several rounds, between which other Python threads may run."""
     size = 140_000
     numbers = np.random.default_rng(1).integers(size, size=size)
@@ -269,7 +272,7 @@ def test_texts_of_several_rounds(make, num_threads):
         array[position] = replaced
 
 
-def test_texts_that_change_meanwhile(monkeypatch):
+def test_items_replaced_after_hashing_are_grouped_by_their_new_values(monkeypatch):
     """Items are replaced after they are hashed, by another string or by an object of another
     type."""
     hashes_of, texts = strings.hash_strings, [str(k % 50) for k in range(3000)]
@@ -289,9 +292,7 @@ def test_texts_that_change_meanwhile(monkeypatch):
 
 @pytest.mark.parametrize("common_prefix", ["", "a common beginning of some length", "\u0142" * 9])
 @pytest.mark.parametrize("characters", ["ab", "a\xe9", "\u0142\uffff", "\U0001f600\U0010ffffz"])
-def test_leading_words_order_texts_by_the_characters_after_their_common_prefix(
-    characters, common_prefix
-):
+def test_packed_leading_characters_ascend_with_the_texts(characters, common_prefix):
     rng = np.random.default_rng(2)
     texts = {
         common_prefix + "".join(rng.choice([*characters], rng.integers(9))) for _ in range(300)
@@ -299,7 +300,7 @@ def test_leading_words_order_texts_by_the_characters_after_their_common_prefix(
     array = objects(*texts)
     words = strings.pack_leading_characters(array, 1)
     assert (np.diff(words[np.argsort(array)].astype(object)) >= 0).all()
-    assert len(set(words.tolist())) > 12  # three different characters have more than 12 words
+    assert len(set(words.tolist())) > 12  # at least 31 different words are possible
 
 
 @pytest.mark.parametrize(
@@ -315,7 +316,7 @@ def test_leading_words_order_texts_by_the_characters_after_their_common_prefix(
     ids=["one", "equal", "ascii", "widths", "two_bytes", "many"],
 )
 @pytest.mark.parametrize("encoded", [False, True])
-def test_texts_in_order(texts, encoded):
+def test_texts_in_order_equal_numpy(texts, encoded):
     """Texts ascend, descend, or ascend except for the last one."""
     items = [text.encode() for text in texts] if encoded else texts
     items = sorted(items)
@@ -345,7 +346,7 @@ def test_find_runs_returns_none_unless_texts_are_in_order():
 
 @pytest.mark.parametrize("make", [str, lambda number: b"%d" % number])
 @pytest.mark.parametrize("axis", [0, -1])
-def test_texts_in_any_strides_along_an_axis(make, axis):
+def test_texts_in_any_strides_along_an_axis_equal_numpy(make, axis):
     texts = [make(number) for number in (7, 2, 5, 2, 7, 9, 1)] * 9
     record = np.zeros(len(texts), [("flag", "u1"), ("item", "O")])
     record["item"] = texts

@@ -95,7 +95,7 @@ def test_tables_give_up_on_chunks_that_collide_with_each_other():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_small_arrays_of_few_groups(dtype):
+def test_small_arrays_of_few_groups_equal_the_reference(dtype):
     """One more group comes first, last or at the edges of blocks."""
     for groups in (1, 3, 4, 5):
         for size in (64, 100, 640)[groups % 2 :: 2]:
@@ -106,7 +106,7 @@ def test_small_arrays_of_few_groups(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "?", "i2", "i4", "i8", "f8"])
-def test_larger_arrays_of_few_groups(dtype, forced_kernels):
+def test_larger_arrays_of_few_groups_equal_the_reference(dtype, forced_kernels):
     for groups in (1, 4, 5):
         items = np.arange(20_000) % groups
         items[[5, 64 * 300, -1]] = groups
@@ -145,7 +145,9 @@ def first_positions_of(array, equal_nan=True):
 
 @pytest.mark.parametrize("algorithm", [None, "tables", "partitions"])
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f4", "f8"])
-def test_recent_keys(dtype, algorithm, forced_kernels, monkeypatch):
+def test_recent_keys_are_found_at_their_first_positions(
+    dtype, algorithm, forced_kernels, monkeypatch
+):
     """Recent keys alternate with other keys: few at a time, all at once, in runs, or more than the
     filter holds."""
     force(monkeypatch, algorithm)
@@ -171,7 +173,7 @@ def test_recent_keys(dtype, algorithm, forced_kernels, monkeypatch):
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 def test_recent_keys_that_share_a_slot(dtype):
     """Among the keys are 0 and 1, which also mark an empty slot of the filter."""
-    words = np.arange(0, 2**31, 2**18).astype(dtype)  # in steps of a multiple of the slots
+    words = np.arange(0, 2**31, 2**18).astype(dtype)  # as many words as slots
     rng = np.random.default_rng(7)
     for keys in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
         array = np.concatenate((rng.choice(keys, 4000), keys, [0, 1])).astype(dtype)

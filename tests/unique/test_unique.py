@@ -106,7 +106,9 @@ def test_reference_of_rows_equals_numpy():
 
 @pytest.mark.parametrize("every_count", [False, slow(True)], ids="every_count_{}".format)
 @pytest.mark.parametrize("name", KEY_DTYPES)
-def test_small_sizes_with_every_algorithm(name, every_count, forced_kernels, monkeypatch):
+def test_small_sizes_with_every_algorithm_equal_the_reference(
+    name, every_count, forced_kernels, monkeypatch
+):
     step = (1 if every_count else 2) if name in arrays.WORD_DTYPES else 5
     sizes = EDGES[KEY_DTYPES.index(name) % step :: step]
     for size in sizes:
@@ -125,7 +127,7 @@ def test_small_sizes_with_every_algorithm(name, every_count, forced_kernels, mon
     size=[4095, 4097, 100_000],
     group_items=[1, 10, 300, 4000],
 )
-def test_large_sizes_with_every_algorithm(name, size, group_items, monkeypatch):
+def test_large_sizes_with_every_algorithm_equal_numpy(name, size, group_items, monkeypatch):
     groups = -(-size // group_items)
     array = grouped(name, size, groups, make_items=MAKERS[groups % 2])
     check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
@@ -135,7 +137,7 @@ def test_large_sizes_with_every_algorithm(name, size, group_items, monkeypatch):
     name=DTYPES,
     size_and_groups=[(1000, 31), (4095, 4095), (4096, 409), (4097, 2), (20_000, 2000)],
 )
-def test_large_arrays_of_every_dtype(name, size_and_groups, forced_kernels):
+def test_large_arrays_of_every_dtype_equal_the_reference(name, size_and_groups, forced_kernels):
     check_values_and_all_outputs(grouped(name, *size_and_groups))
 
 
@@ -157,7 +159,7 @@ def test_ranges_of_integers_equal_numpy(dtype, forced_kernels, monkeypatch):
             check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
 
 
-def test_one_large_value_at_any_position(forced_kernels, monkeypatch):
+def test_one_large_value_at_any_position_is_found(forced_kernels, monkeypatch):
     """A sample of the array may miss its one large value."""
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
@@ -171,7 +173,7 @@ def test_one_large_value_at_any_position(forced_kernels, monkeypatch):
 
 
 @pytest.mark.parametrize("name", DTYPES)
-def test_every_combination_of_outputs(name, few_threads):
+def test_every_combination_of_outputs_equals_the_reference(name, kernels_with_few_threads):
     for size, groups in values_for_dtype(name, ((300, 25), (0, 1), (5, 2), (1, 1), (64, 64)), 2):
         check_unique(fastsel.unique, grouped(name, size, groups))
 
@@ -208,7 +210,7 @@ def test_extra_outputs_are_intp_and_inverse_has_the_shape_of_the_input():
 
 @pytest.mark.parametrize("name", arrays.DTYPES)
 @pytest.mark.parametrize("every_shape", [False, slow(True)], ids="every_shape_{}".format)
-def test_every_layout(every_shape, name, forced_kernels):
+def test_every_layout_equals_the_reference(every_shape, name, forced_kernels):
     """Items are read in C order in every layout; the dtype keeps its byte order."""
     for layout, lay in LAYOUTS.items():
         if not has_layout(DTYPES[name], layout):
@@ -221,7 +223,7 @@ def test_every_layout(every_shape, name, forced_kernels):
                 check_values_and_all_outputs(array)
 
 
-def test_unique_of_a_large_broadcast_array():
+def test_unique_of_a_large_broadcast_array_counts_repeated_items():
     array = np.broadcast_to(np.arange(4.0), (2**16, 4))
     values, index, counts = fastsel.unique(array, return_index=True, return_counts=True)
     assert values.tolist() == [0, 1, 2, 3]
@@ -229,7 +231,7 @@ def test_unique_of_a_large_broadcast_array():
     assert counts.tolist() == [2**16] * 4
 
 
-def test_unique_of_sixty_four_dimensions():
+def test_unique_of_sixty_four_dimensions_equals_the_reference():
     array = np.arange(4).reshape((1,) * 31 + (2,) + (1,) * 31 + (2,))
     assert_same(fastsel.unique(array, True, True, True), reference.unique_outputs(array))
 
@@ -240,7 +242,7 @@ def test_unique_of_sixty_four_dimensions():
 @pytest.mark.parametrize(
     "function", ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
 )
-def test_array_api_functions_keep_nans_apart(function, few_threads):
+def test_array_api_functions_keep_nans_apart(function, kernels_with_few_threads):
     """Values are sorted, except those of unique_values."""
     for name in DTYPES:
         for shape in values_for_dtype(name, ((300,), (), (0,), (1,), (20, 15)), 3):
@@ -253,7 +255,9 @@ def test_array_api_functions_keep_nans_apart(function, few_threads):
 
 
 @covering(dtype=NUMBERS, algorithm=ALGORITHMS)
-def test_values_and_index_from_every_algorithm(dtype, algorithm, forced_kernels, monkeypatch):
+def test_values_and_index_from_every_algorithm_equal_the_reference(
+    dtype, algorithm, forced_kernels, monkeypatch
+):
     force(monkeypatch, algorithm)
     rng = np.random.default_rng(3)
     for k, size in enumerate(BLOCK_EDGES):

@@ -126,7 +126,7 @@ def test_a_subclass_is_kept_if_values_are_unsorted():
     assert lists((values, counts)) == [[3, 1], [2, 1]]
 
 
-@pytest.mark.skipif(NUMPY < "2.3.0", reason="NumPy fails on a matrix itself before 2.3")
+@pytest.mark.skipif(NUMPY < "2.3.0", reason="before 2.3, numpy.unique fails for a matrix")
 def test_a_matrix_gives_one_dimension_and_plain_arrays():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[3, 1], [3, 1]])
