@@ -1,9 +1,10 @@
-"""fastsel's functions in code that numba compiles, by numba's public interface.
+"""Make fastsel's functions callable from code that numba compiles (``numba.extending``).
 
-numba itself calls `register`, through its entry point for extensions. Each call switches from
-compiled code to Python (``numba.objmode``), which acquires the GIL; this takes a microsecond more
-than a call from Python. The compiler refuses all other calls of fastsel, and lists the calls that
-it accepts.
+numba itself calls `register`, through its entry point for extensions. A call of a fastsel function
+switches from compiled code to Python (``numba.objmode``), which acquires the GIL; this takes a
+microsecond more than a call from Python. Compiled code may call nonzero, flatnonzero, argwhere,
+count_nonzero and unique, with one array of at least one dimension. For another call, the compiler
+raises TypingError, which names these functions.
 """
 
 import functools
@@ -22,7 +23,7 @@ def register():
     def positions(a):
         return types.Array(types.intp, 1, "C")
 
-    # For tiny arrays NumPy returns columns that are not contiguous.
+    # The rows are contiguous; layout "A" would accept any rows.
     columns = types.Array(types.intp, 1, "A")
     type_of_result = {
         fastsel.nonzero: lambda a: types.UniTuple(columns if a.ndim > 1 else positions(a), a.ndim),
@@ -34,7 +35,7 @@ def register():
     served = ", ".join(function.__name__ for function in type_of_result)
 
     def register_one(function):
-        @overload(function, strict=False)  # the names of the arguments may differ
+        @overload(function, strict=False)  # `call` has other parameter names
         def of_arguments(*args, **options):
             one_array = len(args) == 1 and isinstance(args[0], types.Array) and args[0].ndim > 0
             if function not in type_of_result or options or not one_array:

@@ -1,7 +1,7 @@
 """OPERATORS: the public functions that work on arrays. Other modules make their lists from it.
 
-`tests/project/test_operators.py` lists the parts that an operator lacks, by the recipe in
-CONTRIBUTING.md.
+`tests/project/test_operators.py` lists the rows of the table "Add an operator" in CONTRIBUTING.md
+that are missing for an operator.
 """
 
 from typing import NamedTuple
@@ -10,20 +10,19 @@ from typing import NamedTuple
 class Operator(NamedTuple):
     """Facts about a public function."""
 
-    family: str  # the group in `fastsel bench`
-    arrays: tuple[
-        str, ...
-    ]  # the arguments that may be arrays; first the array whose items are returned
+    family: str  # `fastsel bench` prints one geometric mean for the operators of a family
+    # The arguments that may be arrays. `fastsel run` reports the number of items of the first one.
+    arrays: tuple[str, ...]
     in_numpy: bool = True  # NumPy has a function of this name: it is patched
     in_dask: bool = True  # fastsel.dask has it
-    adds: tuple[str, ...] = ()  # the arguments that NumPy's function of the name lacks
-    form_of: str = ""  # the operator whose kernels and tests it shares
+    extra_arguments: tuple[str, ...] = ()  # the arguments that NumPy's function of the name lacks
+    variant_of: str = ""  # the operator whose kernels and tests it shares
 
 
 OPERATORS = {
-    "nonzero": Operator("positions", ("a",), adds=("dtype",)),
-    "flatnonzero": Operator("positions", ("a",), adds=("dtype",)),
-    "argwhere": Operator("positions", ("a",), adds=("dtype",)),
+    "nonzero": Operator("positions", ("a",), extra_arguments=("dtype",)),
+    "flatnonzero": Operator("positions", ("a",), extra_arguments=("dtype",)),
+    "argwhere": Operator("positions", ("a",), extra_arguments=("dtype",)),
     "count_nonzero": Operator("positions", ("a",)),
     "first_nonzero": Operator("positions", ("a",), in_numpy=False),
     "nonzero_coordinates": Operator("coordinates", ("x",), in_numpy=False),
@@ -31,16 +30,16 @@ OPERATORS = {
     "extract": Operator("selection", ("arr", "condition")),
     "boolean_mask": Operator("selection", ("a", "mask"), in_numpy=False),
     "unique": Operator("distinct", ("ar",)),
-    "unique_all": Operator("distinct", ("x",), form_of="unique"),
-    "unique_counts": Operator("distinct", ("x",), form_of="unique"),
-    "unique_inverse": Operator("distinct", ("x",), form_of="unique"),
-    "unique_values": Operator("distinct", ("x",), form_of="unique"),
+    "unique_all": Operator("distinct", ("x",), variant_of="unique"),
+    "unique_counts": Operator("distinct", ("x",), variant_of="unique"),
+    "unique_inverse": Operator("distinct", ("x",), variant_of="unique"),
+    "unique_values": Operator("distinct", ("x",), variant_of="unique"),
     "group_indices": Operator("distinct", ("ar",), in_numpy=False),
-    "isin": Operator("sets", ("element", "test_elements"), adds=("axis",)),
+    "isin": Operator("sets", ("element", "test_elements"), extra_arguments=("axis",)),
     "index_in": Operator("sets", ("element", "test_elements"), in_numpy=False),
-    "intersect1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
-    "union1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
-    "setdiff1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
-    "setxor1d": Operator("sets", ("ar1", "ar2"), adds=("axis",)),
+    "intersect1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
+    "union1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
+    "setdiff1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
+    "setxor1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
     "gather_nd": Operator("gather", ("data", "indices", "out"), in_numpy=False),
 }

@@ -8,25 +8,25 @@
 
 #if defined(_MSC_VER)
 #include <intrin.h>
-static inline void *fs_exchange(void **slot, void *value)
+static inline void *fs_exchange_pointer(void **slot, void *value)
 {
     return _InterlockedExchangePointer((void *volatile *)slot, value);
 }
-static inline ptrdiff_t fs_add(ptrdiff_t *sum, ptrdiff_t value)
+static inline ptrdiff_t fs_add_fetch(ptrdiff_t *sum, ptrdiff_t value)
 {
     return (ptrdiff_t)_InterlockedExchangeAdd64((volatile __int64 *)sum, value) + value;
 }
-static inline ptrdiff_t fs_get(ptrdiff_t *number) { return fs_add(number, 0); }
+static inline ptrdiff_t fs_get(ptrdiff_t *number) { return fs_add_fetch(number, 0); }
 static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
 {
     _InterlockedExchange64((volatile __int64 *)number, value);
 }
 #else
-static inline void *fs_exchange(void **slot, void *value)
+static inline void *fs_exchange_pointer(void **slot, void *value)
 {
     return __atomic_exchange_n(slot, value, __ATOMIC_SEQ_CST);
 }
-static inline ptrdiff_t fs_add(ptrdiff_t *sum, ptrdiff_t value)
+static inline ptrdiff_t fs_add_fetch(ptrdiff_t *sum, ptrdiff_t value)
 {
     return __atomic_add_fetch(sum, value, __ATOMIC_SEQ_CST);
 }
@@ -49,7 +49,7 @@ static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
 static inline void fs_want_huge_pages(void *memory, size_t size)
 {
 #if defined(MADV_HUGEPAGE)
-    const uintptr_t page = 1 << 16; /* the largest page of any system */
+    const uintptr_t page = 1 << 16; /* 64 KiB: the largest ordinary page of any system */
     uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
     uintptr_t stop = ((uintptr_t)memory + size) & ~(page - 1);
     if (start < stop) (void)madvise((void *)start, stop - start, MADV_HUGEPAGE);
@@ -75,9 +75,9 @@ static inline void fs_trim(void)
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(FS_SANITIZED)
-#define FS_CACHES 0
+#define FS_MAY_CACHE 0
 #else
-#define FS_CACHES 1
+#define FS_MAY_CACHE 1
 #endif
 
 #endif

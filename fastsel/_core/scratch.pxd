@@ -1,13 +1,15 @@
-"""Memory that is cached between calls; Scratch and Block, which own some of it."""
+"""Memory that is cached between calls; Scratch and Memory, which own some of it."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    MIN_LARGE = 1 << 17       # bytes of a large block that is cached; malloc caches smaller ones
+    # Bytes; alloc_large caches no smaller block, because malloc caches it already.
+    MIN_CACHED_LARGE = 1 << 17
     MAX_BLOCKS = 16           # of a Scratch
 
 # alloc and alloc_large return undefined memory, alloc_zeros returns zeros; all three return NULL if
-# there is no memory. alloc rounds sizes up; alloc_large does not, and only its blocks of at least
-# MIN_LARGE bytes are cached.
+# there is no memory. alloc rounds sizes of up to 4 MB up to a power of two, and passes larger sizes
+# to alloc_large. A block of alloc_large has the requested size, or up to an eighth more if it comes
+# from the cache. Blocks of alloc_large with fewer than MIN_CACHED_LARGE bytes are not cached.
 cdef void *alloc(size_t size) noexcept nogil
 cdef void *alloc_zeros(size_t size) noexcept nogil
 cdef void *alloc_large(size_t size) noexcept nogil
@@ -31,16 +33,16 @@ cdef class Scratch:
     cdef void *alloc(self, size_t size) except NULL
 
 
-cdef class Block:
+cdef class Memory:
     """Memory of a kernel, for typed views. It is freed when the last view is gone."""
     cdef void *data
-    cdef bint is_large
+    cdef bint from_alloc_large    # and not from alloc
     cdef const char *format
     cdef Py_ssize_t itemsize
     cdef Py_ssize_t[1] shape
     cdef Py_ssize_t[1] strides
 
-cdef Block new_block(Py_ssize_t n, Py_ssize_t itemsize, const char *format)
+cdef Memory new_memory(Py_ssize_t n, Py_ssize_t itemsize, const char *format)
 
 # New memory for n items, which are undefined.
 cdef uint8_t[::1] new_u8(Py_ssize_t n)

@@ -18,9 +18,9 @@ from libc.string cimport memset
 
 cdef extern from "memory.h" nogil:
     enum:
-        FS_CACHES
-    void *fs_exchange(void **slot, void *value)
-    Py_ssize_t fs_add(Py_ssize_t *sum, Py_ssize_t value)
+        FS_MAY_CACHE
+    void *fs_exchange_pointer(void **slot, void *value)
+    Py_ssize_t fs_add_fetch(Py_ssize_t *sum, Py_ssize_t value)
     Py_ssize_t fs_get(Py_ssize_t *number)
     void fs_set(Py_ssize_t *number, Py_ssize_t value)
     void fs_trim()
@@ -31,7 +31,7 @@ cdef enum:
     MIN_BITS = 12             # log2 of the smallest block; sizes of small blocks are powers of two
     MAX_BITS = 22             # log2 of the largest small block
     SMALL_BLOCKS = 4          # cached of each size
-    MIN_EXACT = 1 << 20       # bytes from which on a Block has exactly the requested size
+    MIN_EXACT = 1 << 20       # bytes from which on the size of a Memory is not rounded up
     LARGE_BLOCKS = 32         # with 8, calls of mixed sizes seldom find a block that fits
     HUGE = 1 << 22            # bytes from which on huge pages pay
 
@@ -60,7 +60,7 @@ cdef bint fits(void *block, size_t size) noexcept nogil:
 
 cdef bint may_cache(double size) noexcept nogil:
     """Can a large block of `size` bytes be cached?"""
-    return FS_CACHES and MIN_LARGE <= size <= fs_get(&limit)
+    return FS_MAY_CACHE and MIN_CACHED_LARGE <= size <= fs_get(&limit)
 
 
 # ---- alloc and free ---------------------------------------------------------------------
@@ -86,9 +86,9 @@ cdef void *alloc(size_t size) noexcept nogil:
         return alloc_large(size)
     size = <size_t>1 << bits
     for k in range(small_blocks(bits)):
-        block = fs_exchange(&small[bits * SMALL_BLOCKS + k], NULL)
+        block = fs_exchange_pointer(&small[bits * SMALL_BLOCKS + k], NULL)
         if block != NULL:
-            fs_add(&cached, -<Py_ssize_t>size)
+            fs_add_fetch(&cached, -<Py_ssize_t>size)
             return block
     return system_alloc(size)
 
@@ -97,12 +97,12 @@ cdef void *alloc_large(size_t size) noexcept nogil:
     cdef void *block
     cdef int k
     for k in range(LARGE_BLOCKS):
-        block = fs_exchange(&large[k], NULL)
+        block = fs_exchange_pointer(&large[k], NULL)
         if block != NULL and fits(block, size):
-            fs_add(&cached, -<Py_ssize_t>size_of(block))
+            fs_add_fetch(&cached, -<Py_ssize_t>size_of(block))
             return block
         if block != NULL:
-            evict(fs_exchange(&large[k], block))
+            evict(fs_exchange_pointer(&large[k], block))
             enforce_limit()
     return system_alloc(size)
 
@@ -124,7 +124,7 @@ cdef void free(void *block) noexcept nogil:
         return
     if reserve(size_of(block)):
         for k in range(small_blocks(bits)):
-            block = fs_exchange(&small[bits * SMALL_BLOCKS + k], block)
+            block = fs_exchange_pointer(&small[bits * SMALL_BLOCKS + k], block)
             if block == NULL:
                 break
         evict(block)
@@ -137,9 +137,9 @@ cdef void free_large(void *block) noexcept nogil:
     cdef int k
     if block == NULL:
         return
-    if size_of(block) >= MIN_LARGE and reserve(size_of(block)):
+    if size_of(block) >= MIN_CACHED_LARGE and reserve(size_of(block)):
         for k in range(LARGE_BLOCKS):
-            block = fs_exchange(&large[k], block)
+            block = fs_exchange_pointer(&large[k], block)
             if block == NULL:
                 break
         evict(block)             # the block that was cached first
@@ -153,14 +153,14 @@ cdef bint reserve(size_t size) noexcept nogil:
     is no room."""
     cdef int k = LARGE_BLOCKS
     cdef Py_ssize_t max_bytes = fs_get(&limit)
-    if not FS_CACHES or <Py_ssize_t>size > max_bytes:
+    if not FS_MAY_CACHE or <Py_ssize_t>size > max_bytes:
         return False
-    while fs_add(&cached, size) > max_bytes:
-        fs_add(&cached, -<Py_ssize_t>size)
+    while fs_add_fetch(&cached, size) > max_bytes:
+        fs_add_fetch(&cached, -<Py_ssize_t>size)
         k -= 1
         if k < 0:
             return False
-        evict(fs_exchange(&large[k], NULL))
+        evict(fs_exchange_pointer(&large[k], NULL))
     return True
 
 
@@ -202,7 +202,7 @@ cdef Py_ssize_t evict(void *block) noexcept nogil:
         return 0
     size = size_of(block)
     system_free(block)
-    fs_add(&cached, -size)
+    fs_add_fetch(&cached, -size)
     return size
 
 
@@ -211,9 +211,9 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
     cdef Py_ssize_t size = 0
     cdef int k
     for k in range((MAX_BITS + 1) * SMALL_BLOCKS):
-        size += evict(fs_exchange(&small[k], NULL))
+        size += evict(fs_exchange_pointer(&small[k], NULL))
     for k in range(LARGE_BLOCKS):
-        size += evict(fs_exchange(&large[k], NULL))
+        size += evict(fs_exchange_pointer(&large[k], NULL))
     return size
 
 
@@ -261,7 +261,7 @@ cdef class Scratch:
             free(self.blocks[k])
 
 
-cdef class Block:
+cdef class Memory:
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         buffer.buf, buffer.obj, buffer.readonly, buffer.internal = self.data, self, False, NULL
         buffer.format, buffer.itemsize = <char *>self.format, self.itemsize
@@ -269,38 +269,39 @@ cdef class Block:
         buffer.strides, buffer.suboffsets = self.strides, NULL
 
     def __dealloc__(self):
-        if self.is_large:
+        if self.from_alloc_large:
             free_large(self.data)
         else:
             free(self.data)
 
 
-cdef Block new_block(Py_ssize_t n, Py_ssize_t itemsize, const char *format):
-    """A Block of n items. Below MIN_EXACT it may have up to twice the requested bytes."""
-    cdef Block block = Block()
-    block.is_large = n * itemsize >= MIN_EXACT
-    block.data = alloc_large(n * itemsize) if block.is_large else alloc(n * itemsize)
-    if block.data == NULL:
+cdef Memory new_memory(Py_ssize_t n, Py_ssize_t itemsize, const char *format):
+    """A Memory of n items. Below MIN_EXACT bytes, alloc rounds its size up."""
+    cdef Memory memory = Memory()
+    memory.from_alloc_large = n * itemsize >= MIN_EXACT
+    memory.data = alloc_large(n * itemsize) if memory.from_alloc_large else alloc(n * itemsize)
+    if memory.data == NULL:
         raise MemoryError()
-    block.format, block.itemsize, block.shape[0], block.strides[0] = format, itemsize, n, itemsize
-    return block
+    memory.format, memory.itemsize = format, itemsize
+    memory.shape[0], memory.strides[0] = n, itemsize
+    return memory
 
 
 cdef uint8_t[::1] new_u8(Py_ssize_t n):
-    return new_block(n, sizeof(uint8_t), b"B")
+    return new_memory(n, sizeof(uint8_t), b"B")
 
 
 cdef uint16_t[::1] new_u16(Py_ssize_t n):
-    return new_block(n, sizeof(uint16_t), b"H")
+    return new_memory(n, sizeof(uint16_t), b"H")
 
 
 cdef uint32_t[::1] new_u32(Py_ssize_t n):
-    return new_block(n, sizeof(uint32_t), b"I")
+    return new_memory(n, sizeof(uint32_t), b"I")
 
 
 cdef uint64_t[::1] new_u64(Py_ssize_t n):
-    return new_block(n, sizeof(uint64_t), b"Q")
+    return new_memory(n, sizeof(uint64_t), b"Q")
 
 
 cdef Py_ssize_t[::1] new_intp(Py_ssize_t n):
-    return new_block(n, sizeof(Py_ssize_t), b"q")
+    return new_memory(n, sizeof(Py_ssize_t), b"q")

@@ -35,7 +35,7 @@ def nonzero_coordinates(
     dml_shape: bool = False,
     strict: bool = False,
 ) -> NonzeroCoordinates:
-    """Count and coordinates of the non-zero items in a buffer of fixed size; DirectML's rules.
+    """Count the non-zero items, and write their coordinates to a buffer of fixed size, as DirectML.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def nonzero_coordinates(
         Number of coordinates per item: the last n of x.ndim coordinates. n is between the effective
         rank and x.ndim, which is the default. The other coordinates are all 0.
     out : ndarray, optional
-        Array of `dtype` for the coordinates. Its shape is (capacity, n), also with leading
-        dimensions of size 1; with `dml_shape` or `strict`, it has x.ndim dimensions. Rows from
-        `count` on are not changed.
+        Array of `dtype` for the coordinates. Its shape is (capacity, n), or leading dimensions of
+        size 1 and then (capacity, n); with `dml_shape` or `strict`, it has max(x.ndim, 2)
+        dimensions. Rows from `count` on are not changed.
     count_out : ndarray, optional
         Array of `dtype` with one item, for the count; with `dml_shape` or `strict`, it has x.ndim
         dimensions.
@@ -61,7 +61,7 @@ def nonzero_coordinates(
     dtype : dtype, optional
         uint32 (as in DirectML), int32, int64 or uint64.
     dml_shape : bool, optional
-        Return coordinates with x.ndim dimensions, (1, ..., 1, capacity, n).
+        Return coordinates of shape (1, ..., 1, capacity, n), with max(x.ndim, 2) dimensions.
     strict : bool, optional
         Raise errors for everything that DirectML refuses: a number of dimensions other than 4 or 5,
         sizes of 0, dtypes of x other than float32, float16 and the integers of up to 32 bits, a
@@ -70,14 +70,16 @@ def nonzero_coordinates(
     Returns
     -------
     NonzeroCoordinates
-        Named tuple of ``count``, a scalar of `dtype`: the number of non-zero items, even if this
-        exceeds the capacity; and ``coordinates`` of shape (capacity, n), rows in C order.
+        Named tuple (count, coordinates). ``count`` is the number of non-zero items, a scalar of
+        `dtype`; it may exceed the capacity. ``coordinates`` has shape (capacity, n): row k has the
+        coordinates of non-zero item k, in C order of the items.
 
     Raises
     ------
     ValueError
         If n, capacity, the shape of `out` or `count_out`, or (strict) the shape of x does not fit,
-        if `out` is read-only, or if the count exceeds the capacity and `truncate` is False.
+        if `out` or `count_out` is read-only, or if the count exceeds the capacity and `truncate` is
+        False.
     TypeError
         If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
         of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
@@ -110,9 +112,9 @@ def nonzero_coordinates(
            [1, 1]], dtype=uint32)
     """
     if type(x) is not np.ndarray and not _gate.is_numpy(library := _gate.library(x)):
-        buffer = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
-        buffer |= {"fill_value": fill_value or False, "dml_shape": dml_shape, "strict": strict}
-        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.non_defaults(**buffer))
+        options = {"out": out, "count_out": count_out, "capacity": capacity, "truncate": truncate}
+        options |= {"fill_value": fill_value or False, "dml_shape": dml_shape, "strict": strict}
+        return library.nonzero_coordinates(x, n=n, dtype=dtype, **_gate.non_defaults(**options))
     array = _gate.as_array("x", x)
     dtype = _checked_dtype(dtype)
     n = _checked_n(n, array)
@@ -121,7 +123,7 @@ def nonzero_coordinates(
     capacity = array.size if capacity is None else _gate.integer("capacity", capacity)
     if capacity < 0:
         raise ValueError(f"capacity must be at least 0, got {capacity}")
-    _check_range(array, dtype)
+    _check_coordinates_fit(array, dtype)
     fill_value = _checked_fill_value(fill_value, dtype)
     ndim = array.ndim if dml_shape or strict else None
     rows = None if out is None else _rows_of(out, (capacity, n), dtype, ndim)
@@ -227,7 +229,7 @@ def _checked_fill_value(fill_value, dtype):
     return value
 
 
-def _check_range(array, dtype):
+def _check_coordinates_fit(array, dtype):
     max_value = np.iinfo(dtype).max
     if array.size > max_value or any(length - 1 > max_value for length in array.shape):
         raise OverflowError(

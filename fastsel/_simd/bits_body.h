@@ -1,8 +1,9 @@
-/* Pass 1: 64 items -> one word of the bitmask; counts and transposes of words of the bitmask.
-   Included by level_body.h; the contracts of pack, count and transpose are in level.h.
+/* Pass 1 of selection: packs each block of 64 items into 64 bits of the bitmask. Also counts the
+   set bits of blocks, and transposes squares of 64 x 64 bits. Included by level_body.h; the
+   contracts of pack, count and transpose are in level.h.
 
-   word_u* packs the 64 items at p, of any alignment, into one word. If p has fewer items, it is
-   overrun. */
+   word_u* returns the 64 bits of the 64 items at p, of any alignment. If p has fewer items, it is
+   overrun. In these functions, c has the significant bits of an item in each lane. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -86,9 +87,9 @@ static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
 
 #elif FS_LEVEL_NUMBER == 2
 
-/* 64 bytes, each all ones or 0 -> one word. Byte k keeps only bit k % 8; then each eight bytes are
-   added to one. */
-static inline uint64_t AT(word_of)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
+/* Packs 64 bytes, each 0 or all ones, into 64 bits. Byte k keeps only bit k % 8; then pairwise sums
+   make one byte of every eight bytes. */
+static inline uint64_t AT(pack_lanes)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
     uint8x16_t bit = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
     a = vpaddq_u8(vandq_u8(a, bit), vandq_u8(b, bit));
@@ -97,13 +98,14 @@ static inline uint64_t AT(word_of)(uint8x16_t a, uint8x16_t b, uint8x16_t c, uin
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(a, a)), 0);
 }
 
-/* 16 items -> 16 bytes: all ones if the item has a significant bit set, otherwise 0. */
-static inline uint8x16_t AT(true_u8)(const char *p, uint64_t significant)
+/* Returns a byte for each of 16 items: all ones if the item has a significant bit set, otherwise
+   0. */
+static inline uint8x16_t AT(nonzero_lanes_u8)(const char *p, uint64_t significant)
 {
     return vtstq_u8(vld1q_u8((const uint8_t *)p), vdupq_n_u8((uint8_t)significant));
 }
 
-static inline uint8x16_t AT(true_u16)(const char *p, uint64_t significant)
+static inline uint8x16_t AT(nonzero_lanes_u16)(const char *p, uint64_t significant)
 {
     uint16x8_t c = vdupq_n_u16((uint16_t)significant);
     uint16x8_t low = vtstq_u16(vld1q_u16((const uint16_t *)p), c);
@@ -111,9 +113,9 @@ static inline uint8x16_t AT(true_u16)(const char *p, uint64_t significant)
     return vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
 }
 
-/* 8 items of 4 or 8 bytes -> 8 lanes of 2 bytes: all ones if the item has a significant bit set,
-   otherwise 0. */
-static inline uint16x8_t AT(eight_u32)(const char *p, uint64_t significant)
+/* Returns a lane of 2 bytes for each of 8 items of 4 or 8 bytes: all ones if the item has a
+   significant bit set, otherwise 0. */
+static inline uint16x8_t AT(eight_nonzero_lanes_u32)(const char *p, uint64_t significant)
 {
     uint32x4_t c = vdupq_n_u32((uint32_t)significant);
     uint32x4_t low = vtstq_u32(vld1q_u32((const uint32_t *)p), c);
@@ -121,7 +123,7 @@ static inline uint16x8_t AT(eight_u32)(const char *p, uint64_t significant)
     return vuzp1q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
 }
 
-static inline uint16x8_t AT(eight_u64)(const char *p, uint64_t significant)
+static inline uint16x8_t AT(eight_nonzero_lanes_u64)(const char *p, uint64_t significant)
 {
     uint64x2_t c = vdupq_n_u64(significant);
     uint32x4_t four[2];
@@ -133,25 +135,25 @@ static inline uint16x8_t AT(eight_u64)(const char *p, uint64_t significant)
     return vuzp1q_u16(vreinterpretq_u16_u32(four[0]), vreinterpretq_u16_u32(four[1]));
 }
 
-static inline uint8x16_t AT(true_u32)(const char *p, uint64_t significant)
+static inline uint8x16_t AT(nonzero_lanes_u32)(const char *p, uint64_t significant)
 {
-    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_u32)(p, significant)),
-                     vreinterpretq_u8_u16(AT(eight_u32)(p + 32, significant)));
+    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_nonzero_lanes_u32)(p, significant)),
+                     vreinterpretq_u8_u16(AT(eight_nonzero_lanes_u32)(p + 32, significant)));
 }
 
-static inline uint8x16_t AT(true_u64)(const char *p, uint64_t significant)
+static inline uint8x16_t AT(nonzero_lanes_u64)(const char *p, uint64_t significant)
 {
-    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_u64)(p, significant)),
-                     vreinterpretq_u8_u16(AT(eight_u64)(p + 64, significant)));
+    return vuzp1q_u8(vreinterpretq_u8_u16(AT(eight_nonzero_lanes_u64)(p, significant)),
+                     vreinterpretq_u8_u16(AT(eight_nonzero_lanes_u64)(p + 64, significant)));
 }
 
 #define FS_WORD(width) \
     static inline uint64_t AT(word_u##width)(const char *p, uint##width##_t significant) \
     { \
-        return AT(word_of)(AT(true_u##width)(p, significant), \
-                           AT(true_u##width)(p + 2 * width, significant), \
-                           AT(true_u##width)(p + 4 * width, significant), \
-                           AT(true_u##width)(p + 6 * width, significant)); \
+        return AT(pack_lanes)(AT(nonzero_lanes_u##width)(p, significant), \
+                              AT(nonzero_lanes_u##width)(p + 2 * width, significant), \
+                              AT(nonzero_lanes_u##width)(p + 4 * width, significant), \
+                              AT(nonzero_lanes_u##width)(p + 6 * width, significant)); \
     }
 FS_WORD(8)
 FS_WORD(16)
@@ -161,8 +163,8 @@ FS_WORD(64)
 
 #else
 
-/* 64 bytes that are 0 or 1 -> one word: a multiplication moves the bits of eight bytes to the top
-   byte of the product. */
+/* Packs 64 bytes, each 0 or 1, into 64 bits: a multiplication moves the bits of eight bytes to the
+   top byte of the product. */
 static inline uint64_t AT(pack_flags)(const uint8_t *flags)
 {
     uint64_t w = 0;
@@ -220,13 +222,14 @@ static ptrdiff_t AT(count)(const uint64_t *bits, ptrdiff_t blocks)
 }
 
 /* Swaps the upper right and the lower left quarter of each square of 2 d words by 2 d bits. words
-   has 64 words: a smaller array is overrun. Callers pass a constant d, so that the compiler
-   vectorizes the loop. */
-static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left)
+   has 64 words: a smaller array is overrun. In left_half, the lower d of each 2 d bits are set:
+   otherwise other bits are swapped. Callers pass a constant d, so that the compiler vectorizes the
+   loop. */
+static FS_INLINE void AT(swap_quarters)(uint64_t *words, int d, uint64_t left_half)
 {
     for (int k = 0; k < 64; k += 2 * d) {
         for (int i = k; i < k + d; i++) {
-            uint64_t swapped = (words[i] >> d ^ words[i + d]) & left;
+            uint64_t swapped = (words[i] >> d ^ words[i + d]) & left_half;
             words[i + d] ^= swapped;
             words[i] ^= swapped << d;
         }

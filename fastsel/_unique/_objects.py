@@ -5,7 +5,7 @@ import numpy as np
 from fastsel._core import _gate, _threads
 from fastsel._unique import _algorithms, _keys, _plan, packed_strings, strings
 from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique.objects import first_objects, take_objects
+from fastsel._unique.objects import groups_of_objects, take_objects
 from fastsel._unique.small_unique import unique_small
 
 
@@ -43,7 +43,7 @@ def groups_by_hash(flat, wanted, equal_nan):
     keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
     keys = np.fromiter(keys, object, len(items))
     try:
-        first_positions, inverse = first_objects(keys, wanted.inverse or wanted.counts)
+        first_positions, inverse = groups_of_objects(keys, wanted.inverse or wanted.counts)
     except TypeError:
         return None
     index = np.array(first_positions, np.intp)

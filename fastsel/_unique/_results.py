@@ -1,4 +1,4 @@
-"""The named tuples of the array-API functions."""
+"""The named tuples of the array-API functions and of `group_indices`."""
 
 from typing import Generic, NamedTuple, TypeVar
 

@@ -1,5 +1,5 @@
-"""Relabel the inverse, for another order of the groups; and find, for few groups, the positions of
-the keys of each group from the inverse.
+"""Relabel the inverse for another order of the groups; and find from it the positions of the keys
+of each group, if there are few groups.
 
 The positions are found as in scatter.pyx, with groups instead of parts: each chunk counts its keys
 of each group, an exclusive scan of the counts says where each chunk writes to in each group, and
@@ -16,8 +16,8 @@ cnp.import_array()
 
 
 def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
-    """Replace each group id by its rank. Every item of inverse is less than the length of ranks:
-    otherwise memory behind ranks is read."""
+    """Replace each group id by its rank. Every item of inverse is at least 0 and less than the
+    length of ranks: otherwise memory before or behind ranks is read."""
     cdef Relabel job = Relabel()
     job.ranks, job.inverse = ranks, inverse
     job.units = inverse.shape[0]
@@ -39,9 +39,9 @@ cdef class Relabel(Job):
 
 def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, int threads):
     """(indices, offsets): the positions of group g are indices[offsets[g]:offsets[g + 1]],
-    ascending. Every item of inverse is less than `groups`, and no other thread writes to inverse:
-    otherwise memory behind the results is overwritten."""
-    cdef WritePositions job = WritePositions(inverse, groups, threads)
+    ascending. Every item of inverse is at least 0 and less than `groups`, and no other thread
+    writes to inverse: otherwise memory outside of the results is overwritten."""
+    cdef GroupPositions job = GroupPositions(inverse, groups, threads)
     indices = new_result(inverse.shape[0], cnp.NPY_INTP)
     offsets = new_result(groups + 1, cnp.NPY_INTP)
     job.run_rounds(job.rounds, threads)
@@ -51,13 +51,16 @@ def group_positions(const Py_ssize_t[::1] inverse not None, Py_ssize_t groups, i
     return indices, offsets
 
 
-cdef class WritePositions(Job):
-    """Two passes over chunks of the inverse, in rounds, so that signals are handled in time. The
-    first pass counts the keys of each group, the second pass writes their positions."""
+cdef class GroupPositions(Job):
+    """Two passes over chunks of the inverse. Each chunk is divided into rounds, and signals are
+    handled between rounds. The first pass counts the keys of each group, the second pass writes
+    their positions."""
     cdef const Py_ssize_t[::1] inverse
     cdef Py_ssize_t groups
     cdef Py_ssize_t rounds
-    cdef Py_ssize_t[::1] next_entry   # [chunk][group]: count, then index of the next entry
+    # [chunk][group]: in the first pass a count; in the second pass the index in `indices` to which
+    # the chunk writes next.
+    cdef Py_ssize_t[::1] next_entry
     cdef Py_ssize_t[::1] indices      # None in the first pass
 
     def __init__(self, const Py_ssize_t[::1] inverse, Py_ssize_t groups, int threads):
@@ -86,7 +89,8 @@ cdef class WritePositions(Job):
             indices[entry] = i
 
     cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
-        """Turn the counts into offsets into `indices`."""
+        """Replace each count by the index in `indices` of the first key of its chunk and group.
+        Writes `offsets`."""
         cdef Py_ssize_t[::1] counts = self.next_entry
         cdef Py_ssize_t g, k, position, count, total = 0
         for g in range(self.groups):

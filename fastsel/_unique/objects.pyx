@@ -2,8 +2,8 @@
 
 A dict holds a reference to the first object of each group, and each item of the array is read once.
 So `__hash__`, `__eq__` and signal handlers may change the array. The functions hold the GIL;
-between rounds other threads may have it. In a build of Python without a GIL, no other thread may
-use the array: the caller passes a copy.
+`groups_of_objects` lets other threads have it after every ROUND_OBJECTS objects. In a build of
+Python without a GIL, no other thread may use the array: the caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -18,10 +18,10 @@ from fastsel._unique.keys cimport AHEAD
 cnp.import_array()
 
 cdef enum:
-    ROUND = 64            # objects between two checks for signals
+    ROUND_OBJECTS = 64    # objects between two checks for signals
 
 
-def first_objects(cnp.ndarray items not None, bint with_inverse):
+def groups_of_objects(cnp.ndarray items not None, bint with_inverse):
     """(first_positions, inverse) of a 1-d, contiguous array of objects. Groups are in order of
     first occurrence. first_positions is a list; the inverse is None unless with_inverse."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
@@ -42,7 +42,7 @@ def first_objects(cnp.ndarray items not None, bint with_inverse):
             new_group = len(first_positions)
         if with_inverse:
             inverse[i] = group
-        if (i + 1) % ROUND == 0:
+        if (i + 1) % ROUND_OBJECTS == 0:
             PyErr_CheckSignals()
             with nogil:
                 pass

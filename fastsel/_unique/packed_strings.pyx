@@ -32,7 +32,7 @@ cdef extern from "numpy/arrayobject.h":
 cnp.import_array()
 
 cdef enum:
-    ROUND = 1 << 14       # strings between two checks for signals
+    ROUND_STRINGS = 1 << 14   # strings between two checks for signals
 
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
@@ -48,14 +48,14 @@ def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
     cdef bint is_missing = False
     while start < size and not is_missing:
         allocator = lock(strings)
-        for i in range(start, min(start + ROUND, size)):
+        for i in range(start, min(start + ROUND_STRINGS, size)):
             if not load(allocator, strings, i, &string):
                 is_missing = True
                 break
             out[i] = fs_hash_bytes(string.buf, string.size, seed, factor)
         NpyString_release_allocator(allocator)
         PyErr_CheckSignals()
-        start += ROUND
+        start += ROUND_STRINGS
     return None if is_missing else hashes
 
 
@@ -69,7 +69,7 @@ def equal_first_strings(cnp.ndarray strings not None,
     cdef bint same = True
     while start < size and same:
         allocator = lock(strings)
-        for i in range(start, min(start + ROUND, size)):
+        for i in range(start, min(start + ROUND_STRINGS, size)):
             if not (load(allocator, strings, i, &string)
                     and load(allocator, strings, first_positions[inverse[i]], &first)
                     and string.size == first.size
@@ -78,7 +78,7 @@ def equal_first_strings(cnp.ndarray strings not None,
                 break
         NpyString_release_allocator(allocator)
         PyErr_CheckSignals()
-        start += ROUND
+        start += ROUND_STRINGS
     return same
 
 

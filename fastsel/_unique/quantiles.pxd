@@ -1,7 +1,7 @@
 """The part of a key, by quantiles of a sample; see quantiles.pyx."""
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
-from fastsel._core.scratch cimport Block
+from fastsel._core.scratch cimport Memory
 from fastsel._simd.blocks cimport fs_cells_t
 
 # A table of cells, for some of the limits.
@@ -13,7 +13,7 @@ ctypedef struct node_t:
 cdef class Quantiles:
     cdef readonly Py_ssize_t parts
     cdef uint64_t[::1] limits     # first keys of parts 1, 2 ..., ascending, with the gap closed
-    cdef Block node_block
+    cdef Memory node_memory
     cdef node_t *nodes
     cdef uint16_t[::1] part_of    # by cell: a part, or MAX_PARTS plus the index of a node
     cdef Py_ssize_t n_nodes

@@ -11,7 +11,7 @@ zero, with most of the exponents but few keys; integers with an outlier have a w
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from fastsel._core.scratch cimport new_block, new_u16, new_u64
+from fastsel._core.scratch cimport new_memory, new_u16, new_u64
 from fastsel._simd.blocks cimport fs_cells_t
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH
@@ -40,8 +40,8 @@ cdef class Quantiles:
             if self.limits[k] == self.limits[k - 1] and self.limits[k] != <uint64_t>-1:
                 self.limits[k] += 1
         self.close_gap(&cells)
-        self.node_block = new_block(MAX_LEVELS * n, sizeof(node_t), b"B")
-        self.nodes = <node_t *>self.node_block.data
+        self.node_memory = new_memory(MAX_LEVELS * n, sizeof(node_t), b"B")
+        self.nodes = <node_t *>self.node_memory.data
         self.part_of = new_u16(MAX_LEVELS * n * (2 * CELLS_PER_LIMIT + 2))
         self.build(0, n, cells)
 

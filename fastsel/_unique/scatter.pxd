@@ -1,7 +1,7 @@
 """The scatter of keys to parts; see scatter.pyx."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from fastsel._core.scratch cimport Block
+from fastsel._core.scratch cimport Memory
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
@@ -18,7 +18,7 @@ cdef class Scatter:
     cdef bint four_bytes          # scattered words have 4 bytes instead of 8
     cdef uint8_t[::1] part_of     # by key: its part
     cdef Py_ssize_t[::1] starts   # [part][chunk]: where this chunk's words of this part begin
-    cdef Block block              # the memory of `words`
+    cdef Memory memory            # of `words`
     cdef char *words              # the words of the keys, scattered
     cdef uint32_t[::1] positions  # the positions of the keys, scattered; or None
 

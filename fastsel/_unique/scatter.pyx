@@ -14,7 +14,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.parallel cimport Job, chunk_count, chunk_start, scan
-from fastsel._core.scratch cimport new_block, new_intp, new_u32, new_u8
+from fastsel._core.scratch cimport new_intp, new_memory, new_u32, new_u8
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, load_words, set_keys, wide_t
@@ -34,8 +34,8 @@ cdef class Scatter:
         self.four_bytes = self.keys.width <= 4
         self.part_of = new_u8(size) if part_of is None else part_of
         self.starts = new_intp(parts * self.key_chunks + 1)
-        self.block = new_block(size, 4 if self.four_bytes else 8, b"B")
-        self.words = <char *>self.block.data
+        self.memory = new_memory(size, 4 if self.four_bytes else 8, b"B")
+        self.words = <char *>self.memory.data
         self.positions = new_u32(size) if positions else None
         return 0
 

@@ -1,5 +1,5 @@
-/* NumPy's sort of contiguous unsigned integers, by NumPy's C API, without the GIL: a thread of a
-   region could not acquire the GIL if there were no memory for its thread state. */
+/* Sorts contiguous unsigned integers by NumPy's C API, without the GIL: a thread of a parallel
+   region cannot acquire the GIL if there is no memory for its Python thread state. */
 #ifndef FASTSEL_SORTS_H
 #define FASTSEL_SORTS_H
 
@@ -22,15 +22,16 @@ static int fs_compare_u64(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* For a NumPy version that does not have these sorts in its table. */
-static int fs_sort_u32(void *keys, npy_intp length, void *array)
+/* fs_sort_of returns fs_qsort_u32 or fs_qsort_u64 if NumPy's ArrFuncs have no quicksort of the
+   dtype. */
+static int fs_qsort_u32(void *keys, npy_intp length, void *array)
 {
     (void)array;
     qsort(keys, (size_t)length, sizeof(uint32_t), fs_compare_u32);
     return 0;
 }
 
-static int fs_sort_u64(void *keys, npy_intp length, void *array)
+static int fs_qsort_u64(void *keys, npy_intp length, void *array)
 {
     (void)array;
     qsort(keys, (size_t)length, sizeof(uint64_t), fs_compare_u64);
@@ -42,7 +43,7 @@ static inline fs_sort_t fs_sort_of(PyArrayObject *array)
 {
     fs_sort_t sort = (fs_sort_t)PyDataType_GetArrFuncs(PyArray_DESCR(array))->sort[NPY_QUICKSORT];
     if (sort != NULL) return sort;
-    return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_sort_u32 : fs_sort_u64;
+    return PyArray_ITEMSIZE(array) == sizeof(uint32_t) ? fs_qsort_u32 : fs_qsort_u64;
 }
 
 #endif

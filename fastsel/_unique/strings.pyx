@@ -33,9 +33,9 @@ cdef extern from "hashing.h" nogil:
 cnp.import_array()
 
 cdef enum:
-    ROUND = 1 << 16       # strings between two checks for signals: some milliseconds
-    STRING_BYTES = 128    # about the bytes that a thread reads of a string
-    CHARACTERS = 47       # offset of the eighth character in most str objects
+    ROUND_STRINGS = 1 << 16   # strings between two checks for signals: some milliseconds
+    STRING_BYTES = 128        # about the bytes that a thread reads of a string
+    CHARACTERS = 47           # offset of the eighth character in most str objects
 
 ctypedef struct characters_t:
     const char *data
@@ -67,7 +67,7 @@ cdef class StringPass(Job):
         self.failed[:] = False
         self.start = 0
         while self.start < size:
-            self.size = min(size - self.start, ROUND)
+            self.size = min(size - self.start, ROUND_STRINGS)
             self.chunks = chunk_count(self.size, threads, STRING_BYTES)
             self.run_with_gil(threads)
             for k in range(self.chunks):
@@ -87,7 +87,7 @@ cdef class StringPass(Job):
 
 cdef Py_ssize_t max_chunk_count(int threads) noexcept:
     """The maximum number of chunks of a round."""
-    return chunk_count(ROUND, threads, STRING_BYTES)
+    return chunk_count(ROUND_STRINGS, threads, STRING_BYTES)
 
 
 # ---- hashes -----------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def find_runs(cnp.ndarray strings not None):
     if not is_string(items[0], are_bytes):
         return None
     for i in range(1, size):
-        if i % ROUND == 0:
+        if i % ROUND_STRINGS == 0:
             PyErr_CheckSignals()
             if not is_string(items[i - 1], are_bytes):  # a signal handler may have replaced it
                 return None

@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free, new_block
+from fastsel._core.scratch cimport alloc, free, new_memory
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
@@ -50,8 +50,8 @@ cdef class Tables:
         self.key_chunks = min(self.key_blocks, max(1, threads))
         self.rounds = chunk_count(
             self.key_blocks // self.key_chunks, 1, 32 * max(8, self.keys.width))
-        self.block = new_block(self.key_chunks, sizeof(chunk_table_t), b"B")
-        self.tables = <chunk_table_t *>self.block.data
+        self.memory = new_memory(self.key_chunks, sizeof(chunk_table_t), b"B")
+        self.tables = <chunk_table_t *>self.memory.data
         memset(self.tables, 0, self.key_chunks * sizeof(chunk_table_t))
         if inverse:
             self.inverse = new_result(size, cnp.NPY_INTP)

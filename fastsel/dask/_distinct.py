@@ -376,9 +376,13 @@ def _outputs(x, rule, split_every, partitions):
     """The output arrays by name."""
     name = f"fastsel-unique-{tokenize(x.name, rule, split_every, partitions)}"
     graph = _stages.Graph(x, name, rule)
-    last = graph.tree(split_every) if partitions is None else graph.partitioned(partitions)
-    by_group = graph.grouped(last) if rule.grouped else None
-    jobs = graph.inverse(last) if rule.inverse and not by_group else []
+    last = (
+        graph.merge_by_tree(split_every)
+        if partitions is None
+        else graph.merge_by_partitions(partitions)
+    )
+    by_group = graph.group_indices(last) if rule.grouped else None
+    inverse_tasks = graph.inverse(last) if rule.inverse and not by_group else []
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
@@ -395,16 +399,19 @@ def _outputs(x, rule, split_every, partitions):
     }
     if by_group:
         sizes = x.shape[:1] if len(last) == 1 else (np.nan,) * len(last)
-        for part, chunks, part_jobs in zip(
+        for part, chunks, part_tasks in zip(
             ("indices", "offsets"), (sizes, (np.nan,) * len(last)), by_group, strict=True
         ):
             output_name = f"{part}-{name}"
-            keys = {(output_name, k): job for k, job in enumerate(part_jobs)}
+            keys = {(output_name, k): part_task for k, part_task in enumerate(part_tasks)}
             found[part] = output(tasks, name, output_name, keys, (chunks,), np.intp)
     elif rule.inverse:
         output_name = f"inverse-{name}"
         places = [block[:1] if rule.rows else block for block in blocks(x)]
-        keys = {(output_name, *place): job for place, job in zip(places, jobs, strict=True)}
+        keys = {
+            (output_name, *place): inverse_task
+            for place, inverse_task in zip(places, inverse_tasks, strict=True)
+        }
         chunks = x.chunks[:1] if rule.rows else x.chunks
         found["inverse"] = output(tasks, name, output_name, keys, chunks, np.intp)
     return found

@@ -177,9 +177,9 @@ def nonzero_coordinates(
     Returns
     -------
     NonzeroCoordinates
-        Named tuple of ``count``, a 0-d dask array of `dtype`, and ``coordinates``, a dask array of
-        `dtype` and shape (count, n), in C order. `coordinates` has a row for each non-zero item,
-        instead of a buffer with x.size rows, which would be larger than x. The number of rows is
+        Named tuple (count, coordinates). ``count`` is a 0-d dask array of `dtype`. ``coordinates``
+        is a dask array of `dtype` and shape (count, n), with one row for each non-zero item, in C
+        order of the items; a buffer with x.size rows would be larger than x. The number of rows is
         unknown until computed.
 
     Raises
@@ -210,7 +210,7 @@ def nonzero_coordinates(
         raise ValueError(f"x must have known chunk sizes, got {x.chunks}: compute_chunk_sizes()")
     dtype = _coordinates._checked_dtype(dtype)
     n = _coordinates._checked_n(n, x)
-    _coordinates._check_range(x, dtype)
+    _coordinates._check_coordinates_fit(x, dtype)
     rows = argwhere(x)[:, x.ndim - n :].astype(dtype)
     return NonzeroCoordinates(count_nonzero(x).astype(dtype), rows)
 

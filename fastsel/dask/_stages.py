@@ -1,14 +1,15 @@
 """The graph of unique: stages that merge the groups of blocks, and then write the inverse.
 
 A stage takes the keys of tasks that return groups, and adds tasks that merge or exchange the
-groups. In a tree, each stage merges `split_every` neighbours, until one task is left. With
-partitions, the groups of all blocks are divided into ranges of values, and each range is merged by
-itself, so that no task holds all groups. For order of first occurrence, the groups are exchanged
-once more, from ranges of values to ranges of positions.
+groups. In a tree, each task of a stage merges `split_every` neighbours, until one task is left.
+With partitions, the groups of all blocks are exchanged: divided into ranges of values, each of
+which is merged by itself, so that no task holds all groups. For order of first occurrence, the
+merged groups are then exchanged again, into ranges of positions.
 
 For the inverse, each stage also records the new number of each group that it merged. The numbers of
 the final groups are passed back through the stages, from the last stage to the first, and then the
-inverse of each block is written. Until then a block is held as codes of 1, 2 or 4 bytes per item.
+inverse of each block is written. Until then a block is held as its own inverse, in integers of 1, 2
+or 4 bytes.
 """
 
 import operator
@@ -24,67 +25,69 @@ class Graph:
         self.name = name
         self.rule = rule
         self.tasks = {}
-        self.descents = []  # for each stage: numbers of its output groups -> of its input groups
-        where, tasks = locations(x, name)
+        # A function for each stage. It takes the keys of tasks that return the numbers of the
+        # stage's output groups, and adds tasks that return the numbers of its input groups.
+        self.functions_of_stages = []
+        self.locations, tasks = locations(x, name)
         self.tasks.update(tasks)
-        self.where = where
-        self.anywhere = next(iter(where.values()))
+        self.any_location = next(iter(self.locations.values()))
         self.leaves = [
-            self.add("leaf", block, task(_groups.leaf, key, where[block], rule=rule))
+            self.add("leaf", block, task(_groups.leaf, key, self.locations[block], rule=rule))
             for block, key in blocks(x).items()
         ]
-        self.groups = self.groups_of("leaf", self.leaves)
+        self.group_keys = self.groups_of("leaf", self.leaves)
 
-    def add(self, step, location, job):
+    def add(self, step, indices, new_task):
         """Add a task; returns its key."""
-        key = (f"{step}-{self.name}", *location)
-        self.tasks[key] = job
+        key = (f"{step}-{self.name}", *indices)
+        self.tasks[key] = new_task
         return key
 
-    def tree(self, split_every):
-        """Merge neighbours until one task is left. Returns the keys of the last stage, in order."""
-        groups, level = self.groups, 0
-        while len(groups) > 1:
-            groups = self.merge_neighbours(groups, level, split_every)
+    def merge_by_tree(self, split_every):
+        """Merge neighbours until one task is left. Returns a list with one task key, of the groups
+        in their final order."""
+        group_keys, level = self.group_keys, 0
+        while len(group_keys) > 1:
+            group_keys = self.merge_neighbours(group_keys, level, split_every)
             level += 1
-        return self.arranged(groups)
+        return self.ordered(group_keys)
 
-    def partitioned(self, partitions):
-        """Merge one range of values, or of positions, for each partition. Returns the keys of the
-        merged groups."""
-        least = _groups.MIN_SAMPLES
-        count = max(least * partitions // len(self.groups), least)
+    def merge_by_partitions(self, partitions):
+        """Merge one range of values, or of positions, for each partition. Returns a list with one
+        task key per partition, of its groups in their final order."""
+        min_samples = _groups.MIN_SAMPLES
+        count = max(min_samples * partitions // len(self.group_keys), min_samples)
         samples = [
             self.add("sample", (k,), task(_groups.sample, key, count=count))
-            for k, key in enumerate(self.groups)
+            for k, key in enumerate(self.group_keys)
         ]
         borders = self.add(
             "borders", (0,), task(_groups.borders_of_values, samples, partitions=partitions)
         )
-        groups = self.exchange(self.groups, 0, _groups.part_by_value, borders, partitions)
+        group_keys = self.exchange(self.group_keys, 0, _groups.part_by_value, borders, partitions)
         if not self.rule.sorted:
-            job = task(
-                _groups.borders_of_index, self.anywhere, partitions=partitions, rule=self.rule
+            borders_task = task(
+                _groups.borders_of_index, self.any_location, partitions=partitions, rule=self.rule
             )
-            borders = self.add("borders", (1,), job)
-            groups = self.exchange(groups, 1, _groups.part_by_index, borders, partitions)
-        return self.arranged(groups)
+            borders = self.add("borders", (1,), borders_task)
+            group_keys = self.exchange(group_keys, 1, _groups.part_by_index, borders, partitions)
+        return self.ordered(group_keys)
 
     def groups_of(self, step, keys):
-        """The keys of the groups alone, without the numbers that the inverse needs later."""
+        """Keys of tasks that return Groups, without the numbers that the inverse needs later."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")
         return [self.add(f"{step}-groups", key[1:], (get, key)) for key in keys]
 
-    def merge_neighbours(self, groups, level, split_every):
-        runs = [groups[k : k + split_every] for k in range(0, len(groups), split_every)]
+    def merge_neighbours(self, group_keys, level, split_every):
+        runs = [group_keys[k : k + split_every] for k in range(0, len(group_keys), split_every)]
         merged = [
             self.add("merge", (level, k), task(_groups.merge, run, rule=self.rule))
             for k, run in enumerate(runs)
         ]
 
-        def descend(numbers):
+        def add_numbers_tasks(numbers):
             return [
                 self.add(
                     "numbers",
@@ -95,16 +98,16 @@ class Graph:
                 for member in range(len(run))
             ]
 
-        self.descents.append(descend)
+        self.functions_of_stages.append(add_numbers_tasks)
         return self.groups_of("merge", merged)
 
-    def exchange(self, groups, level, part, borders, partitions):
+    def exchange(self, group_keys, level, divide, borders, partitions):
         """Divide groups into ranges, and merge each range."""
         step = f"exchange{level}"
         ranges = range(partitions)
         parted = [
-            self.add(f"{step}-part", (k,), task(part, key, borders, partitions=partitions))
-            for k, key in enumerate(groups)
+            self.add(f"{step}-part", (k,), task(divide, key, borders, partitions=partitions))
+            for k, key in enumerate(group_keys)
         ]
         pieces = [
             [
@@ -118,7 +121,7 @@ class Graph:
             for p in ranges
         ]
 
-        def descend(numbers):
+        def add_numbers_tasks(numbers):
             return [
                 self.add(
                     f"{step}-numbers",
@@ -139,13 +142,13 @@ class Graph:
                 for k, key in enumerate(parted)
             ]
 
-        self.descents.append(descend)
+        self.functions_of_stages.append(add_numbers_tasks)
         return self.groups_of(f"{step}-merge", merged)
 
-    def arranged(self, groups):
+    def ordered(self, group_keys):
         return [
             self.add("ordered", (k,), task(_groups.arrange, key, rule=self.rule))
-            for k, key in enumerate(groups)
+            for k, key in enumerate(group_keys)
         ]
 
     def inverse(self, ordered):
@@ -155,21 +158,24 @@ class Graph:
             self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))
             for k, key in enumerate(ordered)
         ]
-        for descend in reversed(self.descents):
-            numbers = descend(numbers)
+        for add_numbers_tasks in reversed(self.functions_of_stages):
+            numbers = add_numbers_tasks(numbers)
         return [
             task(_groups.numbered_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
         ]
 
-    def grouped(self, ordered):
+    def group_indices(self, ordered):
         """Two tasks for each part of the final groups: one returns the positions of their items,
-        one the offsets. The blocks follow one another along the first axis."""
+        one the offsets. The caller has rechunked the array to blocks that follow one another along
+        the first axis."""
         blocks = [
             self.add(
-                "grouped", (k,), task(_groups.grouped_block, self.add("inverse", (k,), job), where)
+                "grouped",
+                (k,),
+                task(_groups.grouped_block, self.add("inverse", (k,), inverse_task), location),
             )
-            for (k, job), where in zip(
-                enumerate(self.inverse(ordered)), self.where.values(), strict=True
+            for (k, inverse_task), location in zip(
+                enumerate(self.inverse(ordered)), self.locations.values(), strict=True
             )
         ]
         parts = range(len(ordered))

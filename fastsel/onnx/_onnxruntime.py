@@ -23,7 +23,7 @@ DOMAIN = onnxruntime_extensions.default_opset_domain()
 # For each operator, the types for which ONNX Runtime 1.31 has no CPU kernel, and for which a Python
 # operator is possible. Python operators accept neither float16, bfloat16 nor complex numbers, and
 # return wrong uint64 from 2**63 on.
-LACKING = {
+TYPES_WITHOUT_KERNEL = {
     "NonZero": ("int8", "int16", "uint16", "uint32", "uint64", "double", "string"),
     "Unique": ("bool", "int16", "int32", "uint8", "uint16", "uint32"),
 }
@@ -58,8 +58,8 @@ def onnxruntime_session(
     ImportError
         If onnx, onnxruntime or onnxruntime-extensions is not installed.
     ValueError
-        If `sorted` of a Unique node that runs on fastsel is neither 0 nor 1, or AxisError if its
-        axis does not fit.
+        If `sorted` of a Unique node that runs on fastsel is neither 0 nor 1. AxisError if the
+        `axis` of such a node is out of range.
 
     Notes
     -----
@@ -67,10 +67,11 @@ def onnxruntime_session(
     onnxruntime-extensions passes each output to ONNX Runtime as a Python list. An error within an
     operator, for example a lack of memory, ends the process.
 
-    **Limits.** onnxruntime-extensions has no float16, bfloat16 and complex numbers, and no uint64
-    from 2**63 on. Use `OPS` for these types, and for the operators for which ONNX Runtime has other
-    rules (see `fastsel.onnx`). Nodes whose input has no known rank in the model, and nodes within
-    If, Loop and Scan, are not changed.
+    **Limits.** onnxruntime-extensions accepts neither float16, bfloat16 nor complex numbers, and
+    returns wrong uint64 from 2**63 on: so fastsel does not run Unique of uint64. For these types,
+    and where ONNX Runtime has other rules (see `fastsel.onnx`), use onnx's ReferenceEvaluator with
+    `fastsel.onnx.OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop
+    and Scan, are not changed.
 
     Examples
     --------
@@ -99,20 +100,20 @@ def _loaded(model):
 
 @functools.cache
 def _register():
-    """Declare the operators, one for each type; ONNX Runtime chooses by the type of its input."""
+    """Declare each operator once per type; ONNX Runtime chooses by the type of a node's input."""
     types = onnxruntime_extensions.PyCustomOpDef
-    integer = types.dt_int64
-    for name in LACKING["NonZero"]:
+    int64 = types.dt_int64
+    for name in TYPES_WITHOUT_KERNEL["NonZero"]:
         onnxruntime_extensions.onnx_op(
-            op_type="FastselNonZero", inputs=[getattr(types, f"dt_{name}")], outputs=[integer]
+            op_type="FastselNonZero", inputs=[getattr(types, f"dt_{name}")], outputs=[int64]
         )(functions.non_zero)
-    for name in LACKING["Unique"]:
+    for name in TYPES_WITHOUT_KERNEL["Unique"]:
         tensor_type = getattr(types, f"dt_{name}")
         onnxruntime_extensions.onnx_op(
             op_type="FastselUnique",
             inputs=[tensor_type],
-            outputs=[tensor_type, integer, integer, integer],
-            attrs={"flat": integer, "axis": integer, "sorted": integer},
+            outputs=[tensor_type, int64, int64, int64],
+            attrs={"flat": int64, "axis": int64, "sorted": int64},
         )(_unique)
 
 
@@ -124,28 +125,29 @@ def _rewritten(model):
     """A copy of the model with fastsel's operators where ONNX Runtime has no kernel."""
     rewritten = onnx.shape_inference.infer_shapes(model)
     graph = rewritten.graph
-    inputs = {
+    tensor_types = {
         value.name: value.type.tensor_type
         for value in (*graph.input, *graph.value_info)
         if value.type.tensor_type.HasField("shape")
     }
     for node in graph.node:
-        lacking = LACKING.get(node.op_type, ()) if node.domain in ("", "ai.onnx") else ()
-        tensor = inputs.get(node.input[0]) if node.input else None
-        if tensor and onnx.TensorProto.DataType.Name(tensor.elem_type).lower() in lacking:
-            _rewrite(node, len(tensor.shape.dim))
+        is_standard = node.domain in ("", "ai.onnx")
+        names = TYPES_WITHOUT_KERNEL.get(node.op_type, ()) if is_standard else ()
+        tensor_type = tensor_types.get(node.input[0]) if node.input else None
+        if tensor_type and onnx.TensorProto.DataType.Name(tensor_type.elem_type).lower() in names:
+            _rewrite(node, len(tensor_type.shape.dim))
     if all(entry.domain != DOMAIN for entry in rewritten.opset_import):
         rewritten.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
     return rewritten
 
 
-def _rewrite(node, rank):
+def _rewrite(node, ndim):
     """Replace a node by fastsel's operator. A Python operator has neither optional outputs nor
-    optional attributes, and must not fail."""
+    optional attributes. An error in it ends the process, so the attributes are checked here."""
     if node.op_type == "Unique":
         node_attributes = {attribute.name: attribute.i for attribute in node.attribute}
         axis, sorted = node_attributes.get("axis"), node_attributes.get("sorted", 1)
-        functions.check_attributes(axis, sorted, rank)
+        functions.check_attributes(axis, sorted, ndim)
         names = [*node.output, "", "", ""][:4]
         del node.attribute[:], node.output[:]
         attributes = {"flat": int(axis is None), "axis": axis or 0, "sorted": sorted}

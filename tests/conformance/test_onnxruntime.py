@@ -13,11 +13,11 @@ onnx = pytest.importorskip(
 pytest.importorskip(
     "onnxruntime_extensions", reason="needs pip install onnx onnxruntime onnxruntime-extensions"
 )
-LACKING = importlib.import_module("fastsel.onnx._onnxruntime").LACKING
+TYPES_WITHOUT_KERNEL = importlib.import_module("fastsel.onnx._onnxruntime").TYPES_WITHOUT_KERNEL
 
 TEXTS = np.array(["", "a", "é"], object)
 SHAPES = ((7,), (3, 4), (), (0,), (0, 3), (3, 0))
-CASES = [(operator, name) for operator, names in LACKING.items() for name in names]
+CASES = [(operator, name) for operator, names in TYPES_WITHOUT_KERNEL.items() for name in names]
 
 
 def array_of(name, shape):

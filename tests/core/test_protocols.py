@@ -23,7 +23,7 @@ def parameters(function):
 @pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
 def test_signature_is_that_of_numpy(name):
     ours = parameters(getattr(fastsel, name))
-    added = [p for p in ours if p[0] in OPERATORS[name].adds]
+    added = [p for p in ours if p[0] in OPERATORS[name].extra_arguments]
     assert [p for p in ours if p not in added] == parameters(getattr(np, name))
     assert all(p[1:] == (inspect.Parameter.KEYWORD_ONLY, None) for p in added)
 

@@ -21,7 +21,7 @@ SETTINGS = {
 }
 SUBJECTS = {
     "all": lambda operator: True,
-    "with kernels": lambda operator: not operator.form_of,
+    "with kernels": lambda operator: not operator.variant_of,
     "in NumPy": lambda operator: operator.in_numpy,
     "in dask": lambda operator: operator.in_dask,
 }
@@ -86,12 +86,12 @@ def test_entries_of_the_registry_fit_the_signatures(name):
     operator = OPERATORS[name]
     parameters = inspect.signature(getattr(fastsel, name)).parameters
     assert set(operator.arrays) <= set(parameters)
-    if operator.form_of:
-        assert not OPERATORS[operator.form_of].form_of
+    if operator.variant_of:
+        assert not OPERATORS[operator.variant_of].variant_of
     if operator.in_numpy:
         of_numpy = [*inspect.signature(getattr(np, name)).parameters]
         ours = [key for key in parameters if key != "sorted" or key in of_numpy]  # new in NumPy 2.3
-        assert [*of_numpy, *operator.adds] == ours
+        assert [*of_numpy, *operator.extra_arguments] == ours
 
 
 def test_the_docstring_of_the_patch_names_its_functions():

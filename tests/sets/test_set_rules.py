@@ -17,7 +17,7 @@ def test_signature_is_that_of_numpy(name):
         [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()]
         for f in (getattr(fastsel, name), getattr(np, name))
     )
-    added = [p for p in ours if p[0] in OPERATORS[name].adds]
+    added = [p for p in ours if p[0] in OPERATORS[name].extra_arguments]
     assert [p for p in ours if p not in added] == theirs
     assert added == [("axis", inspect.Parameter.KEYWORD_ONLY, None)]
 
