@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 ROUNDS = 5
+MIN_SAMPLES = 3  # of a contender: a delay of the system must not be the median
 MAX_SAMPLES = 100  # in one block
 SAMPLE_SECONDS = 20e-6  # shorter calls are timed several at a time
 PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some milliseconds after a call
@@ -32,7 +33,7 @@ def race(calls, seconds):
     """Time several calls (name -> function) in turns, a block of calls at a time: name -> Timing.
 
     The order is reversed after each round. Each contender has the same share of the seconds, and
-    stops when it has spent its share. Each contender has at least one sample.
+    stops when it has spent its share and has at least MIN_SAMPLES samples.
     """
     share = seconds / len(calls)
     samples = {name: [] for name in calls}
@@ -42,7 +43,7 @@ def race(calls, seconds):
     try:
         for turn in range(ROUNDS):
             for name in list(calls)[:: 1 if turn % 2 else -1]:
-                if spent[name] < share:
+                if spent[name] < share or len(samples[name]) < MIN_SAMPLES:
                     time.sleep(PAUSE_SECONDS)
                     start = time.perf_counter()
                     samples[name] += block(calls[name], share / ROUNDS)
