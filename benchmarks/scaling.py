@@ -8,8 +8,8 @@
 --work measures the CPU time of all threads instead of the time of a call. The CPU time shows how
 much work each further thread adds, also with more threads than CPUs.
 
-The row "copy" copies as many bytes as the input has, with NumPy, on all threads: an operator that
-only waits for memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
+The row "copy" is NumPy's copy of the input's bytes on all threads: an operator that only waits for
+memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
 threads are timed in turns; times are medians.
 """
 
@@ -59,7 +59,7 @@ def arguments():
     exclusive.add_argument(
         "--work", action="store_true", help="CPU time, divided by the CPU time of one thread"
     )
-    exclusive.add_argument("--plot", metavar="FILE", help="a picture, such as scaling.svg")
+    exclusive.add_argument("--plot", metavar="FILE", help="draw a picture, for example scaling.svg")
     return parser
 
 

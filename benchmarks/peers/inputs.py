@@ -1,13 +1,13 @@
 """Inputs from fixed seeds, the same arrays for asv and for compare.py. Every page of their memory
 has been written to.
 
-The inputs of selection have a density (the share of non-zero items), those of unique a number of
-groups, and those of gather_nd index rows. The distribution is the order of the items or groups:
-``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a hundred sorted items is
-moved) or ``halves`` (two sorted runs). Other distributions choose values: ``zipf`` (few groups have
-most items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (the groups are every
-tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are rounded to integers,
-so that rows have few different items).
+Inputs of selection have a density, the share of non-zero items. Inputs of unique have a number of
+groups, and inputs of gather_nd have index rows. The distribution is the order of the items or
+groups: ``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a hundred sorted
+items is moved) or ``halves`` (two sorted runs). Other distributions choose values: ``zipf`` (few
+groups have most items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (the groups
+are every tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are rounded to
+integers, so that rows have few different items).
 """
 
 import functools

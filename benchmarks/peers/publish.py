@@ -4,7 +4,7 @@
 
 measure.py makes the results, and then calls `main`, which writes the table between the marks in
 README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
-and a heat map of each CPU level, such as docs/speed-up-v3.svg.
+and the heat map of each CPU level in docs/speed-up-LEVEL.svg.
 """
 
 import json

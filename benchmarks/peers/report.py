@@ -60,7 +60,8 @@ class Result:
 
     @property
     def limit_share(self):
-        """fastsel's speed divided by the speed of a parallel loop that moves as many bytes."""
+        """The speed of fastsel divided by the speed of a parallel loop that moves the
+        same number of bytes."""
         if self.limit is None or FASTSEL not in self.timings:
             return None
         # Minimum times, because the scheduler may wake the threads of the loop late.
@@ -106,14 +107,15 @@ def heading(run):
     for peer, packages in run.missing.items():
         lines.append(f"Missing: {peer} (not installed: {', '.join(packages)}).")
     lines.append(
-        "A cell is one input of a function: a dtype, a number of items, and how they are "
-        "distributed. Times are milliseconds per call, median (minimum). *Over NumPy* and *over "
-        "the best* are the median times of NumPy's fastest form and of the fastest opponent, "
-        "divided by fastsel's: above 1, fastsel is faster. *Over the loop* is the minimum time of "
-        "a parallel loop that reads the inputs once and writes as many bytes as the outputs have, "
-        "divided by fastsel's, timed in turns for 1e6 items or more: the share that fastsel "
-        "reaches of the limit that memory sets. It can be above 1 if fastsel uses the memory of an "
-        "earlier result again, or reads only the rows that it selects."
+        "A cell is one input of a function: its dtype, its number of items, and the distribution "
+        "of the items. Times are milliseconds per call, median (minimum). *Over NumPy* is the "
+        "median time of NumPy's fastest form divided by the median time of fastsel; *over the best* is "
+        "the same ratio for the fastest opponent: above 1, fastsel is faster. *Over the loop* is "
+        "the minimum time of a parallel loop divided by the minimum time of fastsel, timed in "
+        "turns for 1e6 items or more. The loop reads the inputs once, and writes the number of "
+        "bytes that the outputs have. So the ratio is the share that fastsel reaches of the limit "
+        "that memory sets. It can be above 1 if fastsel uses the memory of an earlier result "
+        "again, or reads only the rows that it selects."
     )
     return "\n\n".join(lines)
 

@@ -50,8 +50,8 @@ def groups_of_objects(cnp.ndarray items not None, bint with_inverse):
 
 
 def take_objects(cnp.ndarray items not None, cnp.ndarray positions not None):
-    """items[positions] of a 1-d, contiguous array of objects. This takes at most half the time of
-    np.take: objects are prefetched before their reference counts change."""
+    """items[positions] of a 1-d, contiguous array of objects. Unlike np.take, it prefetches the
+    objects before their reference counts change."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(positions), limit = cnp.PyArray_SIZE(items)
     cdef cnp.ndarray out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_OBJECT, 0)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
