@@ -110,12 +110,12 @@ def heading(run):
         "A cell is one input of a function: its dtype, its number of items, and the distribution "
         "of the items. Times are milliseconds per call, median (minimum). *Over NumPy* is the "
         "median time of NumPy's fastest form divided by the median time of fastsel; *over the "
-        "best* is the same ratio for the fastest opponent: above 1, fastsel is faster. *Over the loop* is "
-        "the minimum time of a parallel loop divided by the minimum time of fastsel, timed in "
-        "turns for 1e6 items or more. The loop reads the inputs once, and writes the number of "
-        "bytes that the outputs have. So the ratio is the share that fastsel reaches of the limit "
-        "that memory sets. It can be above 1 if fastsel uses the memory of an earlier result "
-        "again, or reads only the rows that it selects."
+        "best* is the same ratio for the fastest opponent: above 1, fastsel is faster. *Over the "
+        "loop* is the minimum time of a parallel loop divided by the minimum time of fastsel, "
+        "timed in turns for 1e6 items or more. The loop reads the inputs once, and writes the "
+        "number of bytes that the outputs have. So the ratio is the share that fastsel reaches of "
+        "the limit that memory sets. It can be above 1 if fastsel uses the memory of an earlier "
+        "result again, or reads only the rows that it selects."
     )
     return "\n\n".join(lines)
 
