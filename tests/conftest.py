@@ -1,4 +1,5 @@
-"""Fixtures of all tests. Some make small arrays reach the kernels of large arrays, in chunks."""
+"""Settings, hooks and fixtures of all tests. Some fixtures make small arrays reach the kernels of
+large arrays."""
 
 import contextlib
 import gc
@@ -9,9 +10,9 @@ import sys
 from pathlib import Path
 
 # Tests use more threads than there are CPUs, and may run at the same time: a waiting thread must
-# not spin. libgomp reads this variable when fastsel loads libgomp.
+# not spin. libgomp reads this variable when it is loaded.
 os.environ.setdefault("GOMP_SPINCOUNT", "0")
-# Every run hashes with the same seeds.
+# Every run has the same seeds of the hash, unless the variable is set.
 os.environ.setdefault("FASTSEL_HASH_SEED", "1")
 
 import pytest
@@ -21,8 +22,8 @@ from hypothesis import HealthCheck, settings
 
 import fastsel
 
-# Every run has the same examples. --hypothesis-profile=search has more examples, which are new in
-# each run.
+# By default, every run has the same examples. --hypothesis-profile=search has more examples, which
+# are new in each run.
 settings.register_profile(
     "default",
     max_examples=30,
@@ -34,7 +35,7 @@ settings.register_profile(
 settings.register_profile(
     "search", settings.get_profile("default"), max_examples=5000, derandomize=False
 )
-# For runs whose examples are slow, and for runs that are repeated hundreds of times.
+# For runs that take long, for example under sanitizers or of many mutants.
 settings.register_profile("few", settings.get_profile("default"), max_examples=8)
 settings.load_profile("default")
 
@@ -43,15 +44,15 @@ settings.load_profile("default")
 # that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which only one thread can use",
-    "request": "may request a fixture while it runs, which pytest allows in one thread only",
-    "run_forked": "starts a process, whose code does not run in the threads of this one",
-    "run_python": "starts a process, whose code does not run in the threads of this one",
+    "request": "uses `request`, itself or by a fixture, which pytest allows in one thread only",
+    "run_forked": "runs code in another process, which threads of this process do not test",
+    "run_python": "runs code in another process, which threads of this process do not test",
 }
 
 
 def pytest_collection_finish():
-    """Freeze the objects of pytest and of libraries, so that a garbage collection in a test visits
-    only the test's objects. A visit to all objects would take most of the test's time."""
+    """Freeze the objects of pytest and of libraries: garbage collections in tests do not visit
+    frozen objects, and so are much faster."""
     gc.collect()
     gc.freeze()
 
@@ -65,16 +66,17 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _freeze_garbage_of_earlier_modules():
-    """Freeze the garbage of earlier modules, so that tests of this module do not visit it."""
+def _freeze_objects_of_earlier_modules():
+    """Before the tests of each module: free the garbage of earlier modules, and freeze all other
+    objects, so that no garbage collection in these tests visits them."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def forced_kernels():
-    """Dispatch small arrays to the kernels of large arrays."""
-    with pytest.MonkeyPatch.context() as patch:  # the fixture `monkeypatch` is thread-unsafe
+    """Dispatch small arrays to the kernels of large arrays, in all threads."""
+    with pytest.MonkeyPatch.context() as patch:  # the fixture is thread-unsafe
         for name, value in TUNING:
             patch.setattr(name, value)
         yield
@@ -82,21 +84,23 @@ def forced_kernels():
 
 @pytest.fixture(params=[1, 2, 3, 7], ids="threads{}".format)
 def num_threads(request, forced_kernels):
-    """Forced kernels, and the number of threads, which is also the largest number of chunks."""
+    """Force the kernels of large arrays, and set the number of threads, which is the value."""
     with fastsel.threads(request.param):
         yield request.param
 
 
 @pytest.fixture(params=[1, 3], ids="threads{}".format)
 def kernels_with_few_threads(request, forced_kernels):
-    """Forced kernels, with one chunk and with several chunks."""
+    """As `num_threads`, with fewer numbers: one thread, for which a small array is one chunk, and
+    three threads."""
     with fastsel.threads(request.param):
         yield request.param
 
 
 @pytest.fixture
 def each_num_threads(forced_kernels):
-    """An iterable of 1, 2, 3, 7 that sets the number of threads before each step."""
+    """Force the kernels of large arrays. The value is an iterator over 1, 2, 3 and 7, which sets
+    the number of threads to each number that it yields."""
 
     def numbers():
         for count in (1, 2, 3, 7):
@@ -107,12 +111,14 @@ def each_num_threads(forced_kernels):
         yield steps
 
 
-# A kernel of a checked build (FASTSEL_CHECKED=1) prints this text and continues. In the process of
-# pytest the text is a warning, which fails the test.
+# If an index into a view is out of bounds, a kernel of a checked build (FASTSEL_CHECKED=1) prints
+# this text and continues. In the process of pytest, the exception, which it cannot raise, becomes a
+# warning, which fails the test.
 OUT_OF_VIEW = "IndexError: Out of bounds on buffer access"
 
-# This program runs the code of each request in a fork of itself, which has imported only NumPy. The
-# first line of its output says whether NumPy has loaded OpenMP, which reads the environment once.
+# This program runs the code of each request in a fork of itself, which has imported NumPy, but not
+# fastsel. The first line of its output says whether NumPy has loaded OpenMP, which would have read
+# the environment of this program instead of the environment of the request.
 FORK_SERVER = """
 import json, os, signal, sys
 import numpy
@@ -152,7 +158,8 @@ def _fork_server():
 
 @pytest.fixture
 def run_forked(_fork_server, run_python, tmp_path):
-    """A faster `run_python`: the forked process has imported NumPy already."""
+    """A function that runs code as `run_python` does, but in a forked process, which has imported
+    NumPy already. Without a fork server, it calls `run_python`."""
 
     def run(code, **variables):
         if _fork_server is None:
@@ -170,7 +177,8 @@ def run_forked(_fork_server, run_python, tmp_path):
 
 
 def environment_of_child(**variables):
-    """The environment of this process with these variables; a variable that is None is removed."""
+    """The environment of this process with its `sys.path` as PYTHONPATH, and with these variables;
+    a variable that is None is removed."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -181,7 +189,8 @@ def environment_of_child(**variables):
 
 @pytest.fixture
 def run_python():
-    """A function that runs code in a new interpreter, which must exit with status 0 in time."""
+    """A function that runs code in a new interpreter, which must exit with status 0 before the
+    timeout."""
 
     def run(code, timeout=600, **variables):
         """Return what `code` prints. A variable that is None is removed from the environment. The

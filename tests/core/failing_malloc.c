@@ -1,5 +1,6 @@
-/* Preloaded: makes the n-th allocation after fm_arm(n) fail, and all later ones too if asked for.
-   Counts the bytes that are in use. glibc only. */
+/* A library to be preloaded, for glibc only. After fm_arm(n, all_later), the n-th call of malloc,
+   calloc or realloc fails, and if all_later is not 0, all later calls fail as well. fm_in_use()
+   returns the number of bytes that are allocated. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>
@@ -10,16 +11,16 @@ void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void __libc_free(void *);
 
-static atomic_long armed, go_on, seen, in_use;
+static atomic_long armed, later_fail, seen, in_use;
 
-void fm_arm(long n, int all)
+void fm_arm(long n, int all_later)
 {
     atomic_store(&seen, 0);
-    atomic_store(&go_on, all);
+    atomic_store(&later_fail, all_later);
     atomic_store(&armed, n);
 }
 
-/* Returns how many allocations there were since. */
+/* Returns the number of allocations since fm_arm. */
 long fm_disarm(void)
 {
     atomic_store(&armed, 0);
@@ -33,7 +34,7 @@ static int fails(void)
     long n = atomic_load(&armed);
     if (n == 0) return 0;
     long k = atomic_fetch_add(&seen, 1) + 1;
-    if (k != n && !(k > n && atomic_load(&go_on))) return 0;
+    if (k != n && !(k > n && atomic_load(&later_fail))) return 0;
     errno = ENOMEM;
     return 1;
 }

@@ -1,4 +1,5 @@
-"""Calls with an array of another library: the adapter's function, NumPy's, or a TypeError."""
+"""A call with an array of another library calls a function of its adapter or of NumPy, or raises
+TypeError."""
 
 import sys
 from types import ModuleType
@@ -12,7 +13,7 @@ from fastsel._core._operators import OPERATORS
 
 
 class LibraryArray:
-    """An array of some library, which overrides NumPy's functions."""
+    """The array class of `some_library`, which overrides NumPy's functions."""
 
     is_served = True
 
@@ -21,7 +22,7 @@ class LibraryArray:
 
 
 class OtherArray(LibraryArray):
-    """An array of a class that is not registered at first."""
+    """A subclass, which a test makes the array class of `some_library`."""
 
 
 @pytest.fixture

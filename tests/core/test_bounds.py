@@ -1,4 +1,5 @@
-"""No kernel reads before or behind an array: the pages on both sides of it cannot be read."""
+"""No kernel reads before or behind an array: it starts directly behind a page that cannot be read,
+or ends directly before one."""
 
 import os
 
@@ -36,7 +37,7 @@ def between_closed_pages(array, at_the_end):
     return guarded
 
 def indices_of(size):
-    "Index rows of one axis and of two axes, in each width, last position first."
+    "Index rows for one axis and for two axes, int32 and int64; the last position comes first."
     rows = np.arange(size)[::-1, None]
     pairs = np.hstack([rows, np.zeros_like(rows)])
     return [a.astype(dtype) for a in (rows, pairs) for dtype in ("int32", "int64")]
@@ -54,7 +55,7 @@ def calls(array, mask, *indices):
     yield fastsel.compress(array, mask)
     yield fastsel.extract(mask, array)
     yield fastsel.boolean_mask(array, mask)
-    huge = np.broadcast_to(array[:1], (LONG, 1))  # its length needs 64 bits
+    huge = np.broadcast_to(array[:1], (LONG, 1))  # its length exceeds an int32
     for rows in indices:
         for data in (array.reshape(-1, 1), huge):
             yield fastsel.gather_nd(data, rows)

@@ -1,4 +1,5 @@
-"""Files, processes, variables and fork handlers that fastsel uses, and flags of its kernels."""
+"""fastsel's use of files, processes, environment variables and fork handlers, and the protection of
+its kernels by compiler and linker."""
 
 import os
 import re
@@ -112,7 +113,8 @@ read.clear()
 
 
 def test_python_reads_the_environment_at_import_and_not_during_calls(run_python):
-    """The tests of the kernels show which variables C reads."""
+    """Only names that begin with OMP_ or FASTSEL_ are checked. The tests of the compiled kernels
+    show which variables C reads."""
     code = "calls()\nassert openmp_and_fastsel_names_read() == set(), read"
     run_python(WATCHED + CALLS + code)
 
@@ -142,7 +144,7 @@ assert fastsel.show_config(mode="dicts") == before
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_the_import_registers_two_fork_handlers_in_python(run_python):
-    """The third fork handler is registered in C."""
+    """In a build with OpenMP, C registers a third fork handler."""
     code = """
 import os
 import numpy
@@ -173,7 +175,7 @@ HAS_READELF = pytest.mark.skipif(
     or any(
         name in KERNELS[0].read_bytes() for name in (b"__asan_init", b"__tsan_init", b"__gcov_init")
     ),
-    reason="needs readelf, and a build without sanitizers and gcov, which add flags",
+    reason="needs Linux, readelf, and a build without sanitizers and gcov, which add flags",
 )
 
 
@@ -204,6 +206,7 @@ def test_kernels_with_buffers_on_the_stack_guard_them():
 
 
 def kernels_that_call(function):
+    """The names of the kernels that have a dynamic symbol whose name ends with `function`."""
     return {
         kernel.name.split(".")[0]
         for kernel in KERNELS
@@ -213,8 +216,8 @@ def kernels_that_call(function):
 
 @HAS_READELF
 def test_only_two_kernels_read_the_environment_and_one_handles_forks():
-    """`levels` reads FASTSEL_CPU once. `parallel` reads OMP_STACKSIZE if the address space is
-    limited, and has a fork handler; in a serial build it does neither."""
+    """`levels` reads FASTSEL_CPU once. `parallel` reads OMP_STACKSIZE when it makes threads as a
+    trial, and has a fork handler; in a serial build it does neither."""
     assert kernels_that_call("getenv") in ({"levels", "parallel"}, {"levels"})
     assert kernels_that_call("atfork") == ({"parallel"} if parallel.is_threaded() else set())
 

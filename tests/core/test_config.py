@@ -1,4 +1,5 @@
-"""show_config, and invalid environment variables: they cause a warning, never a failed import."""
+"""show_config, FASTSEL_CPU, and invalid environment variables, which cause a warning, but no failed
+import."""
 
 import pytest
 
