@@ -76,7 +76,7 @@ def _freeze_objects_of_earlier_modules():
 @pytest.fixture
 def forced_kernels():
     """Dispatch small arrays to the kernels of large arrays, in all threads."""
-    with pytest.MonkeyPatch.context() as patch:  # the fixture is thread-unsafe
+    with pytest.MonkeyPatch.context() as patch:  # the fixture `monkeypatch` is thread-unsafe
         for name, value in TUNING:
             patch.setattr(name, value)
         yield

@@ -1,7 +1,8 @@
-"""Any call with any array has NumPy's outcome, except for the differences of docs/differences.md.
+"""Random calls of FUNCTIONS with any array have NumPy's outcome, except for the differences of
+docs/differences.md; for these, this file and the reference compute the expected outcome.
 
-The calls run with and without lowered thresholds, and by fastsel's name or by the patched name of
-NumPy. --hypothesis-profile=search tries more calls.
+A call runs with or without lowered thresholds, by fastsel's name or, while NumPy is patched, by
+NumPy's name. --hypothesis-profile=search tries more calls.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ pytestmark = [
     pytest.mark.thread_unsafe(reason="forces an algorithm for the process"),
     pytest.mark.skipif(
         np.lib.NumpyVersion(np.__version__) < "2.4.0",
-        reason="compares with the results of NumPy 2.4",
+        reason="compares with the results of NumPy 2.4 and later",
     ),
 ]
 
@@ -40,11 +41,13 @@ def is_nan(item):
 
 
 def is_hashable(array):
+    """Whether all items have a hash."""
     return outcome(hash, tuple(array.ravel().tolist()))[0] == "returns"
 
 
 def numpy_is_wrong_or_undefined(name, array, equal_nan):
-    """Whether np.unique is wrong, or its result is not defined (docs/differences.md)."""
+    """Whether np.unique is wrong (docs/differences.md), or its result is not defined, as for bool
+    items whose bytes are not 0 or 1."""
     dtype = array.dtype
     return (
         name in ML_DTYPES
@@ -55,7 +58,8 @@ def numpy_is_wrong_or_undefined(name, array, equal_nan):
 
 
 def object_outputs(array, equal_nan, sorted):
-    """The outputs of unique for objects, grouped by hash and `==`; NaN is last if sorted."""
+    """The outputs of unique for objects that have a hash, grouped by hash and `==`; NaN is last if
+    sorted."""
     flat = array.ravel()
     groups = {}
     for position, item in enumerate(flat.tolist()):
@@ -81,7 +85,8 @@ def outputs_of_groups(flat, shape, groups):
 
 
 def expected_outputs(name, a, axis, equal_nan, sorted):
-    """The expected outcome, with all outputs; ("unknown",) if the reference would take too long."""
+    """The expected outcome of unique with all outputs; ("unknown",) if the reference would take
+    too long."""
     array = np.asarray(a)
     numpy_outcome = outcome(np.unique, a, True, True, True, axis=axis, equal_nan=equal_nan)
     has_axis = outcome(np.unique, np.zeros(array.shape), axis=axis)[0] == "returns"
@@ -104,8 +109,8 @@ def expected_outputs(name, a, axis, equal_nan, sorted):
 
 
 def string_outputs(array, equal_nan, sorted):
-    """The outputs of unique for StringDType. Missing strings are one group if `equal_nan`, else one
-    group each; they are last if sorted."""
+    """The outputs of unique for StringDType. Missing items that are not str are one group if
+    `equal_nan`, otherwise one group each; they are last if sorted."""
     flat = array.ravel()
     texts = flat.tolist()
     groups = {}
@@ -119,12 +124,13 @@ def string_outputs(array, equal_nan, sorted):
     return outputs_of_groups(flat, array.shape, [group for _, group in order])
 
 
+# The functions of the calls; `unique` has many arguments, and is chosen more often.
 FUNCTIONS = (
     *("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract"),
     *("unique", "unique", "unique", "unique_all", "unique_counts", "unique_inverse"),
     "unique_values",
 )
-# Functions that make an `out` for compress, right or wrong, from the result.
+# Functions that make an `out` for compress, valid or not, from the result of NumPy.
 OUT_MAKERS = {
     "same": lambda a: a.copy(),
     "fortran": lambda a: a.copy(order="F"),
@@ -139,8 +145,8 @@ OUT_MAKERS = {
 }
 
 
-def with_out(function, args, kwargs):
-    """The keywords; the name of an `out` is replaced by a new array."""
+def keywords_with_out(function, args, kwargs):
+    """The keywords, in which a name of OUT_MAKERS is replaced by the `out` that it stands for."""
     if kwargs.get("out") is None:
         return kwargs
     result = outcome(getattr(np, function), *args, axis=kwargs["axis"])
@@ -160,7 +166,7 @@ odd_axis = st.sampled_from(
 
 @st.composite
 def calls(draw):
-    """A tuple (kind of array, function, arguments, keywords); few arguments are odd."""
+    """A tuple (kind of array, name of the function, arguments, keywords); few arguments are odd."""
     kind, a = draw(arrays_of_any_kind())
     ndim = np.ndim(a)
     usual_axis = st.sampled_from([None, None, *range(-ndim, ndim)])
@@ -215,7 +221,7 @@ def call_settings(threads, thresholds_down, algorithm):
         yield
 
 
-def layout_of(array):
+def flags_of(array):
     return array.flags.writeable, array.flags.c_contiguous, array.flags.f_contiguous
 
 
@@ -231,14 +237,14 @@ def assert_same_error(actual, expected):
 
 
 def assert_same_outputs(actual, expected):
-    """Check that the outputs have the same items; they may be arrays of different classes."""
+    """Check that the outputs have the same dtypes, shapes and items; their classes may differ."""
     assert actual[0] == "returns", (actual, expected)
     for ours, theirs in zip(outputs(actual[1]), expected, strict=True):
         assert_same(np.asarray(ours), np.asarray(theirs))
 
 
 def check_selection(function, args, kwargs, actual, out):
-    keywords = with_out(function, args, kwargs)
+    keywords = keywords_with_out(function, args, kwargs)
     expected = outcome(getattr(np, function), *args, **keywords)
     if out is not None:
         if isinstance(out, np.ndarray):
@@ -256,7 +262,7 @@ def check_selection(function, args, kwargs, actual, out):
     assert_same(actual[1], expected[1])
     array = np.asarray(args[-1])
     if isinstance(actual[1], np.ndarray) and not (array.dtype.kind in "bSU" and 0 in array.strides):
-        assert layout_of(actual[1]) == layout_of(expected[1])
+        assert flags_of(actual[1]) == flags_of(expected[1])
 
 
 FLAGS = ("return_index", "return_inverse", "return_counts")
@@ -271,7 +277,7 @@ STANDARD_FLAGS = {
 def check_unique(kind, function, args, kwargs, patched, actual):
     a = args[0]
     wanted = STANDARD_FLAGS.get(function, [name for name in FLAGS if kwargs.get(name)])
-    # By NumPy's name, unique_values sorts.
+    # Only by NumPy's name, unique_values sorts.
     sorted = kwargs.get("sorted", patched or function != "unique_values")
     if isinstance(a, Plain):  # fastsel calls NumPy
         keywords = {name: value for name, value in kwargs.items() if name != "sorted"}
@@ -293,7 +299,7 @@ def check_unique(kind, function, args, kwargs, patched, actual):
 
 def check(call, threads, thresholds_down, algorithm, patched):
     kind, function, args, kwargs = call
-    keywords = with_out(function, args, kwargs)
+    keywords = keywords_with_out(function, args, kwargs)
     with call_settings(threads, thresholds_down, algorithm):
         if patched:
             with fastsel.patched():

@@ -1,4 +1,5 @@
-"""Every operator equals the reference, for every dtype and layout, on 1, 2, 3 and 7 threads."""
+"""Every operator equals the reference, for every dtype, every layout that arrays of the dtype can
+have, and 1, 2, 3 and 7 threads."""
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def sets_of_slices(module, a):
     )
 
 
-# Functions of a module, which is fastsel or the reference, and of an array.
+# Functions with two arguments: a module, which is fastsel or the reference, and an array.
 OPERATORS = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
@@ -70,7 +71,7 @@ OPERATORS = {
     "group_indices": lambda module, a: tuple(module.group_indices(a, sorted=False)),
     "gather_nd": lambda module, a: module.gather_nd(a, [[0, 2], [-1, -2], [1, 1]]),
 }
-# For objects, StringDType and structures, NumPy raises, or fastsel calls NumPy.
+# Not for objects, StringDType and structures: some of these calls raise, and NumPy serves others.
 OPERATORS_FOR_FEWER_DTYPES = {
     "count_nonzero along an axis": lambda module, a: module.count_nonzero(a, 0),
     "unique along an axis": unique_along_an_axis,

@@ -1,4 +1,4 @@
-"""Child processes: a fork after calls of fastsel neither hangs nor changes a result."""
+"""Calls in forked and spawned child processes return the right results and do not hang."""
 
 import multiprocessing
 import os
@@ -13,9 +13,10 @@ from grids import slow
 import fastsel
 from fastsel._core import parallel
 
-pytestmark = pytest.mark.thread_unsafe(reason="forks")
+pytestmark = pytest.mark.thread_unsafe(reason="starts child processes")
 
-# Whether OpenMP is LLVM's libomp or Intel's libiomp5, also if a link has libgomp's name.
+# Whether the OpenMP library is libomp of LLVM or libiomp5 of Intel, even if it is loaded by a link
+# that has the name of libgomp.
 IS_LIBOMP = (
     "omp" in (RUNTIME := os.path.realpath(parallel.openmp()[1] or "")) and "gomp" not in RUNTIME
 )
@@ -77,8 +78,8 @@ def while_working(function):
 
 signal.alarm(500)
 """
-# The code of one round. C's fork while another Python thread works is missing: Python itself hangs
-# in the child, whatever the other thread does, because nothing resets the GIL.
+# The code of one round. No case calls C's fork while another Python thread works: in the child,
+# Python itself would hang, whatever the other thread does, because nothing resets the GIL.
 FORKS = {
     "child": "use(); in_child(use); use()",
     "child_of_a_child_that_did_nothing": "use(); in_child(lambda: in_child(use))",
@@ -95,9 +96,9 @@ FORKS = {
 @HAS_FORK
 @pytest.mark.parametrize("rounds", [4, slow(300)])
 @pytest.mark.parametrize("case", FORKS)
-def test_after_fork(case, rounds, run_python):
+def test_calls_after_fork_return_the_right_results(case, rounds, run_python):
     if case == "while_another_thread_works" and "asan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("a child may find AddressSanitizer's own allocator locked by that thread")
+        pytest.skip("a child may find AddressSanitizer's own allocator locked by the other thread")
     code = f"{FORK}for _ in range({rounds}):\n    {FORKS[case]}\nprint('done')"
     assert run_python(code) == "done\n"
 
@@ -116,16 +117,16 @@ LIBOMP_PATHS = [
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="another library is preloaded")
 @pytest.mark.skipif(not parallel.is_threaded(), reason="a build without OpenMP")
 @pytest.mark.parametrize("case", ["child", "grandchild"])
-def test_after_fork_with_libomp_in_place_of_libgomp(case, run_python):
-    """conda may replace libgomp by libomp. If fastsel ended the threads of libomp before the fork,
-    as it ends those of libgomp, the child would hang."""
+def test_calls_after_fork_return_the_right_results_with_libomp(case, run_python):
+    """conda may replace libgomp by libomp. If fastsel ended the threads of libomp before a fork, as
+    it ends the threads of libgomp, the child would hang."""
     code = f"{FORK}from fastsel._core import parallel\nprint(parallel.openmp()[1])\n"
     code += f"for _ in range(20):\n    {FORKS[case]}"
     assert run_python(code, LD_PRELOAD=LIBOMP_PATHS[0]).strip() == LIBOMP_PATHS[0]
 
 
 @HAS_FORK
-def test_child_of_a_parent_that_has_not_called_fastsel(run_python):
+def test_child_of_a_parent_that_has_not_called_fastsel_returns_the_right_results(run_python):
     assert run_python(f"{FORK}in_child(use); use(); print('done')") == "done\n"
 
 
@@ -133,9 +134,10 @@ def test_child_of_a_parent_that_has_not_called_fastsel(run_python):
 @pytest.mark.skipif(IS_LIBOMP, reason="libomp keeps its threads at a fork")
 @pytest.mark.parametrize("case", ["child", "grandchild", "thread_of_the_child", "preexec_fn"])
 def test_a_process_has_one_thread_when_it_forks(case, run_python):
-    """Python 3.12 and later warn if a process with several threads forks. They count the threads
-    once, and the system lists a thread for a moment after it has been joined. So the parent waits
-    until it has one thread; a thread that has not ended would stay. (OpenBLAS has threads, too.)"""
+    """fastsel ends its threads before the fork, so that Python 3.12 and later do not warn of a fork
+    with several threads. The system lists a thread for a moment after it has been joined, so the
+    parent waits until one thread is listed. If a thread had not ended, this test would hang.
+    (OpenBLAS has threads, too, unless a variable forbids it.)"""
     code = f"""{FORK}
 import time
 def wait_for_one_thread():
@@ -182,7 +184,7 @@ expected = test_fork.count_items(array)
 for _ in range(2):
     jobs = [joblib.delayed(test_fork.count_items)(array) for _ in range(16)]
     assert joblib.Parallel(2, backend="loky")(jobs) == [expected] * 16
-    if not test_fork.IS_LIBOMP:  # joblib keeps libomp from starting in a child
+    if not test_fork.IS_LIBOMP:  # with joblib, libomp does not start in a forked child
         assert joblib.Parallel(4, backend="multiprocessing")(jobs) == [expected] * 16
     assert joblib.Parallel(4, backend="threading")(jobs) == [expected] * 16
     assert test_fork.count_items(array) == expected
@@ -218,8 +220,8 @@ import fastsel
 
 def fork_and_wait():
     child = os.fork()
-    if child == 0:  # the child's only thread, which ends
-        signal.alarm(300)  # ends a child that lives on
+    if child == 0:  # the only Python thread of the child; it ends here
+        signal.alarm(300)  # ends a child that does not end by itself
         fastsel.set_num_threads(2)
         fastsel.flatnonzero(np.ones(1_000_000, bool))
         return

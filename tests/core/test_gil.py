@@ -1,4 +1,4 @@
-"""The kernels release the GIL: other Python threads run during a call."""
+"""Kernels of large arrays of numbers release the GIL: other Python threads run during a call."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from callers import in_threads
 import fastsel
 
 NUMBERS = np.random.default_rng(1).permutation(1 << 20)
-# The arguments are made before the calls: NumPy, too, releases the GIL.
+# The arguments are made before the calls, because NumPy releases the GIL as well.
 CALLS = {
     "nonzero": (fastsel.nonzero, NUMBERS),
     "flatnonzero": (fastsel.flatnonzero, NUMBERS),
@@ -44,7 +44,8 @@ CALLS = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_other_threads_run_meanwhile(name):
-    """Only a kernel releases the GIL here: the switch interval is longer than the test."""
+    """The switch interval is so long that Python makes no thread give up the GIL: the second thread
+    counts ticks only while the call releases the GIL."""
     function, *arguments = CALLS[name]
     ticks, has_ticked, done = [0], [], threading.Event()
 

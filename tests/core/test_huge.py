@@ -1,4 +1,5 @@
-"""Arrays of more than 2**31 items. Their zero pages take no memory until they are written to."""
+"""Arrays of more than 2**31 items, and strides of 2**31 bytes. The pages of an array of zeros take
+no memory until they are written to."""
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ CALLS = {
 
 
 def test_more_than_2_to_the_31_items_give_the_right_results_in_little_memory(run_python):
-    """One process runs all calls, in ascending order of their limits."""
+    """One process runs all calls, in ascending order of their limits: its peak never falls."""
     calls = sorted(CALLS.values(), key=lambda call: call[1])
     code = "\n".join(f"assert {expression}\nprint(peak() - before)" for expression, _ in calls)
     for (expression, limit), output in zip(calls, run_python(PEAK + code).split(), strict=True):
@@ -98,5 +99,5 @@ for dtype in ("f8", "f4", "i4"):
 
 @pytest.mark.parametrize("forced", [True, False], ids=["kernels", "defaults"])
 def test_a_stride_of_2_to_the_31_bytes_reads_the_right_items(forced, run_python):
-    """NumPy 2.4 truncates the stride of floats to 32 bits, and reads other memory or crashes."""
+    """With 1-d floats of such a stride, `nonzero` of NumPy 2.3 to 2.5 reads out of bounds."""
     run_python(WIDE_STRIDE.format(forced=forced))

@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.thread_unsafe(reason="sends signals, which the main thread handles"),
 ]
 
-# Calls that run for minutes, or as long as the memory for their bitmask permits.
-ENDLESS = {
+# Calls that take much longer than the 50 ms after which handlers run.
+VERY_LONG_CALLS = {
     "count_nonzero": "fastsel.count_nonzero(np.broadcast_to(True, 2**40))",
     "count_nonzero_rows": "fastsel.count_nonzero(np.broadcast_to(True, (2**20, 2**20)), axis=1)",
     "count_nonzero_few_columns": "fastsel.count_nonzero(np.broadcast_to(1.0, (2**39, 2)), axis=0)",
@@ -45,8 +45,9 @@ ENDLESS = {
     "gather_nd": "fastsel.gather_nd(np.zeros((3, 0)), np.broadcast_to([[1]], (2**36, 1)))",
 }
 
-# A signal comes every few milliseconds. The handler raises if it runs twice at the same bytecode of
-# one call: then both signals came during the call, and not after a call that ignored signals.
+# A signal comes every few milliseconds. The handler raises when it runs for the second time at the
+# same bytecode of fastsel: then a kernel has let it run. If a kernel ignored signals, the handler
+# would run once, at the next bytecode.
 CTRL_C = """
 import signal
 import numpy as np
@@ -83,6 +84,7 @@ for name, call in calls.items():
 
 
 def how_calls_end(run_python, calls, threads, before=""):
+    """A dict from the name of each call to "by a signal" or "by itself"."""
     calls = "\n    ".join(f'"{name}": lambda: {call},' for name, call in calls.items())
     code = CTRL_C.format(calls=calls, threads=threads, before=before)
     return dict(line.split(": ") for line in run_python(code).splitlines())
@@ -90,23 +92,23 @@ def how_calls_end(run_python, calls, threads, before=""):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_call(threads, run_python):
-    endings = how_calls_end(run_python, ENDLESS, threads)
-    assert endings == dict.fromkeys(ENDLESS, "by a signal")
+    endings = how_calls_end(run_python, VERY_LONG_CALLS, threads)
+    assert endings == dict.fromkeys(VERY_LONG_CALLS, "by a signal")
 
 
 def test_a_call_that_ignores_signals_ends_by_itself(run_python):
-    """Without a main thread, no thread checks signals: for this call the test above would fail."""
+    """Without a main thread, no thread checks signals: `test_ctrl_c_ends_a_call` would fail."""
     ignored = "from fastsel._core import parallel; parallel.set_main_thread(0)"
     call = "fastsel.count_nonzero(np.broadcast_to(True, 2**31))"
     assert how_calls_end(run_python, {"call": call}, 2, ignored) == {"call": "by itself"}
 
 
-def repeatedly_unique(words, times):
+def unique_of_repeated(words, times):
     return fastsel.unique(repeated(words, times), sorted=False, return_inverse=True)
 
 
-# Functions that spend some time in one kernel, and read their input `times` times. `words` are
-# random integers, and `rows` are random index rows into `words`.
+# Calls whose time grows with `times`. `words` are random integers, and `rows` are random index rows
+# into `words`.
 LONG_CALLS = {
     "count_nonzero": lambda words, rows, times: fastsel.count_nonzero(
         repeated(True, times * 10**8)
@@ -124,10 +126,10 @@ LONG_CALLS = {
         np.broadcast_to(1.0, (times * 2**12, 2**11)), np.ones(times * 2**12, bool)
     ),
     "gather_nd": lambda words, rows, times: fastsel.gather_nd(words, repeated(rows, times)),
-    "unique_dense": lambda words, rows, times: repeatedly_unique(words % 5000, times),
-    "unique_tables": lambda words, rows, times: repeatedly_unique(words % 5000 << 40, times),
+    "unique_dense": lambda words, rows, times: unique_of_repeated(words % 5000, times),
+    "unique_tables": lambda words, rows, times: unique_of_repeated(words % 5000 << 40, times),
     "unique_values": lambda words, rows, times: fastsel.unique(np.tile(words, times)),
-    "unique_partitions": lambda words, rows, times: repeatedly_unique(words, times),
+    "unique_partitions": lambda words, rows, times: unique_of_repeated(words, times),
     "group_indices": lambda words, rows, times: fastsel.group_indices(np.tile(words % 5000, times)),
     "isin_range": lambda words, rows, times: fastsel.isin(np.tile(words, times), np.arange(10**6)),
     "isin_table": lambda words, rows, times: fastsel.isin(
@@ -168,6 +170,7 @@ def test_handlers_run_during_a_call(name):
 
 
 def runs_handlers(call, times):
+    """Whether a handler runs more than once at the same bytecode of fastsel during a call."""
     runs = Counter()
     with (
         fastsel.threads(1),
@@ -181,16 +184,18 @@ def runs_handlers(call, times):
 @NEEDS_CACHE
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_sort_between_two_parts(threads):
-    """The memory in which a part was sorted is cached when the part is done, and is more than the
-    earlier passes cache. If handlers had to wait for the last part, they would run once, and
-    perhaps once more in the next pass. If the first signal comes late, the memory of a part is
-    cached already, so that later signals prove nothing: then the test sorts again."""
+    """When a part is sorted, the memory in which it was sorted is cached; the scatter before caches
+    none. The handler raises when it has run three times with more cached memory than at first. If
+    handlers had to wait for the last part, they would run only once with more, and perhaps once
+    more in the next pass. If the first handler runs after the first part, the cached memory does
+    not grow any more: then the test sorts again."""
     rng = np.random.default_rng(1)
     sizes = [2**k for _ in range(8) for k in (24, 25, 26)]
     assert any(ends_a_sort(rng.integers(0, 2**62, size), threads) for size in sizes)
 
 
 def ends_a_sort(items, threads):
+    """Whether a handler has ended the sort of `items` between two parts."""
     keys = _keys.keys_of(items, True)
     first, between_parts = [], []
 
@@ -219,7 +224,7 @@ def test_a_handler_may_call_fastsel(threads):
     results, running = [], []
 
     def handle(frame):
-        if not running:  # the next signal may come before a handler has ended
+        if not running:  # a signal may come before the handler has ended
             running.append(frame)
             results.append(fastsel.flatnonzero(array))
             running.clear()
@@ -300,7 +305,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 
 @pytest.mark.parametrize("rounds", [5, slow(300)])
 def test_results_are_complete_if_handlers_fork_again_and_again(rounds, run_python):
-    """Handlers fork during the passes of a call; the result is complete in both processes."""
+    """A handler forks during a call; the result is complete in the parent and in each child."""
     run_python(HANDLER_FORKS_OFTEN.format(rounds=rounds))
 
 
@@ -329,7 +334,7 @@ def test_an_interrupt_ends_only_the_call_of_the_main_thread(run_python):
 
 
 def test_an_interrupted_call_leaves_its_input_and_writes_a_part_of_out():
-    """Each row of `out` that was written equals the row of the result."""
+    """Each item of `out` is as before the call, or is the item of the result."""
     data = np.arange(100, dtype=np.int8)
     before = data.copy()
     indices = repeated(np.random.default_rng(3).integers(0, 100, (1_000_000, 1)), 60)
@@ -367,6 +372,7 @@ def test_ctrl_c_ends_unique_while_it_sorts_and_the_next_call_works(threads, monk
 
 
 def ends_unique(items, threads):
+    """Whether a handler has ended unique between two parts of its sort."""
     first, between_parts, before = {}, [], items.copy()
 
     def interrupt(frame):

@@ -1,18 +1,21 @@
-"""No result depends on the CPU, the features that NumPy uses, the hash seed or the threads."""
+"""No result depends on the CPU level, on the CPU features that NumPy uses, on the seed of the hash
+or on the number of threads."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
 
 from numpy._core import _multiarray_umath as numpy_core
 
-# The CPU features that NumPy has kernels for and this CPU has: AVX2 (X86_V3), then AVX-512.
+# The features of this CPU for which NumPy has kernels. On x86, NumPy 2.4 lists X86_V3 (AVX2), and
+# then the features of AVX-512.
 NUMPY_FEATURES = [
     name for name in numpy_core.__cpu_dispatch__ if numpy_core.__cpu_features__.get(name)
 ]
 
 
 def test_every_level_gives_the_same_bytes(run_python):
-    """For the best level, FASTSEL_CPU and NPY_DISABLE_CPU_FEATURES are not set."""
+    """Without FASTSEL_CPU, the best level of this CPU is used. Each level runs with its own seed,
+    number of threads and features of NumPy."""
 
     def digests(case):
         level, disabled, number = case

@@ -132,7 +132,7 @@ def calls():
 
 @pytest.mark.parametrize("name", calls()[0])
 def test_no_reference_stays_and_memory_does_not_grow(name):
-    """The test counts references to the arguments. Some of the calls raise."""
+    """The references are those to the arguments. Some of the calls raise."""
     functions, arguments = calls()
     call = functions[name]
 
@@ -186,7 +186,8 @@ def test_truncation_takes_no_memory_for_all_coordinates():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("shape", [(60, 50, 50, 40), (400_000, 4), (1500, 1500)])
 def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkeypatch):
-    """The result is not included. Each of 128 threads has its own counts, and the limit holds."""
+    """The limit is an eighth of a byte per item and 20 kB, beside the result. It also holds for 128
+    threads: fewer chunks than threads may have their own counts."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     a = np.ones(shape, bool)
     with fastsel.threads(threads):
@@ -198,7 +199,7 @@ def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkey
     assert peak - result.nbytes <= a.size // 8 + 20_000
 
 
-# (index, inverse, counts): no output is requested, one output, or all outputs.
+# (index, inverse, counts): none of them is requested, one, or all three.
 EXTRAS = [(False,) * 3, *(tuple(k == j for k in range(3)) for j in range(3)), (True,) * 3]
 
 
@@ -250,8 +251,8 @@ def test_unique_takes_little_where_it_expects_too_few_groups(share_and_groups, s
 
 
 def assert_little_memory(a, extras, sorted):
-    """Check that unique takes at most 2.5 times the memory of `a`, or 24 MB, beside its outputs.
-    With the inverse of items of 4 bytes, the limit is 2.75 times the memory of `a`."""
+    """Check that unique takes at most 2.5 times the memory of `a`, or 24 MB if that is more, beside
+    its outputs. With the inverse of items of 4 bytes, 2.75 replaces 2.5."""
     times = 2.75 if any(extras[1:2]) and a.itemsize == 4 else 2.5
     taken = taken_beside_outputs(lambda: fastsel.unique(a, *extras, sorted=sorted))
     assert taken <= max(times * a.nbytes, 24e6)
@@ -270,7 +271,7 @@ def taken_beside_outputs(call):
     return peak - sum(output.nbytes for output in (result if type(result) is tuple else [result]))
 
 
-# Without the GIL, fastsel works on a copy of the array: bytes per item.
+# Bytes per object of the copy on which fastsel works without the GIL.
 COPY_BYTES = 0 if _gate.HAS_LOCK else 8
 
 
@@ -305,7 +306,7 @@ def test_strings_take_at_most_64_bytes_each(size, repeated, kind, sorted, extras
 @pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
-    """If no kernel can write to `out`, memory for a copy of `out` is added."""
+    """If `out` is not contiguous, the memory of a copy of `out` is added."""
     data = np.arange(4000.0).reshape(-1, width)
     rows = np.random.default_rng(1).integers(0, len(data), (100_000, 1))
     out = np.zeros((len(rows), width), order="C" if contiguous or width == 1 else "F")
@@ -325,8 +326,8 @@ def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
 
 
 def calls_for_many_threads():
-    """Calls on arrays that are large enough for 128 threads, the bytes per item that each call may
-    take beside its outputs, and the number of items."""
+    """Calls on arrays that are large enough for many threads, with the bytes per item that each call
+    may take beside its outputs; and the number of items."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
     square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)
@@ -396,7 +397,7 @@ BYTES_PER_THREAD = 20_000
 
 
 def test_memory_grows_by_at_most_20_kb_per_thread(monkeypatch):
-    """The limit of docs/differences.md holds with more threads than most machines have."""
+    """The limits of docs/differences.md hold with more threads than most machines have."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     calls, size = calls_for_many_threads()
     taken = {}
@@ -470,7 +471,7 @@ CALLS_IN_PLACE = {
 @pytest.mark.parametrize("layout", UNUSUAL_LAYOUTS)
 @pytest.mark.parametrize("name", CALLS_IN_PLACE)
 def test_items_are_read_in_place(name, layout):
-    """A copy would take 64 times the memory of the bitmask."""
+    """A copy would take 64 times the memory of a bitmask."""
     a = UNUSUAL_LAYOUTS[layout](np.random.default_rng(1).integers(0, 3, (700, 900)).astype(float))
     with fastsel.threads(2):
         assert taken_beside_outputs(lambda: CALLS_IN_PLACE[name](a)) <= a.size // 8 + 100_000

@@ -18,8 +18,8 @@ FUNCTIONS = [
     fastsel.sparse.from_dense,
 ]
 
-# name: (call, error, a part of its message or notes)
-ERRORS_WITH_ADVICE = {
+# name: (call, class of the error, a part of its message or of one of its notes)
+ERROR_TEXTS = {
     "float_indices": (
         lambda: fastsel.gather_nd(TABLE, [[0.0, 1.0]]),
         TypeError,
@@ -108,9 +108,9 @@ ERRORS_WITH_ADVICE = {
 }
 
 
-@pytest.mark.parametrize("name", ERRORS_WITH_ADVICE)
-def test_an_error_says_what_to_do(name):
-    call, error, text = ERRORS_WITH_ADVICE[name]
+@pytest.mark.parametrize("name", ERROR_TEXTS)
+def test_an_error_says_what_is_wrong_or_what_to_do(name):
+    call, error, text = ERROR_TEXTS[name]
     with pytest.raises(error) as caught:
         call()
     lines = [str(caught.value), *getattr(caught.value, "__notes__", [])]
@@ -136,7 +136,8 @@ def test_a_misspelt_keyword_is_named(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_help_has_every_section(function):
-    """Parameters and an example; for functions of an array also Returns, Notes and shapes."""
+    """Examples and, if there are any, Parameters; functions with a parameter a, ar, x or data also
+    have Returns, Notes and shapes."""
     text = inspect.getdoc(function)
     parameters = inspect.signature(function).parameters
     if parameters:
