@@ -1,4 +1,5 @@
-"""NumPy's namespace with functions of fastsel in place of NumPy's, for the tests of data-apis.
+"""NumPy's namespace with fastsel's functions in place of some of NumPy's functions. These commands
+run the tests of the array API standard on it:
 
 git clone --recurse-submodules https://github.com/data-apis/array-api-tests
 cd array-api-tests && pip install -r requirements.txt

@@ -4,8 +4,8 @@ A pytest plugin, and the command that runs the tests that call the functions mos
 
     python tests/conformance/library_suites.py [arguments for pytest]
 
-Small arrays reach the kernels. A call that differs, a test that fails, and a function that no test
-has reached are errors.
+Small arrays reach the kernels. The run fails if a call differs, if a test fails, or if no test has
+called one of the functions REACHED.
 """
 
 import os
@@ -64,8 +64,9 @@ FILES = (
     "xarray.tests.test_missing",
     "xarray.tests.test_variable",
 )
-# With polars 2 these tests of xarray fail, with NumPy's functions as well.
+# With polars 2, xarray's TestArrowPyCapsule fails, also with NumPy's own functions.
 CHOSEN = "not TestArrowPyCapsule"
+# Functions that the tests must call.
 REACHED = ("nonzero", "flatnonzero", "count_nonzero", "unique", "argwhere")
 
 calls = Counter()
@@ -80,7 +81,7 @@ def outcome(function, args, kwargs):
 
 
 def is_same(ours, theirs):
-    """Whether class, dtype, shape and items are equal; NaN equals NaN."""
+    """Whether class, dtype, shape and the text of the items are equal; NaN equals NaN."""
     if type(theirs) is int:  # count_nonzero returns int before NumPy 2.3
         theirs = np.intp(theirs)
     if type(ours) is not type(theirs):
@@ -94,7 +95,7 @@ def is_same(ours, theirs):
 
 
 def compared(name):
-    """fastsel's function, with each call compared with NumPy's function."""
+    """A function that calls fastsel's function, and compares each call with NumPy's function."""
     ours, theirs = _patch.OURS[name], getattr(_numpy, name)
 
     def call(*args, **kwargs):

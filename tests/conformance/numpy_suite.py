@@ -5,7 +5,8 @@ A pytest plugin, and the command that runs the tests with it:
     python tests/conformance/numpy_suite.py [arguments for pytest]
 
 NumPy is patched before any test module is imported. The plugin counts and prints the tests that
-called each function; a function, or a file, that no test reached is an error. Tests that called a
+called each function. The run fails if no test called one of the functions, or if no test of a file
+called any. In the first run, small arrays reach the kernels of large arrays. Tests that called a
 function run again with fastsel as installed, where NumPy serves tiny arrays.
 """
 
@@ -60,7 +61,7 @@ else:
     CHANGED = set()
 
 patch = pytest.MonkeyPatch()
-calling = set()  # tests that have called a function of fastsel, for a second run as installed
+calling = set()  # ids of tests that called a function of fastsel: only these run as installed
 called = set()  # names of the functions that the current test has called
 tests_of = Counter()  # function -> tests that called it
 tests_in = Counter()  # file -> tests that called a function of fastsel
@@ -84,7 +85,7 @@ def file_of(item):
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--as-installed", action="store_true", help="leave tiny arrays to NumPy, as users have it"
+        "--as-installed", action="store_true", help="leave tiny arrays to NumPy, as for users"
     )
 
 
@@ -129,7 +130,7 @@ def pytest_runtest_call(item):
 
 
 def unreached():
-    """Functions and files that no test has reached."""
+    """Functions that no test called, and files of which no test called a function."""
     return [name for name in _patch.OURS if not tests_of[name]] + [
         file for file in collected_in if not tests_in[file]
     ]
@@ -154,7 +155,8 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def main(arguments):
-    """Run NumPy's tests, without the pytest settings of this project."""
+    """Run NumPy's tests twice, with lowered thresholds and then as installed, without the pytest
+    settings of this project."""
     settings = ["-c", os.devnull, "--rootdir", str(Path(np.__file__).parent), "-q"]
     settings += ["-p", "no:cacheprovider", "--disable-warnings"]
     plugins = [sys.modules[__name__]]

@@ -1,4 +1,4 @@
-"""The functions of the array API standard, 2025.12: their signatures and rules.
+"""Signatures and rules of the functions that fastsel shares with the array API standard 2025.12.
 
 The rules follow the standard's text. The standard's own tests are not a package that can be
 installed: `array_api_namespace.py` beside this file says how to run them.
@@ -23,7 +23,7 @@ SHAPES = [(0,), (1,), (7,), (300,), (3, 0), (4, 5), (2, 3, 4), (20, 30, 2)]
 
 
 class Standard:
-    """The signatures in the standard."""
+    """The functions, with their signatures in the standard."""
 
     def nonzero(x, /): ...
     def count_nonzero(x, /, *, axis=None, keepdims=False): ...

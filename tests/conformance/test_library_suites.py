@@ -1,4 +1,5 @@
-"""The plugin for tests of libraries compares each call with NumPy's, and fails if one differs."""
+"""The plugin for tests of libraries compares each call with NumPy's; if a call differs, the run
+fails."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""The plugin for NumPy's tests counts calls, and fails if a function or a file has none."""
+"""The plugin for NumPy's tests counts the tests that call fastsel; the run fails if a function or a
+file has none."""
 
 import os
 from pathlib import Path
@@ -31,7 +32,7 @@ NO_CALL = "def test_nothing():\n    assert 'nonzero'\n"
 
 @pytest.fixture
 def run_suite(run_python, tmp_path):
-    """Function that runs test files with the plugin and returns the exit status and the output."""
+    """A function that runs test files with the plugin and returns the exit status and output."""
 
     def run(**files):
         for name, text in files.items():

@@ -1,4 +1,4 @@
-"""onnx's own backend tests of the four operators, run by its runner on fastsel's Backend."""
+"""onnx's own backend tests of the four operators, run by onnx's runner on fastsel's Backend."""
 
 import importlib
 import re

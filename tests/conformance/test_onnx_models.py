@@ -1,6 +1,7 @@
 """ONNX models of one node, for every operator, version and tensor type, in onnx's evaluator.
 
-Outputs are compared with onnx's own evaluator where it is right, otherwise with the reference.
+Outputs of NonZero and Unique are compared with the reference. Outputs of the other operators, and
+those of Unique where onnx is right, are compared with onnx's own operators.
 """
 
 import importlib
@@ -98,7 +99,7 @@ def make_model(operator, inputs, outputs, version=OPSET, **attributes):
 
 
 def run(operator, inputs, outputs, version=OPSET, new_ops=None, **attributes):
-    """The outputs of a model with one node, by onnx's evaluator."""
+    """The outputs of a model with one node, by onnx's evaluator with the operators `new_ops`."""
     model = make_model(operator, inputs, outputs, version, **attributes)
     return ReferenceEvaluator(model, new_ops=new_ops).run(None, inputs)
 
@@ -118,7 +119,8 @@ def check(actual, expected):
 
 
 def check_type(operator, version, dtype):
-    """Models of an operator return the expected outputs for arrays of a dtype."""
+    """Check that models of an operator return the expected outputs for arrays of a dtype. Version
+    and dtype decide which half of the shapes is tested."""
     scalar = [()] if operator in ("NonZero", "Unique") else []
     shapes = ((7,), (2, 3, 4), (4, 5), (0, 3), (0,), *scalar)
     first = VERSIONS[operator].index(version) + TYPES.index(dtype)
@@ -148,12 +150,12 @@ def check_type(operator, version, dtype):
 
 
 def check_unique(array, version):
-    """Unique returns the expected outputs, for each axis and order."""
+    """Check that Unique returns the expected outputs, for each axis and order."""
     for axis in (None, *range(-array.ndim, array.ndim)):
         for order in (0, 1):
             attributes = {"sorted": order} | ({} if axis is None else {"axis": axis})
             actual = ours("Unique", {"X": array}, UNIQUE_OUTPUTS, version, **attributes)
-            values, index, inverse, counts = slow_unique(array, axis, bool(order))
+            values, index, inverse, counts = unique_by_reference(array, axis, bool(order))
             check(actual, [values, index, inverse.reshape(-1), counts])
             if evaluator_is_right(array, axis, order):
                 expected = run("Unique", {"X": array}, UNIQUE_OUTPUTS, version, **attributes)
@@ -161,8 +163,9 @@ def check_unique(array, version):
 
 
 def evaluator_is_right(array, axis, order):
-    """Whether onnx's Unique is right. It keeps the order of first occurrence in few cases, refuses
-    strings with an axis, does not sort bfloat16, and of equal items returns NumPy's choice."""
+    """Whether onnx's Unique is right. Without an order it is wrong for most arrays and axes; it
+    refuses strings with an axis, and does not sort bfloat16. Of equal floats with different bits,
+    it returns NumPy's choice."""
     if order == 0 or array.dtype.name == "bfloat16":
         return False
     if array.dtype == object:
@@ -170,8 +173,9 @@ def evaluator_is_right(array, axis, order):
     return array.dtype.kind not in "fc"
 
 
-def slow_unique(array, axis, sorted):
-    """The outputs of the reference; with an axis, strings become `U2`, which has the same order."""
+def unique_by_reference(array, axis, sorted):
+    """The outputs of the reference. With an axis, strings become `U2`, in which they have the same
+    order."""
     if array.dtype != object or axis is None:
         return reference.unique_outputs(array, axis, sorted=sorted)
     outputs = reference.unique_outputs(array.astype("U2"), axis, sorted=sorted)
@@ -200,7 +204,7 @@ def test_every_version_is_tested(operator):
     assert versions == list(VERSIONS[operator])
 
 
-# Outputs that a node leaves out.
+# Outputs of Unique that a node does not name.
 
 
 @pytest.mark.parametrize(
@@ -271,7 +275,7 @@ def test_errors_reach_the_caller(operator, inputs, attributes, error):
         ours(operator, inputs, outputs, **attributes)
 
 
-def test_backend_runs_a_model_and_refuses_another_device_and_input():
+def test_backend_runs_a_model_and_refuses_another_device_and_too_many_inputs():
     array = np.array([[1, 0], [1, 1]], np.uint16)
     model = make_model("NonZero", {"X": array}, ["Y"])
     backend = fastsel.onnx.Backend
@@ -295,7 +299,7 @@ def test_backend_refuses_an_invalid_model():
 
 
 def test_inputs_with_a_default_may_be_left_out():
-    """Old models list their constants among their inputs, too."""
+    """Old models list their constants, which are defaults, among their inputs."""
     inputs = {"data": np.zeros(3), "indices": np.zeros((1, 1), int)}
     model = make_model("GatherND", inputs, ["output"])
     model.graph.initializer.append(onnx.numpy_helper.from_array(np.array([[2]]), "indices"))

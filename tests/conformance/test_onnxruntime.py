@@ -44,7 +44,7 @@ def check(actual, expected):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize(("operator", "name"), CASES)
-def test_types_that_onnx_runtime_lacks_equal_fastsel(operator, name, shape):
+def test_types_that_onnx_runtime_lacks_have_the_outputs_of_fastsel(operator, name, shape):
     array = array_of(name, shape)
     sizes = "" if array.ndim == 0 else f"[{','.join('abc'[: array.ndim])}]"
     if operator == "NonZero":
@@ -97,7 +97,7 @@ def test_model_may_be_a_file(tmp_path):
     [("sorted = 2", ValueError), ("axis = 1", np.exceptions.AxisError)],
 )
 def test_bad_attributes_are_refused_before_the_session_is_made(attributes, error):
-    """A Python operator that fails would end the process."""
+    """An error in a Python operator would end the process."""
     model = parsed_model(f"(uint8[n] X) => (uint8[u] Y) {{ Y = Unique<{attributes}>(X) }}")
     with pytest.raises(error):
         session(model)

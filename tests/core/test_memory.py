@@ -187,7 +187,7 @@ def test_truncation_takes_no_memory_for_all_coordinates():
 @pytest.mark.parametrize("shape", [(60, 50, 50, 40), (400_000, 4), (1500, 1500)])
 def test_counts_along_an_axis_take_no_more_than_a_bitmask(shape, threads, monkeypatch):
     """The limit is an eighth of a byte per item and 20 kB, beside the result. It also holds for 128
-    threads: fewer chunks than threads may have their own counts."""
+    threads: chunks have their own counts only if these fit into the limit."""
     monkeypatch.setattr("fastsel._core._threads.MAX_THREADS", 128)
     a = np.ones(shape, bool)
     with fastsel.threads(threads):
@@ -326,8 +326,8 @@ def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
 
 
 def calls_for_many_threads():
-    """Calls on arrays that are large enough for many threads, with the bytes per item that each call
-    may take beside its outputs; and the number of items."""
+    """A dict and the number of items. By name, the dict has a call on arrays that are large enough
+    for many threads, and the bytes per item that the call may take beside its outputs."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
     square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)
