@@ -61,19 +61,19 @@ else:
     CHANGED = set()
 
 patch = pytest.MonkeyPatch()
-calling = set()  # ids of tests that called a function of fastsel: only these run as installed
-called = set()  # names of the functions that the current test has called
+calling_tests = set()  # ids of tests that called a function of fastsel: only these run as installed
+called_functions = set()  # names of the functions that the current test has called
 tests_of = Counter()  # function -> tests that called it
 tests_in = Counter()  # file -> tests that called a function of fastsel
 collected_in = Counter()  # file -> tests
 
 
 def counted(function):
-    """`function`, which adds its name to `called` in each call."""
+    """`function`, which adds its name to `called_functions` in each call."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        called.add(function.__name__)
+        called_functions.add(function.__name__)
         return function(*args, **kwargs)
 
     return call
@@ -107,8 +107,8 @@ def pytest_unconfigure():
 
 def pytest_collection_modifyitems(config, items):
     deselected = [item for item in items if (item.cls or item.function).__name__ in SLOW]
-    if config.getoption("as_installed") and calling:
-        deselected = [item for item in items if item.nodeid not in calling]
+    if config.getoption("as_installed") and calling_tests:
+        deselected = [item for item in items if item.nodeid not in calling_tests]
     deselected += [item for item in items if item.name in CHANGED and item not in deselected]
     config.hook.pytest_deselected(items=deselected)
     items[:] = [item for item in items if item not in set(deselected)]
@@ -119,14 +119,14 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    called.clear()
+    called_functions.clear()
     try:
         return (yield)
     finally:
-        tests_of.update(called)
-        if called:
-            calling.add(item.nodeid)
-        tests_in[file_of(item)] += bool(called)
+        tests_of.update(called_functions)
+        if called_functions:
+            calling_tests.add(item.nodeid)
+        tests_in[file_of(item)] += bool(called_functions)
 
 
 def unreached():

@@ -20,11 +20,11 @@ SHAPES = ((7,), (3, 4), (), (0,), (0, 3), (3, 0))
 CASES = [(operator, name) for operator, names in TYPES_WITHOUT_KERNEL.items() for name in names]
 
 
-def array_of(name, shape):
+def array_of(type_name, shape):
     numbers = np.random.default_rng(3).integers(0, 3, shape)
-    if name == "string":
+    if type_name == "string":
         return np.asarray(TEXTS[numbers], object)
-    return np.asarray(numbers).astype({"double": "float64"}.get(name, name))
+    return np.asarray(numbers).astype({"double": "float64"}.get(type_name, type_name))
 
 
 def parsed_model(text):
@@ -43,22 +43,22 @@ def check(actual, expected):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize(("operator", "name"), CASES)
-def test_types_that_onnx_runtime_lacks_have_the_outputs_of_fastsel(operator, name, shape):
-    array = array_of(name, shape)
+@pytest.mark.parametrize(("operator", "type_name"), CASES)
+def test_types_that_onnx_runtime_lacks_have_the_outputs_of_fastsel(operator, type_name, shape):
+    array = array_of(type_name, shape)
     sizes = "" if array.ndim == 0 else f"[{','.join('abc'[: array.ndim])}]"
     if operator == "NonZero":
-        model = parsed_model(f"({name}{sizes} X) => (int64[r, n] Y) {{ Y = NonZero(X) }}")
+        model = parsed_model(f"({type_name}{sizes} X) => (int64[r, n] Y) {{ Y = NonZero(X) }}")
         check(session(model).run(None, {"X": array}), [fx.non_zero(array)])
         return
     axes = [None, *range(-array.ndim, array.ndim)]
     for k, axis in enumerate(axes):
-        sorted = (k + len(name)) % 2
+        sorted = (k + len(type_name)) % 2
         attributes = f"sorted = {sorted}" + ("" if axis is None else f", axis = {axis}")
         rank = 1 if axis is None else array.ndim
-        outputs = f"{name}[{','.join('uvw'[:rank])}] Y, int64[p] i, int64[q] v, int64[r] c"
+        outputs = f"{type_name}[{','.join('uvw'[:rank])}] Y, int64[p] i, int64[q] v, int64[r] c"
         node = f"Y, i, v, c = Unique<{attributes}>(X)"
-        model = parsed_model(f"({name}{sizes} X) => ({outputs}) {{ {node} }}")
+        model = parsed_model(f"({type_name}{sizes} X) => ({outputs}) {{ {node} }}")
         check(session(model).run(None, {"X": array}), list(fx.unique(array, axis, sorted)))
 
 

@@ -20,7 +20,7 @@ void fm_arm(long n, int all_later)
     atomic_store(&armed, n);
 }
 
-/* Returns the number of allocations since fm_arm. */
+/* Returns the number of calls of malloc, calloc and realloc since fm_arm. */
 long fm_disarm(void)
 {
     atomic_store(&armed, 0);

@@ -50,7 +50,7 @@ def test_arrays_of_the_registered_class_reach_the_adapter():
 
 
 @pytest.mark.usefixtures("adapter")
-def test_an_array_that_the_adapter_refuses_goes_to_numpy():
+def test_an_array_that_the_adapter_refuses_is_passed_to_numpy():
     array = LibraryArray()
     array.is_served = False
     assert fastsel.nonzero(array) == "__array_function__"
@@ -58,7 +58,7 @@ def test_an_array_that_the_adapter_refuses_goes_to_numpy():
 
 
 @pytest.mark.usefixtures("adapter")
-def test_an_array_beside_one_of_an_unregistered_class_goes_to_numpy(monkeypatch):
+def test_an_array_beside_one_of_an_unregistered_class_is_passed_to_numpy(monkeypatch):
     monkeypatch.setattr(sys.modules["some_library"], "Array", OtherArray)
     assert fastsel.extract(LibraryArray(), OtherArray()) == "__array_function__"
     assert fastsel.extract(OtherArray(), OtherArray()) == "adapter"
@@ -73,7 +73,7 @@ def test_an_adapter_without_fastsel_serves_gets_all_arrays(monkeypatch):
 
 
 @pytest.mark.usefixtures("adapter")
-def test_a_function_that_the_adapter_lacks_goes_to_numpy_or_raises(monkeypatch):
+def test_a_call_of_a_function_that_the_adapter_lacks_is_passed_to_numpy_or_raises(monkeypatch):
     assert fastsel.flatnonzero(LibraryArray()) == "__array_function__"
     assert fastsel.isin([1], LibraryArray()) == "__array_function__"
     monkeypatch.delattr(sys.modules["its_adapter"], "gather_nd")

@@ -145,8 +145,10 @@ class RefusedError(Exception):
 
 
 @pytest.mark.thread_unsafe(reason="counts references")
-@covering(name=OBJECT_CALLS, after=[0, 1, 100])
-def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, kernels_with_few_threads):
+@covering(name=OBJECT_CALLS, calls_before_error=[0, 1, 100])
+def test_errors_of_objects_are_raised_and_leave_no_reference(
+    name, calls_before_error, kernels_with_few_threads
+):
     """The call raises the error of the object; all reference counts are as before."""
     calls_left = 0
 
@@ -159,7 +161,7 @@ def test_errors_of_objects_are_raised_and_leave_no_reference(name, after, kernel
     array = items(function)
     counts = [sys.getrefcount(item) for item in array.tolist()]
     for _ in range(3):
-        calls_left = after
+        calls_left = calls_before_error
         with pytest.raises(RefusedError):
             OBJECT_CALLS[name](array)
     gc.collect()

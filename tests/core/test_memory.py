@@ -87,7 +87,7 @@ def test_structures_with_objects_are_truthy_if_any_field_is(kernels_with_few_thr
     assert fastsel.count_nonzero(records) == 2
 
 
-def calls():
+def calls_and_arguments():
     """Calls on small arrays, which return or raise, and the arguments of all calls."""
     a = make("int32", (40, 5))
     mask = make("bool", 40)
@@ -130,10 +130,10 @@ def calls():
     }, (a, mask, out)
 
 
-@pytest.mark.parametrize("name", calls()[0])
+@pytest.mark.parametrize("name", calls_and_arguments()[0])
 def test_no_reference_stays_and_memory_does_not_grow(name):
     """The references are those to the arguments. Some of the calls raise."""
-    functions, arguments = calls()
+    functions, arguments = calls_and_arguments()
     call = functions[name]
 
     def call_often():
@@ -206,13 +206,13 @@ EXTRAS = [(False,) * 3, *(tuple(k == j for k in range(3)) for j in range(3)), (T
 @covering(
     at_least=8,
     size=[100_000, 2_000_000],
-    share=[0, 0.1, 1],
+    distinct_share=[0, 0.1, 1],
     sorted=[True, False],
     extras=EXTRAS,
     dtype=["i8", "f4", "i4"],
 )
-def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extras):
-    groups = max(1000, int(share * size))
+def test_unique_takes_little_beside_its_outputs(size, dtype, distinct_share, sorted, extras):
+    groups = max(1000, int(distinct_share * size))
     a = np.random.default_rng(1).permutation(size) % groups * (2**31 // size)
     assert_little_memory(a.astype(dtype), extras, sorted)
 
@@ -220,13 +220,15 @@ def test_unique_takes_little_beside_its_outputs(size, dtype, share, sorted, extr
 @covering(
     at_least=8,
     dtype=[">i8", "c8", "V8", "S4", "S8"],
-    share=[0.1, 1],
+    distinct_share=[0.1, 1],
     sorted=[True, False],
     extras=EXTRAS,
 )
-def test_unique_takes_little_for_swapped_complex_void_and_bytes_items(dtype, share, sorted, extras):
+def test_unique_takes_little_for_swapped_complex_void_and_bytes_items(
+    dtype, distinct_share, sorted, extras
+):
     size = 1_200_000
-    groups = int(share * size)
+    groups = int(distinct_share * size)
     numbers = np.random.default_rng(1).permutation(size) % groups + 1
     a = numbers.astype("i4" if dtype == "S4" else "i8")
     a = a.view(dtype) if dtype[0] in "VS" else a.astype(dtype)
@@ -411,22 +413,24 @@ def test_memory_grows_by_at_most_20_kb_per_thread(monkeypatch):
 @covering(
     at_least=10,
     sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6), (10**6, 200_000)],
-    share=[0.001, 1],
+    distinct_share=[0.001, 1],
     name=SET_FUNCTION_NAMES,
     dtype=["i8", "f4"],
 )
-def test_sets_take_little_beside_their_outputs(sizes, share, name, dtype):
-    groups = max(1000, int(share * sum(sizes)))
+def test_sets_take_little_beside_their_outputs(sizes, distinct_share, name, dtype):
+    groups = max(1000, int(distinct_share * sum(sizes)))
     pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
     first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     taken = taken_beside_outputs(lambda: getattr(fastsel, name)(first, second))
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
 
 
-@covering(at_least=8, dtype=["i8", "f4", "i4"], share=[0.001, 0.1, 1], sorted=[True, False])
-def test_group_indices_takes_up_to_21_bytes_more_for_each_item(dtype, share, sorted):
+@covering(
+    at_least=8, dtype=["i8", "f4", "i4"], distinct_share=[0.001, 0.1, 1], sorted=[True, False]
+)
+def test_group_indices_takes_up_to_21_bytes_more_for_each_item(dtype, distinct_share, sorted):
     size = 1_200_000
-    a = np.random.default_rng(1).permutation(size) % int(share * size) * (2**31 // size)
+    a = np.random.default_rng(1).permutation(size) % int(distinct_share * size) * (2**31 // size)
     a = a.astype(dtype)
     taken = taken_beside_outputs(lambda: tuple(fastsel.group_indices(a, sorted=sorted)))
     times = 2.75 if a.itemsize == 4 else 2.5
@@ -434,9 +438,9 @@ def test_group_indices_takes_up_to_21_bytes_more_for_each_item(dtype, share, sor
 
 
 @covering(at_least=6, sizes=[(10**6, 10**6), (2 * 10**6, 1000), (1000, 2 * 10**6)],
-          share=[0.001, 1], dtype=["i8", "f4"])  # fmt: skip
-def test_index_in_takes_as_little_as_the_sets(sizes, share, dtype):
-    groups = max(1000, int(share * sum(sizes)))
+          distinct_share=[0.001, 1], dtype=["i8", "f4"])  # fmt: skip
+def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype):
+    groups = max(1000, int(distinct_share * sum(sizes)))
     pool = np.random.default_rng(1).permutation(sum(sizes)) % groups * 1_000_003
     first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     taken = taken_beside_outputs(lambda: fastsel.index_in(first, second))
