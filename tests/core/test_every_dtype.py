@@ -277,7 +277,7 @@ STANDARD_FLAGS = {
 def check_unique(kind, function, args, kwargs, patched, actual):
     a = args[0]
     wanted = STANDARD_FLAGS.get(function, [name for name in FLAGS if kwargs.get(name)])
-    # Only by NumPy's name, unique_values sorts.
+    # numpy.unique_values sorts while NumPy is patched; fastsel.unique_values does not sort.
     sorted = kwargs.get("sorted", patched or function != "unique_values")
     if isinstance(a, Plain):  # fastsel calls NumPy
         keywords = {name: value for name, value in kwargs.items() if name != "sorted"}

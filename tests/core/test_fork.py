@@ -15,8 +15,8 @@ from fastsel._core import parallel
 
 pytestmark = pytest.mark.thread_unsafe(reason="starts child processes")
 
-# Whether the OpenMP library is libomp of LLVM or libiomp5 of Intel, even if it is loaded by a link
-# that has the name of libgomp.
+# Whether the OpenMP library is libomp of LLVM or libiomp5 of Intel; it may be loaded by a link that
+# has the name of libgomp.
 IS_LIBOMP = (
     "omp" in (RUNTIME := os.path.realpath(parallel.openmp()[1] or "")) and "gomp" not in RUNTIME
 )
