@@ -52,13 +52,13 @@ import sys
 import contextlib, contextvars, math, operator, os, platform, random, threading, warnings
 import numpy as np, numpy.lib.array_utils
 
-FORBIDDEN = ("socket.", "subprocess.", "pickle.", "marshal.loads", "os.system", "os.exec",
+FORBIDDEN = ("socket.", "subprocess.", "pickle.", "os.system", "os.exec",
              "os.posix_spawn", "os.fork", "os.remove", "os.rename", "os.mkdir", "urllib.",
              "ctypes.dlopen", "shutil.", "tempfile.", "webbrowser.")
 events, opened = [], []
 
 def listen(event, arguments):
-    if event.startswith(FORBIDDEN) and not event.startswith("marshal.loads"):
+    if event.startswith(FORBIDDEN):
         events.append((event, arguments))
     elif event == "open":
         opened.append((str(arguments[0]), arguments[1]))

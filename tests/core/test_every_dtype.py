@@ -109,14 +109,15 @@ def expected_outputs(name, a, axis, equal_nan, sorted):
 
 
 def string_outputs(array, equal_nan, sorted):
-    """The outputs of unique for StringDType. Missing items that are not str are one group if
-    `equal_nan`, otherwise one group each; they are last if sorted."""
+    """The outputs of unique for StringDType. Missing items are one group; if they are NaN, and not
+    `equal_nan`, they are one group each. They are last if sorted."""
     flat = array.ravel()
+    one_group = equal_nan or getattr(array.dtype, "na_object", None) is None
     texts = flat.tolist()
     groups = {}
     for position, item in enumerate(texts):
         is_text = isinstance(item, str)
-        key = (not is_text, item if is_text else None if equal_nan else position)
+        key = (not is_text, item if is_text else None if one_group else position)
         groups.setdefault(key, []).append(position)
     order = list(groups.items())
     if sorted:

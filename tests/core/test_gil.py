@@ -51,10 +51,11 @@ def test_other_threads_run_meanwhile(name):
 
     def call():
         try:
-            while len(has_ticked) < 1000 and not any(has_ticked):
-                before = ticks[0]
-                function(*arguments)
-                has_ticked.append(ticks[0] > before)
+            with fastsel.threads(1):
+                while len(has_ticked) < 1000 and not any(has_ticked):
+                    before = ticks[0]
+                    function(*arguments)
+                    has_ticked.append(ticks[0] > before)
         finally:
             done.set()
 
@@ -65,8 +66,7 @@ def test_other_threads_run_meanwhile(name):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     try:
-        with fastsel.threads(1):
-            in_threads([call, tick])
+        in_threads([call, tick])
     finally:
         sys.setswitchinterval(interval)
     assert any(has_ticked)
