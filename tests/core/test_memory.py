@@ -271,7 +271,7 @@ def taken_beside_outputs(call):
 
 
 # Without the GIL, fastsel works on a copy of the array: bytes per item.
-COPY_BYTES = 0 if _gate.HAS_LOCK else 8
+COPY_BYTES = 0 if _gate.HAS_GIL else 8
 
 
 @pytest.mark.parametrize("size", [2**13 + 1, 2**17 + 1])  # the table has just doubled
