@@ -197,7 +197,8 @@ static int fs_find_libgomp(void)
     return is_libgomp;
 }
 
-/* Also finds the runtime, and makes the key of the pools. Returns 0, or an error code. */
+/* Installs the fork handlers and what they need: whether the runtime is libgomp, and the key of the
+   pools. Returns 0, or an error code. */
 static int fs_install_fork_handlers(void)
 {
     fs_is_libgomp = fs_find_libgomp();

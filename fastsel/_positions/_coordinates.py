@@ -248,10 +248,13 @@ def _rows_of(out, shape, dtype, ndim):
         raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
     extra = out.ndim - 2
     if extra < 0 or out.shape != (1,) * extra + shape:
-        raise ValueError(f"out must have shape {shape}, also with leading 1s, got {out.shape}")
+        raise ValueError(
+            f"out must have shape {shape}, after any dimensions of size 1, got {out.shape}"
+        )
     if ndim is not None and out.ndim != max(ndim, 2):
         raise ValueError(
-            f"out must have the {ndim} dimensions of x (dml_shape or strict), got {out.ndim}"
+            f"out must have the {max(ndim, 2)} dimensions that dml_shape and strict require, "
+            f"got {out.ndim}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writeable, got a read-only array")
