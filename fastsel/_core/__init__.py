@@ -1,1 +1,1 @@
-"""Code that all packages share: dtypes and layouts, threads, memory, strided arrays."""
+"""Code that the other packages share: dtypes, dispatch, threads, memory, strided arrays."""

@@ -1,4 +1,4 @@
-"""show_config: versions, compiler, CPU level and threads of this installation."""
+"""show_config: versions, compiler, CPU level, threads, cached memory and environment variables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_config(mode: Literal["stdout"] = "stdout") -> None: ...
 @overload
 def show_config(mode: Literal["dicts"]) -> dict[str, Any]: ...
 def show_config(mode: str = "stdout") -> dict[str, Any] | None:
-    """Show how fastsel was built, which kernels it uses, and how many threads it uses and why.
+    """Show versions, compiler, CPU level, cached memory, and how many threads fastsel uses and why.
 
     Parameters
     ----------
@@ -59,16 +59,17 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
         "numpy": np.__version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
-        "system": f"{platform.system()} {platform.release()}",  # platform() starts a program
+        # Not platform.platform(), which starts a program.
+        "system": f"{platform.system()} {platform.release()}",
         "cpu": _cpu_name(),
         "cpus": os.cpu_count(),
         "compiler": parallel.compiler(),
         "kernels": levels.level_name(),
         "threads": _threads.get_num_threads(),
-        "threads by": _threads_by(),
-        "threads set by": _threads.why(),
+        "threads by": _openmp_description(),
+        "threads set by": _threads.deciding_rule(),
         "memory kept": f"{scratch.cached_bytes() / 2**20:.1f} of {_memory.get_keep_mb():g} MB",
-        "environment": _AT_IMPORT,
+        "environment": _VARIABLES_AT_IMPORT,
     }
     if mode == "dicts":
         return config
@@ -78,7 +79,7 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     return None
 
 
-# The versions of OpenMP by the date in the compiler's macro _OPENMP.
+# The versions of OpenMP by date. The compiler's macro _OPENMP has this date.
 _OPENMP_VERSIONS = {
     200203: "2.0",
     200505: "2.5",
@@ -93,7 +94,7 @@ _OPENMP_VERSIONS = {
 }
 
 
-def _threads_by():
+def _openmp_description():
     date, library = parallel.openmp()
     if not date:
         return "serial build, without OpenMP"
@@ -113,7 +114,7 @@ def _cpu_name():
 
 
 def _variables():
-    """The environment variables that fastsel and OpenMP read."""
+    """The environment variables of OpenMP and fastsel that are set, each as name=value."""
     names = [
         name
         for prefix in ("OMP_", "FASTSEL_")
@@ -123,4 +124,5 @@ def _variables():
     return [f"{name}={os.environ[name]}" for name in names]
 
 
-_AT_IMPORT = " ".join(_variables()) or "nothing set"  # fastsel and OpenMP read them at import
+# At import, because fastsel and OpenMP read most variables only then.
+_VARIABLES_AT_IMPORT = " ".join(_variables()) or "nothing set"

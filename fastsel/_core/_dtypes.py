@@ -9,7 +9,8 @@ from fastsel._core import _numpy
 
 
 def movable(dtype):
-    """Can items of this dtype be copied as bytes?"""
+    """Can items of this dtype be copied as bytes? False for items with references (objects,
+    StringDType) and for an itemsize of 0."""
     return not dtype.hasobject and dtype.itemsize > 0
 
 
@@ -21,12 +22,12 @@ def is_nan(items):
         return items != items
 
 
-# The size of the sample that shows whether most items are NaN.
+# The maximum size of the sample that shows whether many items are NaN.
 _NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
-    """Is at least half of a sample of a 1-d array NaN or NaT?"""
+    """Is at least half of a sample of a 1-d array, which is not empty, NaN or NaT?"""
     if items.dtype.kind not in "fcmM":
         return False
     sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]
@@ -45,7 +46,8 @@ class Truth(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def truth(dtype):
-    """The Truth of a dtype, or None if NumPy decides (object, StringDType, itemsize 0)."""
+    """The Truth of a dtype. None if NumPy decides which items are true: for objects, StringDType,
+    itemsize 0, and dtypes of other packages and float formats without known significant bits."""
     if not movable(dtype):
         return None
     significant = _significant_bytes(dtype)
@@ -65,7 +67,7 @@ def _significant_bytes(dtype):
         return _significant_by_values(dtype)
     if dtype.kind in "biumMSU":
         return bytearray(b"\xff" * dtype.itemsize)
-    if dtype.type is np.void:  # NumPy compares void byte by byte, also the sub-arrays of a field
+    if dtype.type is np.void:  # NumPy tests each byte of void, and of a sub-array in a field
         return bytearray(b"\xff" * dtype.itemsize)
     if dtype.char in "efdFDgG":
         parts = 2 if dtype.kind == "c" else 1
@@ -75,7 +77,8 @@ def _significant_bytes(dtype):
 
 
 def _significant_of_fields(dtype):
-    """The significant bits of all fields; padding has none."""
+    """The significant bits of each byte of a structured item; padding has none. None if NumPy
+    decides for a field."""
     significant = bytearray(dtype.itemsize)
     for field, offset, *_ in dtype.fields.values():
         field_significant = _significant_bytes(field)
@@ -87,7 +90,7 @@ def _significant_of_fields(dtype):
 
 
 def significant_of_float(size, mantissa_bits):
-    """All bits but the sign of a little-endian float; None for an unknown format."""
+    """All bits of a little-endian float but the sign and padding; None for an unknown format."""
     if mantissa_bits == 63:  # x87 extended: 10 bytes, then padding
         return bytearray(b"\xff" * 9 + b"\x7f" + bytes(size - 10))
     if mantissa_bits in (10, 23, 52, 112):
@@ -100,8 +103,9 @@ def _in_byte_order(little, dtype):
 
 
 def _significant_by_values(dtype):
-    """The significant bits of a small dtype of another package (ml_dtypes), by a test of all its
-    values."""
+    """The significant bits of each byte of a dtype of another package (ml_dtypes), found by a test
+    of all its values. None if its items have more than 2 bytes, or if the test finds no such
+    bits."""
     if dtype.itemsize > 2:
         return None
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
@@ -124,8 +128,10 @@ RAW, WORD, EXTENDED, QUAD = range(4)  # field_kind of keys.pyx
 class KeyRule(NamedTuple):
     """How an item becomes a key: `kind` and `width` of its parts, and the rule of each part.
 
-    ``part & significant`` is the magnitude of a part. A part of magnitude 0 becomes 0, and a part
-    of a magnitude above `limit` becomes `nan`. For a quad, the rule describes its upper half.
+    A complex number has two parts, any other item is one part. ``part & significant`` is the
+    magnitude of a part. A part of magnitude 0 becomes 0, and a part of a magnitude above `limit`
+    becomes `nan`. For a quad, the rule describes its upper half. RAW parts keep their bytes, and
+    EXTENDED parts follow the rule in keys.pyx.
     """
 
     kind: int
@@ -174,7 +180,7 @@ def _float_key_rule(size, mantissa_bits):
 
 @functools.lru_cache(maxsize=256)
 def word_rule(dtype, equal_nan):
-    """The part_rule of a dtype whose items are one word, or raw bytes longer than a word; None for
+    """The part_rule of a native dtype whose items are one word, or more than 8 raw bytes; None for
     other dtypes."""
     rule = key_rule(dtype) if dtype.isnative else None
     if rule is None or rule.width != dtype.itemsize:
@@ -192,10 +198,11 @@ def small_rules(dtype, equal_nan):
 
 @functools.lru_cache(maxsize=256)
 def number_rule(dtype):
-    """The rule that makes ordered keys, for numbers of one word; None for other dtypes.
+    """The rule that makes ordered keys, for native numbers, dates and times of one word; None for
+    other dtypes.
 
-    The rule (sign, negative, minimum) turns a key into an unsigned integer in the same order: flip
-    the bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract
+    The rule (sign, negative, minimum) makes a key an unsigned integer in the order of the items:
+    flip the bits of `sign`; if the key had the sign bit, also flip the bits of `negative`; subtract
     `minimum`. NaN and NaT become the largest ordered keys.
     """
     if dtype.itemsize > 8 or dtype.kind not in "biufmM" or not dtype.isnative:
@@ -221,6 +228,6 @@ def as_float32(array):
 
 @functools.lru_cache(maxsize=64)
 def foreign_keys(dtype):
-    """A table of float32: the value of a small foreign dtype is at the index given by its bits."""
+    """The value of each bit pattern of a small foreign dtype, as float32; the index is the bits."""
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     return as_float32(bits.view(dtype))

@@ -1,4 +1,4 @@
-"""Dispatch: does a kernel, NumPy or an adapter serve a call?"""
+"""Dispatch: choose a kernel, an adapter or the NumPy function for a call."""
 
 import array
 import importlib
@@ -9,24 +9,26 @@ import numpy as np
 
 from fastsel._core import _numpy
 
-# Array-likes that np.asarray converts here. Any other object that is not an array (a duck array, a
-# pandas Series, a generator, a subclass of list with its own methods) is passed to the NumPy
-# function, which applies NumPy's rules.
+# The classes of array-likes that base_array converts by np.asarray. Any other object that is not an
+# array (a duck array, a pandas Series, a generator, a subclass of list with its own methods) is
+# passed to the NumPy function, which applies NumPy's rules.
 _CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 
-# Free-threaded interpreters run without the GIL.
-HAS_LOCK = getattr(sys, "_is_gil_enabled", lambda: True)()
+# False if the interpreter runs without the GIL.
+HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 # Up to TINY_ITEMS items, NumPy's own loops finish before our kernels for large arrays have started
 # (benchmarks/asv/suite/bench_tiny.py). For these arrays NumPy also holds the GIL. So no thread can
-# write to the array between the two passes of NumPy's nonzero, which would not notice it.
-TINY_ITEMS = 500 if HAS_LOCK else 0
+# write to the array between the two passes of NumPy's nonzero: after such a write, NumPy would read
+# or write out of bounds.
+TINY_ITEMS = 500 if HAS_GIL else 0
 
-# Up to SMALL_ITEMS items, one call of a kernel for small arrays is faster than several kernels on
-# several threads.
+# Up to SMALL_ITEMS items, one call of a kernel for small arrays is faster than the two passes of
+# the kernels for large arrays, on any number of threads.
 SMALL_ITEMS = 1 << 14
 
-# The defaults of arguments. Arguments that are not listed have the default False.
+# The defaults of arguments of fastsel's functions. Arguments that are not listed have the default
+# False.
 _DEFAULTS = {
     "axis": None,
     "out": None,
@@ -53,7 +55,7 @@ def base_array(a):
 
 
 def as_array(name, value):
-    """``np.asarray(value)``, with an error that names the argument."""
+    """``np.asarray(value)``; a ValueError names the argument."""
     try:
         return np.asarray(value)
     except ValueError as error:  # lists of different lengths
@@ -88,15 +90,18 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     Notes
     -----
     The adapter has functions with the names and the leading parameters of fastsel's functions. A
-    call with an array of the class, or of a subclass, calls the adapter's function of the same name
-    with the arguments that differ from their defaults. In these cases NumPy's function is called
-    instead, which calls ``__array_function__``:
+    call with an array of the class, or of a subclass, calls the adapter's function of the same
+    name. Optional arguments that have their default values are left out. In these cases NumPy's
+    function is called instead, which calls ``__array_function__``:
 
-    - the adapter lacks the function (if NumPy lacks the function, too, as for `gather_nd`, the call
-      raises TypeError);
+    - the adapter lacks the function;
     - the adapter has a function ``__fastsel_serves__``, which returns False for one of the arrays
       of the class;
     - an argument of another class overrides NumPy's functions.
+
+    If NumPy lacks the function, too, as for `gather_nd`, the call raises TypeError in the first
+    case. In the other two cases, ``numpy.asarray`` converts the arrays (`boolean_mask` calls
+    ``a[mask]``).
 
     A later call of `register_adapter` with the same library and class replaces the adapter.
 
@@ -128,10 +133,10 @@ class _Adapter:
 
 
 def library(*arrays):
-    """The module whose functions serve these arrays.
+    """The module, or adapter, whose functions accept these arrays.
 
     Returns `_numpy` if no array overrides NumPy's functions; an adapter if all arrays that override
-    them are of the adapter's class; otherwise numpy.
+    them are of the adapter's class and the adapter accepts them; otherwise numpy.
     """
     if not any(map(overrides, arrays)):
         return _numpy
@@ -150,8 +155,8 @@ def library(*arrays):
 
 
 def is_numpy(library):
-    """Is this numpy or `_numpy`? Both lack boolean_mask, first_nonzero, gather_nd and
-    nonzero_coordinates."""
+    """Is this numpy or `_numpy`, and not an adapter? Both lack the functions of OPERATORS that are
+    not `in_numpy`."""
     return library is np or library is _numpy
 
 
@@ -161,8 +166,9 @@ def non_defaults(**arguments):
 
 
 def tiny(array):
-    """May NumPy's own nonzero serve this array? It may if the array has at most TINY_ITEMS items,
-    unless it is 1-d with a stride of 2 GiB or more: then NumPy 2.3 to 2.5 reads out of bounds."""
+    """May NumPy's own nonzero be called for this array? It may if the array has at most TINY_ITEMS
+    items, unless the array is a 1-d view with a stride of 2 GiB or more, up or down: for such a
+    view, NumPy 2.3 to 2.5 reads out of bounds."""
     return array.size <= TINY_ITEMS and (
         array.base is None
         or array.ndim != 1
@@ -180,7 +186,8 @@ def integer(name, value):
 
 
 def axes(axis, ndim):
-    """The axes as a tuple of numbers from 0, or None if NumPy has to raise the error."""
+    """The axes as a tuple of numbers from 0; None if `axis` is not valid, or has a class that NumPy
+    has to check."""
     if axis is None:
         return tuple(range(ndim))
     numbers = axis if type(axis) is tuple else (axis,)
@@ -193,5 +200,5 @@ def axes(axis, ndim):
 
 
 def like(result, a):
-    """A selection from `a`, as a memmap if `a` is a memmap, as NumPy returns it."""
+    """The selection `result` from `a`; as a memmap if `a` is a memmap, as in NumPy."""
     return result.view(np.memmap) if type(a) is np.memmap else result

@@ -1,4 +1,4 @@
-"""How much memory is cached between calls."""
+"""The limit of the memory that is cached between calls, and its release."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def set_keep_mb(mb: float | None) -> None:
     """Set the limit of the memory that fastsel caches between calls, for the whole process.
 
     Getting fresh memory takes time: a page fault for every 4096 bytes. So fastsel caches the
-    working memory of its calls, and the memory of deleted results, for later calls, up to this
-    limit. The memory of arrays that are larger than the limit is never cached.
+    working memory of its calls, and the memory of deleted results of 128 KiB or more, for later
+    calls, up to this limit. The memory of arrays that are larger than the limit is never cached.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def set_keep_mb(mb: float | None) -> None:
     Raises
     ------
     TypeError
-        If mb is not a real number.
+        If mb is neither a real number nor None.
     ValueError
         If mb is less than 0, or NaN.
 
@@ -53,8 +53,8 @@ def get_keep_mb() -> float:
     Returns
     -------
     float
-        The limit of `set_keep_mb` if this function was called, otherwise the environment variable
-        FASTSEL_KEEP_MB if it is set, otherwise 64.
+        The number passed to the last call of `set_keep_mb`. Without such a call, or after
+        ``set_keep_mb(None)``: the environment variable FASTSEL_KEEP_MB (read at import), or 64.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def get_keep_mb() -> float:
 
 
 def release_memory() -> int:
-    """Return all cached memory to the system.
+    """Return all cached memory to the system, and with glibc also the free memory of malloc.
 
     Returns
     -------
     int
-        The number of bytes returned.
+        The number of bytes that were cached.
 
     Examples
     --------
@@ -101,7 +101,8 @@ def _bytes(mb):
 
 
 def _from_environment():
-    """The limit of FASTSEL_KEEP_MB, or the default, with a warning if the value is not a limit."""
+    """The limit of FASTSEL_KEEP_MB; DEFAULT_MB if the variable is not set, or, with a warning, if
+    its value is not a limit."""
     text = os.environ.get("FASTSEL_KEEP_MB", "").strip()
     if not text:
         return DEFAULT_MB

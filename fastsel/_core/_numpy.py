@@ -1,9 +1,9 @@
-"""NumPy's own functions with the names that fastsel shares, even while NumPy is patched.
+"""Copies of NumPy's functions that fastsel has, too; a patch of NumPy does not change the copies.
 
 Calls that fastsel passes to NumPy use these copies: while NumPy is patched, ``numpy.nonzero`` would
-call fastsel again. The copies are of the functions behind NumPy's dispatch, and ignore
+call fastsel again. A copy is of the Python function behind NumPy's dispatch, so it ignores
 ``__array_function__``. A copy calls other copies. For arrays that override NumPy's functions,
-`_gate.library` returns numpy itself.
+`_gate.library` returns numpy itself, or an adapter.
 """
 
 import inspect
@@ -18,8 +18,8 @@ IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 
 def copy_of(function, namespace):
-    """A copy of the function. The copy keeps its code when the code of the original is replaced,
-    and looks up global names in `namespace`."""
+    """A copy of the function, which looks up global names in `namespace`. The copy keeps its code
+    if the code of the original is replaced."""
     copy = types.FunctionType(
         function.__code__,
         namespace,
@@ -33,8 +33,8 @@ def copy_of(function, namespace):
 
 def _copies():
     """The copies, by name. The copied functions of one NumPy module share a copy of its namespace.
-    In this namespace, the module's own functions are copies, too, and the name numpy is a module
-    that has the copies."""
+    In this copy, the functions of all copied modules are copies, too, and a module with the copies
+    stands for numpy."""
     namespaces = {id(f.__globals__): dict(f.__globals__) for f in IMPLEMENTATIONS.values()}
     copies = {
         name: copy_of(function, namespaces[id(function.__globals__)])

@@ -1,7 +1,8 @@
-"""OPERATORS: the public functions that work on arrays. Other modules make their lists from it.
+"""OPERATORS: the public functions that work on arrays. Other modules make their lists from this
+table.
 
-`tests/project/test_operators.py` lists the rows of the table "Add an operator" in CONTRIBUTING.md
-that are missing for an operator.
+For an operator, `tests/project/test_operators.py` lists the rows of the table "Add an operator" in
+CONTRIBUTING.md that the project does not have yet.
 """
 
 from typing import NamedTuple

@@ -16,19 +16,21 @@ from fastsel._core import parallel
 
 # With fewer bytes of input and output per thread, a parallel region does not pay: a core moves
 # MIN_CHUNK_BYTES from its cache in about 10 us. Waking a sleeping thread takes 0.1 ms, or 2 us if
-# calls follow each other; a threshold for sleeping threads makes loops over 1e5 items slower.
+# calls follow each other. A threshold for sleeping threads would make repeated calls with 1e5 items
+# slower.
 MIN_CHUNK_BYTES = 1 << 18
 
-# The maximum number of threads of a call. set_num_threads, threads, the command line and fastsel's
-# variables refuse a greater count; a greater count in OpenMP's variables is reduced to MAX_THREADS.
+# The maximum number of threads of a call. set_num_threads, threads and the command line refuse a
+# greater count; a greater count in fastsel's variables is ignored with a warning, and a greater
+# count of OpenMP is reduced to MAX_THREADS.
 MAX_THREADS = max(64, os.cpu_count() or 1)
 
-_chosen = None  # set_num_threads
-_local = contextvars.ContextVar("fastsel_threads", default=None)  # with threads(n)
-_environment = None  # (count, variable)
-_openmp_asked = False  # OMP_NUM_THREADS is set
-_available = 1  # affinity and quota
-_forked = False
+_chosen = None  # the count of set_num_threads, or None
+_local = contextvars.ContextVar("fastsel_threads", default=None)  # the count of threads(n)
+_environment = None  # (count, variable) of a variable that decides, or None
+_openmp_asked = False  # OMP_NUM_THREADS is set and valid, and FASTSEL_NUM_THREADS is not
+_available = 1  # the count of _cpus()
+_fork_count = 0  # in a child made by fork: the default count
 
 
 def set_num_threads(n: SupportsIndex | None) -> None:
@@ -37,12 +39,13 @@ def set_num_threads(n: SupportsIndex | None) -> None:
     Parameters
     ----------
     n : int or None
-        From 1 to max(64, number of CPUs). None restores the default, which the environment decides.
+        From 1 to max(64, number of CPUs). None restores the default, which the environment decides
+        (see `get_num_threads`).
 
     Raises
     ------
     TypeError
-        If n is not an integer.
+        If n is neither an integer nor None.
     ValueError
         If n is less than 1 or greater than max(64, number of CPUs).
 
@@ -64,8 +67,8 @@ def get_num_threads() -> int:
     Returns
     -------
     int
-        At most OMP_THREAD_LIMIT. A serial build divides work into the same chunks, and runs them
-        one after the other.
+        At most OMP_THREAD_LIMIT. A build without OpenMP also returns the number: it divides work
+        into the same chunks, and runs them one after the other.
 
     Notes
     -----
@@ -75,7 +78,7 @@ def get_num_threads() -> int:
     2. `set_num_threads`
     3. in a child made by fork: FASTSEL_FORK_THREADS, or 1
     4. the environment variable FASTSEL_NUM_THREADS (read at import)
-    5. OpenMP's setting (OMP_NUM_THREADS, threadpoolctl)
+    5. OpenMP's setting: OMP_NUM_THREADS, or a limit of threadpoolctl below the number of rule 6
     6. the CPUs that this process may use (affinity and cgroup quota)
 
     Examples
@@ -85,13 +88,14 @@ def get_num_threads() -> int:
     ...     fastsel.get_num_threads()
     3
     """
-    return _limit()[0]
+    return _count_and_rule()[0]
 
 
 def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
-    """Limit the threads of calls within a ``with`` block, in this thread (or asyncio task) only.
+    """Set the number of threads for calls in a ``with`` block, in this thread or asyncio task.
 
-    Without ``with``, `threads` has no effect.
+    Asyncio tasks that are created in the block use this number, too; other threads do not. Without
+    ``with``, `threads` has no effect.
 
     Parameters
     ----------
@@ -100,8 +104,10 @@ def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
 
     Raises
     ------
-    TypeError, ValueError
-        As `set_num_threads`.
+    TypeError
+        If n is not an integer.
+    ValueError
+        If n is less than 1 or greater than max(64, number of CPUs).
 
     Examples
     --------
@@ -123,34 +129,34 @@ def _limited(count) -> Iterator[None]:
 
 
 def for_bytes(nbytes, cost=1):
-    """The number of threads for a call that moves `nbytes`. `cost` is the call's time per byte,
-    divided by the time that a copy from the cache takes."""
+    """The number of threads for a call that reads and writes `nbytes`. `cost` is the call's time
+    per byte, divided by the time per byte of a copy from the cache."""
     work = nbytes * cost
     if work < 2 * MIN_CHUNK_BYTES:
         return 1
     return min(get_num_threads(), work // MIN_CHUNK_BYTES)
 
 
-def why():
-    """The rule that decided get_num_threads(), in words."""
-    return _limit()[1]
+def deciding_rule():
+    """The rule that decides get_num_threads(), in words."""
+    return _count_and_rule()[1]
 
 
-def _limit():
+def _count_and_rule():
     openmp, limit = parallel.max_threads()
-    count, reason = _asked(openmp)
-    return (count, reason) if count <= limit else (limit, "OMP_THREAD_LIMIT")
+    count, rule = _unlimited_count_and_rule(openmp)
+    return (count, rule) if count <= limit else (limit, "OMP_THREAD_LIMIT")
 
 
-def _asked(openmp):
-    """(count, the rule that decided), before OMP_THREAD_LIMIT. openmp is the count that OpenMP
-    would use, or 0."""
+def _unlimited_count_and_rule(openmp):
+    """(count, the rule that decides), before OMP_THREAD_LIMIT. openmp is the count that OpenMP
+    would use, or 0 in a serial build."""
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
     if _chosen is not None:
         return _chosen, "fastsel.set_num_threads"
-    if _forked:
-        return _forked, "a child made by fork"
+    if _fork_count:
+        return _fork_count, "a child made by fork"
     if _environment is not None:
         return _environment
     if openmp > 0 and (_openmp_asked or openmp < _available):
@@ -169,7 +175,8 @@ def _checked(n):
 
 
 def _from_environment(name):
-    """The thread count of a variable; None, with a warning, if its value is not a count."""
+    """The thread count in a variable, at most MAX_THREADS. None if the variable is not set, or,
+    with a warning, if its value is not a valid count."""
     text = os.environ.get(name, "").strip()
     if not text:
         return None
@@ -188,7 +195,8 @@ def _from_environment(name):
 
 
 def _cpus():
-    """How many CPUs this process may use: its affinity, and the quota of its cgroup, rounded up."""
+    """How many CPUs this process may use: the CPUs of its affinity, but at most the quota of its
+    cgroup, rounded up."""
     cpus = parallel.processors() or _affinity()
     quota = _quota()
     return cpus if quota is None else max(1, min(cpus, math.ceil(quota)))
@@ -200,7 +208,7 @@ def _affinity():
 
 
 def _quota(root="/sys/fs/cgroup"):
-    """The CPU time that cgroup v2 or v1 grants, in CPUs, or None."""
+    """The CPU time that cgroup v2 or v1 grants, in CPUs; None if no limit is found."""
     try:
         with open(f"{root}/cpu.max") as file:
             quota, period = file.read().split()
@@ -231,10 +239,11 @@ def _start():
 
 
 def _after_fork():
-    """A forked child uses one thread by default: a program that forks may have many workers."""
-    global _chosen, _forked, _available
+    """Replace the parent's settings. A forked child uses one thread by default: a program that
+    forks may have many workers."""
+    global _chosen, _fork_count, _available
     _chosen = None
-    _forked = _from_environment("FASTSEL_FORK_THREADS") or 1
+    _fork_count = _from_environment("FASTSEL_FORK_THREADS") or 1
     _available = _cpus()
     parallel.set_main_thread(threading.get_ident())
 

@@ -3,7 +3,7 @@ cimport numpy as cnp
 
 
 cdef inline bint is_native(a) noexcept:
-    """Is `a` an ndarray, not of a subclass, of numbers in native byte order?"""
+    """Is `a` an ndarray, not of a subclass, of bools or numbers in native byte order?"""
     cdef cnp.ndarray array
     if not cnp.PyArray_CheckExact(a):
         return False

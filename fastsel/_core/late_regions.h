@@ -1,7 +1,6 @@
 /* Notes regions that end late, and decides for how long no region begins afterwards. A region ends
    when its last thread has arrived. If other programs keep the CPUs busy, the last thread first
-   waits for a CPU, and calls of a few tenths of a millisecond are faster on one thread.
-   docs/benchmarks.md has figures. */
+   waits for a CPU, and short calls are faster on one thread. docs/benchmarks.md has figures. */
 #ifndef FASTSEL_LATE_REGIONS_H
 #define FASTSEL_LATE_REGIONS_H
 
@@ -13,16 +12,18 @@
 #endif
 
 enum {
-    FS_LATE_MICROSECONDS = 1000, /* a late region waits this long, and longer than it works */
+    /* A region is late if it waits at least this long, and at least as long as it works. */
+    FS_LATE_MICROSECONDS = 1000,
+    /* A serial time is twice as long as the one before, unless a region in time came in between. */
     FS_FIRST_SERIAL_MICROSECONDS = 50000,
-    FS_MAX_SERIAL_MICROSECONDS = 1600000 /* each serial time is twice the one before, up to this */
+    FS_MAX_SERIAL_MICROSECONDS = 1600000
 };
 
 static fs_atomic_t fs_late_regions; /* late regions in a row */
 static fs_atomic_t fs_serial_until; /* when regions begin again (on 32 bits, the low half) */
-static fs_atomic_t fs_serial_for;   /* for how long calls were last serial */
+static fs_atomic_t fs_serial_for;   /* the last serial time; 0 after a region in time */
 
-/* Note a region that began at start and ends now. worked is the CPU time of its busiest thread. */
+/* Note a region that began at start and ends now. worked is how long its busiest thread worked. */
 static void fs_note_region(int64_t start, int64_t worked)
 {
     int64_t now = fs_microseconds(), waited = now - start - worked, serial_for;

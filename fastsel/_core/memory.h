@@ -49,7 +49,7 @@ static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
 static inline void fs_want_huge_pages(void *memory, size_t size)
 {
 #if defined(MADV_HUGEPAGE)
-    const uintptr_t page = 1 << 16; /* 64 KiB: the largest ordinary page of any system */
+    const uintptr_t page = 1 << 16; /* 64 KiB: the largest ordinary page of the supported systems */
     uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
     uintptr_t stop = ((uintptr_t)memory + size) & ~(page - 1);
     if (start < stop) (void)madvise((void *)start, stop - start, MADV_HUGEPAGE);
@@ -58,8 +58,8 @@ static inline void fs_want_huge_pages(void *memory, size_t size)
 #endif
 }
 
-/* Return freed memory from malloc to the system. glibc by itself returns only memory at the top of
-   its heap; other allocators return all of it by themselves. */
+/* Return the free memory of glibc's malloc to the system. By itself, this malloc returns only large
+   blocks and memory at the top of its heap. With another C library, nothing happens. */
 static inline void fs_trim(void)
 {
 #if defined(__GLIBC__)

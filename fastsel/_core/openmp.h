@@ -66,7 +66,7 @@ static fs_atomic_t fs_forks;     /* the number of forks between the import and t
 #if defined(_WIN32) || !FS_OPENMP
 
 static int fs_may_run(int threads) { return threads > 0; }
-static int fs_install(void) { return 0; }
+static int fs_install_fork_handlers(void) { return 0; }
 static const char *fs_runtime(void) { return NULL; }
 
 #else
@@ -78,22 +78,23 @@ static const char *fs_runtime(void) { return NULL; }
 #include "clock.h"
 #include "thread_trial.h"
 
-/* A runtime keeps a thread pool for each thread that has run a region, until that thread ends or
-   forks. So only FS_MAX_POOLS threads at a time may run regions. */
+/* A runtime keeps a thread pool for each thread that has run a region, until that thread ends (with
+   libgomp, also until it forks). So only FS_MAX_POOLS threads may run regions, until one of them
+   ends. */
 enum { FS_MAX_POOLS = 2 };
 enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* for how long the answer of a trial is valid */
 
-static fs_atomic_t fs_pools;         /* pools of the threads of this process */
+static fs_atomic_t fs_pools;         /* number of threads of this process that have a pool */
 static pthread_key_t fs_pool_key; /* has a destructor, which runs when a thread with a pool ends */
-static __thread int fs_pool_threads; /* in this thread's pool, including itself; 0 without a pool */
+static __thread int fs_pool_threads; /* size of this thread's pool, with this thread; 0: no pool */
 static __thread int fs_tried_threads; /* a trial allowed this pool size, until fs_tried_until */
 static __thread int64_t fs_tried_until;
 
 static void fs_return_pool(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
 
 /* Can this thread's pool have `threads` threads? One thread at a time may call this: otherwise
-   refused_until is a data race. A pool shrinks and grows with the size of the calls, so an answer is
-   valid for FS_TRIAL_MICROSECONDS: not every call needs a trial. */
+   there is a data race on refused_until. A pool shrinks and grows with the size of the calls. So
+   that not each growth needs a trial, an answer is valid for FS_TRIAL_MICROSECONDS. */
 static int fs_can_have(int threads)
 {
     static int64_t refused_until;
@@ -125,7 +126,7 @@ static int fs_may_run(int threads)
     return 1;
 }
 
-static int fs_is_libgomp; /* 1 if libgomp is loaded, whichever compiler built this file */
+static int fs_is_libgomp; /* 1 if the loaded runtime is libgomp, or cannot be examined */
 
 #if defined(__GNUC__) && __GNUC__ >= 9 && !defined(__clang__)
 /* The number of threads of this process plus two; 0 if the system has no /proc. */
@@ -137,7 +138,7 @@ static ptrdiff_t fs_count_tasks(void)
 
 /* End this thread's pool. The system counts a thread for some microseconds after it has been
    joined, and Python would warn of a fork with several threads. So wait until the threads are gone,
-   but at most a millisecond. */
+   but for at most 50 pauses. */
 static void fs_end_pool(void)
 {
     struct timespec pause = {0, 20000};
@@ -185,7 +186,8 @@ static const char *fs_runtime(void)
 }
 
 /* Is the loaded runtime libgomp? Other runtimes have libgomp's functions too, and conda gives their
-   files the name of libgomp. But libgomp alone lacks __kmpc_fork_call. */
+   files the name of libgomp. But libgomp alone lacks __kmpc_fork_call. A runtime that cannot be
+   examined counts as libgomp. */
 static int fs_find_libgomp(void)
 {
     const char *file = fs_runtime();
@@ -195,7 +197,9 @@ static int fs_find_libgomp(void)
     return is_libgomp;
 }
 
-static int fs_install(void)
+/* Installs the fork handlers and what they need: whether the runtime is libgomp, and the key of the
+   pools. Returns 0, or an error code. */
+static int fs_install_fork_handlers(void)
 {
     fs_is_libgomp = fs_find_libgomp();
     return pthread_key_create(&fs_pool_key, fs_return_pool) ||
@@ -204,7 +208,8 @@ static int fs_install(void)
 
 #endif
 
-/* May this thread begin a region now? A process has one region at a time, not nested. */
+/* Begins a region of `threads` threads, and returns 1; returns 0 if this thread may not begin one.
+   A process has one region of fastsel at a time, and none within another parallel region. */
 static int fs_begin_region(int threads)
 {
     if (omp_in_parallel() || fs_exchange(&fs_in_region, 1)) return 0;

@@ -1,11 +1,11 @@
-"""Divide a range into chunks, run a job over them, scan their counts."""
+"""Divide a range into chunks, run a job on all chunks, scan the counts of the chunks."""
 
 # Threads take chunks dynamically: if one thread is slow, the others take more chunks.
 cdef enum:
     CHUNKS_PER_THREAD = 4
 
-# Signal handlers run between chunks, so a chunk should take a few milliseconds; with a cache miss
-# for every byte it takes a tenth of a second.
+# Signal handlers run between chunks, so a chunk should take a few milliseconds. A chunk with a
+# cache miss for every byte takes a tenth of a second.
 cdef enum:
     CHUNK_BYTES = 1 << 21
     UNIT_BYTES = 512           # 64 items of 8 bytes
@@ -14,8 +14,9 @@ cdef enum:
 
 cdef inline Py_ssize_t chunk_count(
         Py_ssize_t units, int threads, Py_ssize_t unit_bytes=UNIT_BYTES) noexcept nogil:
-    """The number of chunks of `units`: enough for all threads and for timely signal handling, but
-    no chunk is empty. unit_bytes is about the number of bytes that a unit reads and writes."""
+    """The number of chunks of `units`, at least one: enough for all threads and for timely signal
+    handling, but no more than there are units. unit_bytes is about the number of bytes that are
+    read and written for a unit."""
     cdef Py_ssize_t chunks = 1 if threads <= 1 else <Py_ssize_t>threads * CHUNKS_PER_THREAD
     cdef Py_ssize_t longest = max(1, CHUNK_BYTES // max(1, unit_bytes))
     chunks = max(chunks, min(units // longest, MAX_CHUNKS))
@@ -24,7 +25,8 @@ cdef inline Py_ssize_t chunk_count(
 
 cdef inline Py_ssize_t chunk_start(
         Py_ssize_t units, Py_ssize_t chunks, Py_ssize_t k) noexcept nogil:
-    """Where chunk k of `units` starts, and chunk k - 1 stops. Lengths differ by at most one."""
+    """Where chunk k of `units` starts, and chunk k - 1 stops. The lengths of chunks differ by at
+    most one."""
     return units // chunks * k + min(k, units % chunks)
 
 
@@ -33,10 +35,11 @@ cdef class Job:
     `chunk` that handles one chunk of the work.
 
     Chunks run in any order, several at once. No chunk may read or write what another chunk of the
-    same pass writes: otherwise results depend on the timing of threads.
+    same pass writes, except by atomic operations: otherwise results depend on the timing of
+    threads.
     """
     cdef Py_ssize_t chunks    # of a round; `run` has one round
-    cdef Py_ssize_t units     # the range of work that chunks divide; only `begin` reads it
+    cdef Py_ssize_t units     # the length of the work that chunks divide, for `begin`
     cdef void chunk(self, Py_ssize_t k) noexcept nogil
 
     cdef inline Py_ssize_t begin(self, Py_ssize_t k) noexcept nogil:
@@ -44,7 +47,7 @@ cdef class Job:
         return chunk_start(self.units, self.chunks, k)
 
     # These methods raise the exception of a signal handler (Ctrl-C: KeyboardInterrupt). Then some
-    # chunks have not run, and the kernel can only clean up.
+    # chunks may not have run, and the kernel can only clean up.
     cdef int run(self, int threads) except -1
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1
     cdef int run_with_gil(self, int threads) except -1
@@ -63,7 +66,8 @@ cdef inline Py_ssize_t round_start(
 
 
 cdef inline void scan(Py_ssize_t *offsets, Py_ssize_t chunks) noexcept nogil:
-    """Replace the counts offsets[:chunks] by their exclusive scan, which has chunks + 1 items."""
+    """Replace the counts offsets[:chunks] by their exclusive scan. offsets has room for the total,
+    as item `chunks`: otherwise memory behind it is overwritten."""
     cdef Py_ssize_t k, count, total = 0
     for k in range(chunks):
         count = offsets[k]

@@ -1,14 +1,17 @@
-"""The only module that handles threads and signals: every kernel is a Job, which runs its chunks.
+"""Run the chunks of a Job on several threads, and signal handlers between chunks. No other module
+begins a parallel region.
 
-The threads of an OpenMP region take chunks until none is left, so that a thread that starts late
-has nothing to do and delays no other thread. Each thread begins with a range of its own, so that in
-each call and each pass a CPU works on memory that it has in its cache. A region ends only when all
-its threads have arrived. If threads have to wait for a CPU, the next calls are serial.
+The threads of an OpenMP region take chunks until none is left, so a thread that starts late takes
+fewer chunks. Each thread begins with a range of its own, so that in each call and each pass a CPU
+works on memory that it has in its cache. A region ends only when all its threads have arrived. If
+threads have to wait for a CPU in several regions in a row, calls are serial for a while
+(late_regions.h).
 
-Python handles signals in its main thread, between bytecodes; a kernel is one bytecode. So the main
-thread reads the clock after each chunk. When signals are due, all threads finish their chunks, the
-region ends, the handlers run, and another region runs the remaining chunks. A handler never runs
-within a region: it may raise, call fastsel, or fork, and a forked child has the results so far.
+Python handles signals in its main thread, between bytecodes; a call of a kernel is one bytecode. So
+the main thread reads the clock after each chunk. When it is time to check signals, all threads
+finish their chunks, the region ends, the handlers run, and another region runs the remaining
+chunks. A handler never runs within a region: it may raise, call fastsel, or fork, and a forked
+child has the results so far.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
@@ -47,7 +50,7 @@ cdef extern from "openmp.h" nogil:
     void fs_release(void *address)
     bint fs_begin_region(int threads)
     void fs_end_region()
-    int fs_install()
+    int fs_install_fork_handlers()
     const char *fs_runtime()
     int fs_thread_limit()
     int omp_get_max_threads()
@@ -66,8 +69,8 @@ cdef extern from "Python.h" nogil:
     unsigned long PyThread_get_thread_ident()
 
 cdef enum:
-    CHECK_MICROSECONDS = 50_000
-    MAX_RANGES = 64           # maximum ranges of a job; more threads share ranges
+    CHECK_MICROSECONDS = 50_000    # between two checks for signals
+    MAX_RANGES = 64           # maximum ranges of a job; more threads than ranges share the ranges
 
 cdef unsigned long main_thread = 0    # the thread that handles signals
 # Only the main thread uses these times: when it last read the clock, and when it has to check
@@ -78,15 +81,15 @@ cdef int64_t due = 0
 ctypedef struct range_t:
     fs_atomic_t next          # the next chunk that no thread has taken
     Py_ssize_t stop
-    char padding[48]          # one cache line for each range
+    char padding[48]          # makes a range as long as a cache line
 
 ctypedef struct run_t:
     void *job                 # a Job
     bint checks_signals       # the caller is the main thread
-    fs_atomic_t pause         # 1: threads take no further chunk, so that signals can be checked
-    int64_t serial_until_us   # when regions may begin again, and the caller pauses; or 0
+    fs_atomic_t pause         # 1: threads take no further chunk, to check signals or begin a region
+    int64_t serial_until_us   # when regions may begin again; 0: now
     int64_t worked            # microseconds that the caller has worked in the region
-    fs_atomic_t ran           # the longest CPU time of another thread, in microseconds
+    fs_atomic_t ran           # the longest CPU time noted by another thread, in microseconds
     int n_ranges
     range_t ranges[MAX_RANGES]
 
@@ -112,8 +115,8 @@ cdef class Job:
         return 0
 
     cdef int run_with_gil(self, int threads) except -1:
-        """Handle all chunks, and hold the GIL, so that no Python code changes objects that chunks
-        read."""
+        """Handle all chunks, and hold the GIL, so that no other thread changes objects that chunks
+        read. Signal handlers run between chunks."""
         return run_all(self, 1, 1 if FS_CHECKED else threads)
 
 
@@ -142,9 +145,9 @@ cdef int run_all(Job job, Py_ssize_t rounds, int threads) except -1 nogil:
 
 cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
                     bint is_main) except -1 nogil:
-    """Run the chunks from start to stop, in regions or on this thread alone. There is no region if
-    another thread is in a region, if the caller itself is within a region, and in a child that a
-    signal handler has forked during this call."""
+    """Run chunks start ... stop - 1, in regions or on this thread alone. This thread works alone if
+    `threads` is 1 or one chunk is left, during a serial time (late_regions.h), if fs_begin_region
+    returns 0, and in a child that a signal handler has forked during this call."""
     cdef run_t state
     cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
     cdef int wanted
@@ -170,7 +173,7 @@ cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
 
 
 cdef void set_ranges(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
-    """Give each thread a range of its own."""
+    """Divide the chunks into ranges: one for each thread, but at most MAX_RANGES."""
     cdef int k
     state.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
     for k in range(state.n_ranges):
@@ -187,8 +190,8 @@ cdef Py_ssize_t count_left(run_t *state) noexcept nogil:
 
 
 cdef void run_region(run_t *state, int threads) noexcept nogil:
-    """Run chunks on `threads` threads. A region is late if the caller spends most of its time
-    waiting for a thread that itself waits for a CPU."""
+    """Run chunks on `threads` threads, and note for late_regions.h how long the region took, and
+    how long its busiest thread worked."""
     cdef int64_t start = fs_microseconds()
     cdef int t
     fs_store(&state.ran, 0)
@@ -205,7 +208,8 @@ cdef void run_region(run_t *state, int threads) noexcept nogil:
 
 
 cdef void work_as_helper(run_t *state, int thread) noexcept nogil:
-    """Run chunks in another thread than the caller, and note its CPU time."""
+    """Run chunks in another thread than the caller. Note the CPU time of this thread if it took
+    FS_LATE_MICROSECONDS or more."""
     cdef int64_t start = fs_microseconds(), ran = fs_thread_microseconds()
     if FS_CHECKED:
         # Register the thread with Python for all its chunks: an exception would be lost with a
@@ -223,7 +227,8 @@ cdef void work_as_helper(run_t *state, int thread) noexcept nogil:
 
 
 cdef void take_chunks(run_t *state, int thread) noexcept nogil:
-    """Run chunks until none is left or it is time to pause; the caller, thread 0, decides that."""
+    """Run chunks until none is left, or until the caller, thread 0, finds that it is time to
+    pause."""
     cdef Py_ssize_t k
     fs_acquire(state)
     while not fs_load(&state.pause):
@@ -243,8 +248,8 @@ cdef bint is_time_to_pause(run_t *state) noexcept nogil:
 
 
 cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
-    """Returns a chunk that no thread has taken, from this thread's range if it has one left; -1 if
-    all chunks are taken."""
+    """Returns a chunk that no thread has taken, from this thread's range if one is left there; -1
+    if all chunks are taken."""
     cdef range_t *chunk_range
     cdef Py_ssize_t chunk
     cdef int k
@@ -258,9 +263,9 @@ cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
 
 
 cdef void start_clock() noexcept nogil:
-    """If the clock was last read more than CHECK_MICROSECONDS ago, Python has handled signals since
-    then: the next check is due after CHECK_MICROSECONDS. Otherwise this call may directly follow a
-    long call, and the time of the next check does not change."""
+    """If the clock was last read more than CHECK_MICROSECONDS ago, Python has probably handled
+    signals since then: the next check is due after CHECK_MICROSECONDS. Otherwise this call may
+    directly follow a long call, and the time of the next check does not change."""
     global read_at, due
     cdef int64_t now = fs_microseconds()
     if now - read_at > CHECK_MICROSECONDS:
@@ -275,7 +280,8 @@ cdef bint check_is_due() noexcept nogil:
 
 
 cdef int check_signals() except -1 nogil:
-    """Run the signal handlers. A call of fastsel by a handler has its own time for checks."""
+    """Run the handlers of signals that have arrived. The next check is due CHECK_MICROSECONDS
+    later, also if a handler calls fastsel."""
     global read_at, due
     due = read_at + CHECK_MICROSECONDS
     with gil:
@@ -304,8 +310,8 @@ def openmp():
 
 
 def max_threads():
-    """(count, limit): the number of threads that OpenMP would use here, 0 in a serial build; and
-    OpenMP's limit."""
+    """(count, limit): the number of threads that OpenMP would use in this thread, 0 in a serial
+    build; and OpenMP's limit (OMP_THREAD_LIMIT)."""
     return omp_get_max_threads(), fs_thread_limit()
 
 
@@ -320,5 +326,5 @@ def compiler():
     return FS_COMPILER.decode()
 
 
-if fs_install() != 0:
+if fs_install_fork_handlers() != 0:
     raise MemoryError("fastsel could not register its fork handler")

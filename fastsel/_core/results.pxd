@@ -1,4 +1,4 @@
-"""New arrays for results; results.pyx says where their memory comes from."""
+"""New arrays for results; see results.pyx."""
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 
@@ -9,6 +9,6 @@ cdef cnp.ndarray new_result(cnp.npy_intp length, int typenum)
 
 
 cdef inline cnp.ndarray numpy_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    """A new array in memory of NumPy; its dtype keeps its metadata."""
+    """A new array, allocated by NumPy, of this dtype with its metadata."""
     Py_INCREF(dtype)          # PyArray_Empty steals this reference
     return PyArray_Empty(ndim, shape, dtype, 0)

@@ -7,9 +7,10 @@ cdef enum:
     MAX_BLOCKS = 16           # of a Scratch
 
 # alloc and alloc_large return undefined memory, alloc_zeros returns zeros; all three return NULL if
-# there is no memory. alloc rounds sizes of up to 4 MB up to a power of two, and passes larger sizes
-# to alloc_large. A block of alloc_large has the requested size, or up to an eighth more if it comes
-# from the cache. Blocks of alloc_large with fewer than MIN_CACHED_LARGE bytes are not cached.
+# there is no memory. alloc rounds sizes of up to 4 MB up to a power of two, at least 4096, and
+# passes larger sizes to alloc_large. A block of alloc_large has the requested size, or up to an
+# eighth more if it comes from the cache. Blocks of alloc_large with fewer than MIN_CACHED_LARGE
+# bytes are not cached.
 cdef void *alloc(size_t size) noexcept nogil
 cdef void *alloc_zeros(size_t size) noexcept nogil
 cdef void *alloc_large(size_t size) noexcept nogil

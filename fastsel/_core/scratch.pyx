@@ -2,10 +2,11 @@
 
 A block from the system costs a page fault, and the clearing of a page, for every 4096 bytes, and
 malloc returns free memory at the top of its heap to the system. Small calls would spend most of
-their time there, and large calls a good part. So freed blocks are cached: a few of each size up to
-4 MB, and the last LARGE_BLOCKS larger blocks. Larger blocks are evicted first. The cached blocks
-together have at most `limit` bytes, which the user sets (_memory.py). If the system has no memory
-left, all of them are evicted.
+their time there, and large calls a good part. So freed blocks are cached: up to SMALL_BLOCKS of
+each size of small blocks, which alloc returns for up to 4 MB, and the last LARGE_BLOCKS large
+blocks, which alloc_large returns. The cached blocks together have at most `limit` bytes, which the
+user sets (_memory.py). To make room for a freed block, only large blocks are evicted. If the system
+has no memory left, all blocks are evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
 fork. A block is counted from before it is put into a slot until after it has left the slot. A
@@ -30,9 +31,9 @@ cdef enum:
     ALIGNMENT = 64            # of a block, in bytes: a cache line
     MIN_BITS = 12             # log2 of the smallest block; sizes of small blocks are powers of two
     MAX_BITS = 22             # log2 of the largest small block
-    SMALL_BLOCKS = 4          # cached of each size
+    SMALL_BLOCKS = 4          # maximum cached blocks of each size; half of it for the largest size
     MIN_EXACT = 1 << 20       # bytes from which on the size of a Memory is not rounded up
-    LARGE_BLOCKS = 32         # with 8, calls of mixed sizes seldom find a block that fits
+    LARGE_BLOCKS = 32         # maximum; with 8, calls of mixed sizes seldom find a block that fits
     HUGE = 1 << 22            # bytes from which on huge pages pay
 
 ctypedef struct header_t:     # lies before the block
@@ -75,7 +76,7 @@ cdef inline int bits_of(size_t size) noexcept nogil:
 
 
 cdef inline int small_blocks(int bits) noexcept nogil:
-    """How many blocks of a size are cached: SMALL_BLOCKS, or half of it for the largest size."""
+    """The maximum number of cached blocks of a size."""
     return SMALL_BLOCKS if bits < MAX_BITS else SMALL_BLOCKS // 2
 
 
@@ -217,19 +218,19 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
     return size
 
 
-# ---- for _memory.py and the tests -------------------------------------------------------
+# ---- for Python -------------------------------------------------------------------------
 
 
 def set_limit(Py_ssize_t size):
-    """Cache at most `size` bytes from now on."""
+    """Cache at most `size` bytes from now on; if there are more already, all are released."""
     fs_set(&limit, size)
     if cached_bytes() > size:
         release_all()
 
 
 def release_all():
-    """Return all cached blocks, and the free memory of malloc, to the system. Returns the number of
-    cached bytes."""
+    """Return all cached blocks to the system, and the free memory of malloc (fs_trim). Returns the
+    number of bytes that were cached."""
     cdef Py_ssize_t size = evict_all()
     fs_trim()
     return size
@@ -244,6 +245,9 @@ def clear_in_child():
 
 def cached_bytes():
     return fs_get(&cached)
+
+
+# ---- for kernels ------------------------------------------------------------------------
 
 
 cdef class Scratch:

@@ -39,8 +39,8 @@ cdef inline void describe(
 
 
 cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride) noexcept nogil:
-    """Add an inner axis, or merge it with the axis before it. s has fewer than MAX_DIMS axes:
-    otherwise memory behind its shape is overwritten."""
+    """Add an inner axis, or merge it with the axis before it; an axis of length 1 is left out. s
+    has fewer than MAX_DIMS axes: otherwise memory behind its shape is overwritten."""
     if length == 1:
         return
     if s.ndim and s.strides[s.ndim - 1] == length * stride:
@@ -62,9 +62,9 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 
 
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
-    """Sort the axes of s by stride, for callers that need items in any order: positions in s are no
-    longer positions in C order. s is complete and has items: otherwise data points outside of the
-    array."""
+    """Sort the axes of s by descending stride, and turn those of negative stride around, for
+    callers that need items in any order: positions in s are no longer positions in C order. s is
+    complete and has items: otherwise data points outside of the array."""
     cdef strided_t axes = s[0]
     cdef int axis, k
     s.ndim = 0
@@ -101,7 +101,7 @@ cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
 
 cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
     """Move the cursor to item `index`, 0 <= index < size: otherwise its address is outside of the
-    array. In an empty array, a division by 0 ends the process."""
+    array. In an empty array, a division by 0 may end the process."""
     cdef int axis
     c.inner = index % s.shape[s.ndim - 1]
     index = index // s.shape[s.ndim - 1]

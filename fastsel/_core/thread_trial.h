@@ -1,7 +1,8 @@
-/* fs_can_make: can the system create a number of threads? An OpenMP runtime ends the process if the
-   system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads in
-   all containers, any cgroup above may have a pids.max, and the address space and the kernel have
-   limits too. So the threads are created, and then end again. */
+/* fs_can_make: can the system create a number of threads now? An OpenMP runtime ends the process if
+   the system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads
+   in all containers, any cgroup above may have a pids.max, and the address space and the kernel
+   have limits too. So fs_can_make creates the threads and ends them again. On Windows and in serial
+   builds, it creates no threads, and returns 1. */
 #ifndef FASTSEL_THREAD_TRIAL_H
 #define FASTSEL_THREAD_TRIAL_H
 
@@ -25,7 +26,7 @@ typedef struct {
     long id; /* the thread's id in the system */
 } fs_trial_t;
 
-/* The size of a new thread's stack, or a larger size. */
+/* The default stack size of a new thread, or that of OMP_STACKSIZE, whichever is larger. */
 static size_t fs_stack_bytes(void)
 {
     size_t bytes = 0, asked = 0;
@@ -58,9 +59,10 @@ static void *fs_wait_at_gate(void *argument)
     return NULL;
 }
 
-/* Has the system stopped counting a joined thread? It counts the thread for some microseconds after
-   the join, or longer if the CPUs are busy. After a second, the answer is no. */
-static int fs_is_gone(const fs_trial_t *trial)
+/* Waits until the system no longer counts a joined thread. Linux counts the thread for some
+   microseconds after the join, or longer if the CPUs are busy. Returns 0 if Linux still counts the
+   thread after 50000 pauses, a second or more. On other systems, returns 1 at once. */
+static int fs_wait_until_gone(const fs_trial_t *trial)
 {
 #if defined(__linux__)
     struct timespec pause = {0, 20000};
@@ -93,7 +95,7 @@ static int fs_can_make(int threads)
     }
     pthread_mutex_unlock(&gate);
     for (int k = 0; k < made; k++) pthread_join(trials[k].thread, NULL);
-    while (gone < made && fs_is_gone(&trials[gone])) gone++;
+    while (gone < made && fs_wait_until_gone(&trials[gone])) gone++;
     pthread_attr_destroy(&attributes);
     free(trials);
     return gone == threads;

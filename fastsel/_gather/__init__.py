@@ -1,1 +1,1 @@
-"""gather_nd: the slices that index rows address."""
+"""gather_nd: copies of the slices that index rows address."""

@@ -12,8 +12,8 @@ from fastsel._core import _dtypes, _gate, _threads, results
 from fastsel._core._typing import ArrayOf, Scalar
 from fastsel._gather import gather, small_gather
 
-# Up to SMALL_ITEMS indices, small_gather.pyx finishes before gather.pyx, or a second thread, would
-# have started: 10 000 index rows of two take 5 us (benchmarks/asv/suite/bench_tiny.py).
+# Up to SMALL_ITEMS indices, small_gather.pyx takes about as long as gather.pyx on one thread, and
+# saves the steps in Python before it (benchmarks/asv/suite/bench_tiny.py).
 SMALL_ITEMS = 1 << 15
 
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -51,13 +51,14 @@ def gather_nd(
         Number of leading axes that `data` and `indices` share: position i of `indices` addresses
         position i of `data`. 0 <= batch_dims < min(data.ndim, indices.ndim).
     out : ndarray, optional
-        Array for the result, of the same shape and of data's dtype. It may overlap the inputs.
+        Array for the result, of the shape of the result and data's dtype. It may overlap the
+        inputs.
 
     Returns
     -------
     ndarray of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
-        The slices, C-contiguous; or `out`. With ``batch_dims=0`` and all axes indexed, the result
-        equals ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
+        The slices, C-contiguous; or `out`. With ``batch_dims=0``, the result equals
+        ``data[tuple(numpy.moveaxis(indices, -1, 0))]``.
 
     Raises
     ------
@@ -74,17 +75,17 @@ def gather_nd(
     Notes
     -----
     **Index rows.** NumPy's indexing uses one array per axis, ``data[rows, columns]``; `gather_nd`
-    uses one row per item, whose length is the number of indexed axes. `argwhere` returns index
-    rows; ``numpy.stack(indices, axis=-1)`` makes index rows of one array per axis, for example of
-    the tuple that `nonzero` returns. A tuple of two arrays of two positions each has the shape of
-    two index rows, and is read as index rows.
+    uses one index row per slice, which has one index for each indexed axis. `argwhere` returns
+    index rows; ``numpy.stack(indices, axis=-1)`` makes index rows of one array per axis, for
+    example of the tuple that `nonzero` returns. A tuple of two arrays of two positions each has the
+    shape of two index rows, and is read as index rows.
 
-    **Time and memory.** `indices` is read once. With `out`, all indices are checked first, with 8
-    bytes per index row, and `out` is unchanged if an error is raised.
+    **Time and memory.** `indices` is read once. With `out`, or for objects, all indices are checked
+    first, with 8 bytes per index row. `out` is unchanged if an error is raised.
 
-    **Threads.** The result, and the error, are the same for every number of threads. Each index is
-    loaded once, checked and then used: if another thread writes to `indices` during the call,
-    nothing outside of `data` is read.
+    **Threads.** The result, and the error, are the same for every number of threads. The value of
+    an index that is checked is the value that is used: if another thread writes to `indices` during
+    the call, nothing outside of `data` is read.
 
     **Subclasses** are treated as base-class arrays (a masked array without its mask).
 
@@ -136,8 +137,8 @@ def _gather_new(data, indices, batch_dims, shape):
 
 
 def _gather_into(out, data, indices, batch_dims, depth):
-    """Check all indices, then write to `out`. If the kernel cannot, it writes to a new array, which
-    is copied to `out`."""
+    """Check all indices, then write to `out`. If `out` is not C-contiguous or may overlap `data`,
+    the kernel writes to a new array, which is copied to `out`."""
     offsets = _checked_offsets(data, indices, batch_dims)
     as_is = out.flags.c_contiguous and not np.may_share_memory(out, data)
     result = out if as_is else np.empty(out.shape, out.dtype)
@@ -149,8 +150,8 @@ def _gather_into(out, data, indices, batch_dims, depth):
 
 
 def _gather_objects(data, indices, batch_dims, depth, shape, out):
-    """gather_nd for items with references, or of itemsize 0: the kernel checks the indices, NumPy
-    copies the items."""
+    """gather_nd for items with references or of itemsize 0: the kernel checks the indices, and
+    NumPy copies the items."""
     data = np.ascontiguousarray(data)
     offsets = _checked_offsets(data, indices, batch_dims)
     if data.itemsize and 0 not in shape:
@@ -174,7 +175,8 @@ def _checked_offsets(data, indices, batch_dims):
 
 
 def _integer_rows(indices):
-    """The indices, aligned and in native byte order; an empty list counts as integers."""
+    """The indices, aligned and in native byte order; an empty list counts as integers. TypeError
+    for another dtype, ValueError for a 0-d array."""
     array = _gate.as_array("indices", indices)
     if array.dtype.kind not in "iu" and not (array.size == 0 and not hasattr(indices, "dtype")):
         if indices is None:

@@ -1,8 +1,8 @@
 """gather_nd: index rows -> checked byte offsets -> slices.
 
-Each index is loaded once, into a buffer of the thread that handles its row, and the loaded value is
-checked and used. So another thread that writes to the indices meanwhile cannot make a kernel read
-outside of the data.
+The value of an index that is checked is the value that is used: the index is not loaded again in
+between. So another thread that writes to the indices meanwhile cannot make a kernel read outside of
+the data.
 """
 cimport cython
 cimport numpy as cnp
@@ -37,12 +37,12 @@ cdef enum:
 ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                         Py_ssize_t n) noexcept nogil
 
-# A fault is the first index of a chunk that is out of bounds. It is described by these words.
+# A fault is the first index of a chunk that is out of bounds. These words describe it.
 cdef enum:
     ROW = 0                           # the index row; -1 if all indices are within bounds
-    AXIS = 1                          # the axis
+    AXIS = 1                          # the position of the index in its row
     VALUE = 2                         # the bits of the index
-    FAULT = 3                         # the number of words
+    FAULT_WORDS = 3
 
 
 def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
@@ -62,8 +62,8 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
 
 def offsets(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
             int threads):
-    """Check indices. Returns (offsets, fault): the byte offset in data of each index row, and what
-    gather returns."""
+    """Check indices. Returns (offsets, fault): the byte offset in data of each index row, and the
+    fault as gather returns it, or None."""
     cdef GatherRows job = GatherRows()
     cdef cnp.npy_intp length
     job.describe_arrays(data, indices, batch_dims)
@@ -103,14 +103,15 @@ cdef class CopySlices(Job):
 
 
 cdef first_fault(GatherRows job, int threads):
-    """Run a job. Returns (row, axis, value) of the first index that is out of bounds, or None."""
+    """Choose the chunks of the job and run it. Returns (row, axis, value) of the first index that
+    is out of bounds, or None."""
     cdef Py_ssize_t k
     if job.rows.size == 0:
         return None
     job.chunks = chunk_count(job.rows.size, threads, job.slice.width + job.axes * job.width)
-    job.faults = new_intp(job.chunks * FAULT)
+    job.faults = new_intp(job.chunks * FAULT_WORDS)
     job.run(threads)
-    for k in range(0, job.faults.shape[0], FAULT):
+    for k in range(0, job.faults.shape[0], FAULT_WORDS):
         if job.faults[k + ROW] >= 0:
             return (job.faults[k + ROW], job.faults[k + AXIS],
                     job.faults[k + VALUE] if job.signed else <uint64_t>job.faults[k + VALUE])
@@ -129,12 +130,12 @@ cdef class GatherRows(Job):
     cdef Py_ssize_t index_stride          # bytes between the indices of a row
     cdef Py_ssize_t width                 # bytes of an index
     cdef bint signed
-    cdef bint side_by_side                # level.row_offsets serves these rows
+    cdef bint side_by_side                # level.row_offsets accepts these rows
     cdef load_t load
     cdef Py_ssize_t rows_per_batch
     cdef Py_ssize_t[::1] offsets          # by row; None: copy the slices, do not write offsets
     cdef char *out                        # NULL: only write offsets
-    cdef Py_ssize_t[::1] faults           # [chunk][FAULT words]
+    cdef Py_ssize_t[::1] faults           # [chunk][FAULT_WORDS]
 
     cdef void describe_arrays(self, cnp.ndarray data, cnp.ndarray indices, int batch_dims) noexcept:
         cdef int last = cnp.PyArray_NDIM(indices) - 1, axis
@@ -161,7 +162,7 @@ cdef class GatherRows(Job):
         cdef Py_ssize_t[ROWS] buffer
         cdef Py_ssize_t *row_offsets
         cdef cursor_t batch, rows
-        self.faults[k * FAULT + ROW] = -1
+        self.faults[k * FAULT_WORDS + ROW] = -1
         seek(&batch, &self.batch, row // self.rows_per_batch)
         seek(&rows, &self.rows, row)
         while row < stop:
@@ -201,26 +202,26 @@ cdef class GatherRows(Job):
             if level.add_offsets(<intptr_t *>values, n, self.lengths[axis], wrap,
                                  self.strides[axis], <intptr_t *>row_offsets):
                 self.note_fault(values, n, wrap, row, axis, k)
-        return self.faults[k * FAULT + ROW] < 0
+        return self.faults[k * FAULT_WORDS + ROW] < 0
 
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
-        """Note the first fault of an axis, unless an earlier row has a fault. The caller passes the
-        axes in ascending order. values has the indices of n rows from `row` on: otherwise other
-        memory is read as indices."""
-        cdef Py_ssize_t j, value, first = self.faults[k * FAULT + ROW]
+        """Note the first fault of an axis, unless this row or an earlier row has a fault. The
+        caller passes the axes in ascending order. values has the indices of n rows from `row` on:
+        otherwise other memory is read as indices."""
+        cdef Py_ssize_t j, value, first = self.faults[k * FAULT_WORDS + ROW]
         for j in range(n):
             value = values[j] + (wrap if values[j] < 0 else 0)
             if <size_t>value >= <size_t>self.lengths[axis]:
                 if first < 0 or row + j < first:
-                    self.faults[k * FAULT + ROW] = row + j
-                    self.faults[k * FAULT + AXIS] = axis
-                    self.faults[k * FAULT + VALUE] = values[j]
+                    self.faults[k * FAULT_WORDS + ROW] = row + j
+                    self.faults[k * FAULT_WORDS + AXIS] = axis
+                    self.faults[k * FAULT_WORDS + VALUE] = values[j]
                 return
 
     cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch,
                                      Py_ssize_t *row_offsets, Py_ssize_t n) noexcept nogil:
-        """Add the start of its batch to the offset of each of n rows. Returns the number of the
+        """Add the start of its batch to the offset of each of n rows. Returns the position of the
         next row within its batch.
 
         The cursor is on the batch of the first row, which is row in_batch of that batch: otherwise
@@ -240,8 +241,8 @@ cdef class GatherRows(Job):
         return in_batch
 
 
-# These functions are called through a pointer. So the compiler cannot know that a value came from
-# memory, and cannot load it again after the check.
+# These functions are called through a pointer. So the compiler cannot know where a value came from,
+# and cannot load the index again after the check.
 
 cdef void load_i8(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                   Py_ssize_t n) noexcept nogil:

@@ -1,8 +1,9 @@
 """gather_nd of few indices, in one call: the steps of gather.pyx would take longer than the work.
 
-The function returns None for arguments that it does not serve: classes other than ndarray, more
-than max_items indices, layouts that are not C-contiguous, dtypes that are not native numbers, large
-results. It holds the GIL, and loads each index once, as all kernels do.
+The function returns None for arguments that it does not accept: classes other than ndarray, more
+than max_items indices, layouts that are not C-contiguous, unaligned items, data of dtypes other
+than bool and native numbers, empty data, large results, and index rows other than those that its
+docstring names. It holds the GIL, and loads each index once.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t
@@ -21,7 +22,8 @@ cdef enum:
 
 
 def gather_nd(data, indices, Py_ssize_t max_items):
-    """fastsel.gather_nd(data, indices) for rows of one or two signed indices within bounds."""
+    """fastsel.gather_nd(data, indices) for rows of one or two signed indices, of 4 or 8 bytes and
+    within bounds."""
     cdef Py_ssize_t[BLOCK_ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
     cdef const char *source

@@ -1,1 +1,1 @@
-"""Which items are non-zero: the bitmask, and the positions and items written from it."""
+"""Which items are non-zero: counts, first positions, the bitmask, and what is written from it."""

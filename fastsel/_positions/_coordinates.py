@@ -44,7 +44,7 @@ def nonzero_coordinates(
         the leading dimensions of size 1.
     n : int or "effective", optional
         Number of coordinates per item: the last n of x.ndim coordinates. n is between the effective
-        rank and x.ndim, which is the default. The other coordinates are all 0.
+        rank ("effective") and x.ndim, which is the default. The other coordinates are all 0.
     out : ndarray, optional
         Array of `dtype` for the coordinates. Its shape is (capacity, n), or leading dimensions of
         size 1 and then (capacity, n); with `dml_shape` or `strict`, it has max(x.ndim, 2)
@@ -71,8 +71,9 @@ def nonzero_coordinates(
     -------
     NonzeroCoordinates
         Named tuple (count, coordinates). ``count`` is the number of non-zero items, a scalar of
-        `dtype`; it may exceed the capacity. ``coordinates`` has shape (capacity, n): row k has the
-        coordinates of non-zero item k, in C order of the items.
+        `dtype`; it may exceed the capacity. ``coordinates`` is `out`, or a new array of shape
+        (capacity, n): row k has the coordinates of non-zero item k, in C order of the items.
+        `dml_shape` adds leading dimensions of size 1.
 
     Raises
     ------
@@ -84,8 +85,8 @@ def nonzero_coordinates(
         If n, capacity or `fill_value` is not an integer, if `out` or `count_out` is not an ndarray
         of `dtype`, or if `dtype` or (strict) the dtype of x is not accepted.
     OverflowError
-        If a dimension or the size of x, or `fill_value`, does not fit `dtype`; raised before
-        anything is allocated.
+        If a coordinate of x may not fit `dtype`, or if the size of x or `fill_value` does not fit
+        it; raised before memory for the bitmask or the coordinates is allocated.
 
     Notes
     -----
@@ -94,7 +95,7 @@ def nonzero_coordinates(
     **Time and memory.** As in `nonzero`, `x` is read once, into a bitmask of an eighth of a byte
     per item.
 
-    **Errors.** If an error is raised, nothing is written.
+    **Errors.** If an error is raised, `out` and `count_out` are unchanged.
 
     **Subclasses** are treated as base-class arrays (a masked array without its mask).
 
@@ -154,7 +155,7 @@ def nonzero_coordinates(
 
 
 def _bitmask(array, threads):
-    """The bitmask of the non-zero items. For object and StringDType arrays, NumPy finds them."""
+    """The bitmask of the non-zero items. NumPy finds these items if the dtype has no Truth."""
     truth = _dtypes.truth(array.dtype)
     if truth is None:
         array = true_items(array)
@@ -163,7 +164,7 @@ def _bitmask(array, threads):
 
 
 def _write(mask, shape, rows, threads):
-    """Write the coordinates into rows of any layout."""
+    """Write the coordinates to the first rows; `rows` may have any layout, and be unaligned."""
     if rows.flags.aligned:
         coordinates.write(mask, shape, rows, threads)
     else:
@@ -247,10 +248,13 @@ def _rows_of(out, shape, dtype, ndim):
         raise TypeError(f"out must have dtype {dtype}, got {out.dtype}")
     extra = out.ndim - 2
     if extra < 0 or out.shape != (1,) * extra + shape:
-        raise ValueError(f"out must have shape {shape}, also with leading 1s, got {out.shape}")
+        raise ValueError(
+            f"out must have shape {shape}, after any dimensions of size 1, got {out.shape}"
+        )
     if ndim is not None and out.ndim != max(ndim, 2):
         raise ValueError(
-            f"out must have the {ndim} dimensions of x (dml_shape or strict), got {out.ndim}"
+            f"out must have the {max(ndim, 2)} dimensions that dml_shape and strict require, "
+            f"got {out.ndim}"
         )
     if not out.flags.writeable:
         raise ValueError("out must be writeable, got a read-only array")

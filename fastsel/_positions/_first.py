@@ -12,7 +12,7 @@ from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._positions import first_items, small_positions
 from fastsel._positions._positions import true_items
 
-_ROUND = 1 << 12  # objects between two checks for signals
+_ROUND_ITEMS = 1 << 12  # items between two checks for signals
 
 
 @overload
@@ -39,7 +39,7 @@ def first_nonzero(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """Index of the first non-zero item, of all or along axes; -1 where there is none.
+    """Index of the first non-zero item, of all items or along axes; -1 where all items are zero.
 
     Parameters
     ----------
@@ -53,8 +53,9 @@ def first_nonzero(
     Returns
     -------
     intp scalar, or ndarray of intp
-        The shape of `a` without the axes that were searched along. An index along several axes
-        counts their items in C order; with ``axis=None`` it is an index into ``a.ravel()``.
+        The shape of `a` without the searched axes, unless `keepdims` is True. An index along
+        several axes counts their items in C order; with ``axis=None`` it is an index into
+        ``a.ravel()``.
 
     Raises
     ------
@@ -69,9 +70,10 @@ def first_nonzero(
     -----
     **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
 
-    **Time and memory.** Items are read in C order, up to the first non-zero item and at most some
-    megabytes more. There is no copy and no bitmask, except along axes for objects (a byte for each
-    item) and StringDType.
+    **Time and memory.** The search ends soon after the first non-zero item: on several threads, up
+    to 128 MiB of later items are read. There is no copy and no bitmask, with two exceptions: along
+    axes, objects and strings of StringDType first become booleans; without axes, a strided array of
+    StringDType is copied.
 
     **Threads.** The result is the same for every number of threads.
 
@@ -122,7 +124,7 @@ def first_nonzero(
 
 
 def checked_axes(axis, ndim):
-    """The axes, counted from 0; errors are those of NumPy's count_nonzero."""
+    """The axes, counted from 0. Wrong axes raise the errors of NumPy's count_nonzero."""
     axes = _gate.axes(axis, ndim)
     if axes is None:
         _numpy.count_nonzero(np.zeros((1,) * ndim, bool), axis)
@@ -131,12 +133,12 @@ def checked_axes(axis, ndim):
 
 
 def _first_object(array):
-    """The flat index of the first item that is true by NumPy's rules, for a dtype without a rule in
-    _dtypes; -1 if there is none."""
+    """The flat index of the first item that is true by NumPy's rules, for a dtype without a Truth
+    (_dtypes); -1 if no item is true."""
     is_object = array.dtype.char == "O"
-    flat = array.flat if is_object else array.reshape(-1)  # `flat` has no slices of StringDType
-    for start in range(0, array.size, _ROUND):
-        items = flat[start : start + _ROUND]
+    flat = array.flat if is_object else array.reshape(-1)  # slices of `flat` lose StringDType items
+    for start in range(0, array.size, _ROUND_ITEMS):
+        items = flat[start : start + _ROUND_ITEMS]
         if not is_object:
             items = true_items(items)
         for index in itertools.compress(itertools.count(start), items.tolist()):

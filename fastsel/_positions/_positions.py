@@ -1,8 +1,8 @@
 """nonzero, flatnonzero, argwhere, count_nonzero.
 
-Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
-function, which also raises NumPy's errors. Then a first pass makes the bitmask, and a second pass
-writes the result.
+Each function first chooses between a kernel, an adapter and the NumPy function, which also raises
+NumPy's errors. For a small contiguous array, one call of a kernel returns the result. For a larger
+array, a first pass makes the bitmask, and a second pass writes the indices; counts need no bitmask.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     Returns
     -------
     tuple of ndarray of `dtype`, each of shape (number of non-zero items,)
-        Coordinates along each axis, in C order for any layout of `a`.
+        Coordinates along each axis; the items come in C order for any layout of `a`.
 
     Raises
     ------
     ValueError
-        If `a` is 0-d.
+        If `a` is 0-d (with NumPy 2.0, this is a warning).
     TypeError
         If `dtype` is not an integer dtype.
     OverflowError
@@ -66,10 +66,9 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     directly; for another `dtype`, native indices of 4 or 8 bytes are written and then converted.
 
     **Threads.** The result is the same for every number of threads. If another thread writes to `a`
-    during the call, no index is out of range or out of order.
+    while a kernel reads it, no index is out of range or out of order.
 
-    **NumPy.** Object and StringDType arrays, and subclasses that define `nonzero`, are passed to
-    NumPy.
+    **NumPy.** Object and StringDType arrays, and subclasses other than memmap, are passed to NumPy.
 
     Examples
     --------
@@ -121,8 +120,8 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
 
     Notes
     -----
-    The notes of `nonzero` apply. A strided or transposed array is read in place, without a flat
-    copy.
+    The notes of `nonzero` apply. A strided or transposed array of more than 500 items is read in
+    place, without a flat copy.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     Returns
     -------
     ndarray of `dtype`, shape (number of non-zero items, a.ndim)
-        Rows in C order. Like NumPy's, the array is F-contiguous.
+        The rows of the items come in C order. Like NumPy's result, the array is F-contiguous.
 
     Raises
     ------
@@ -215,7 +214,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
 ) -> Any:
-    """Number of non-zero items, of all or along axes; equals ``numpy.count_nonzero(...)``.
+    """Number of non-zero items, in the array or along axes; equals ``numpy.count_nonzero(...)``.
 
     Parameters
     ----------
@@ -229,7 +228,7 @@ def count_nonzero(
     Returns
     -------
     intp scalar, or ndarray of intp
-        The shape of `a` without the counted axes.
+        The shape of `a` without the counted axes, unless `keepdims` is True.
 
     Raises
     ------
@@ -237,11 +236,14 @@ def count_nonzero(
         If an axis is out of range.
     TypeError
         If an axis is not an integer, or if `axis` is given for a structured dtype.
+    ValueError
+        If an axis is given twice.
 
     Notes
     -----
-    `a` is read once, without the boolean copy that NumPy makes for `axis`. If the counted axis is
-    divided into chunks, each chunk has separate counts, which are added at the end.
+    `a` is read once, without the boolean copy that NumPy makes for `axis`. If a counted axis is
+    divided into chunks, each chunk has separate counts, which are added at the end. Objects,
+    StringDType and subclasses other than memmap are passed to NumPy.
 
     Examples
     --------
@@ -282,7 +284,7 @@ def _flat(array):
 
 
 def _rows(array):
-    """The coordinates of the non-zero items, one contiguous row for each axis."""
+    """The coordinates of the non-zero items: one row for each axis, in a C-contiguous array."""
     if (rows := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
         return rows
     if _gate.tiny(array):  # a copy is contiguous
@@ -294,8 +296,8 @@ def _rows(array):
 
 
 def find_coordinates(array, truth, dtype=_INTP, flat=False):
-    """The coordinates of the non-zero items, of shape (ndim, count); if `flat`, the flat indices,
-    of shape (1, count). The caller has checked that they fit dtype."""
+    """The coordinates of the non-zero items, of shape (ndim, count); if `flat`, their flat indices,
+    of shape (1, count). The caller has checked that the indices fit dtype."""
     shape = (array.size,) if flat else array.shape
     # The kernel writes native indices of 4 or 8 bytes.
     native = dtype.newbyteorder("=") if dtype.itemsize >= 4 else np.dtype(np.uint32)
@@ -307,7 +309,8 @@ def find_coordinates(array, truth, dtype=_INTP, flat=False):
 
 
 def index_dtype(dtype):
-    """The argument as the dtype of indices; intp for None."""
+    """The argument `dtype` as the dtype of indices: intp for None, TypeError if it is no integer
+    dtype."""
     if dtype is None:
         return _INTP
     dtype = np.dtype(dtype)
@@ -328,7 +331,7 @@ def check_indices_fit(shape, dtype):
 
 
 def _nonzero_as(name, a, dtype):
-    """Call nonzero, flatnonzero or argwhere, by name; the indices have the dtype."""
+    """The result of nonzero, flatnonzero or argwhere, as `name` says, with indices of `dtype`."""
     dtype = index_dtype(dtype)
     library = _gate.library(a)
     if not _gate.is_numpy(library):
@@ -348,7 +351,7 @@ def _nonzero_as(name, a, dtype):
 
 
 def true_items(array):
-    """The truth of each item by NumPy's rules, for a dtype without a rule in _dtypes."""
+    """Which items are true by NumPy's rules: a bool array, for dtypes without a Truth (_dtypes)."""
     true = np.zeros(array.shape, bool)
     if array.ndim:
         true[array.nonzero()] = True
@@ -363,7 +366,8 @@ def _as_intp(count):
 
 
 def _count_along(array, truth, axes, keepdims):
-    """Counts along axes. The result has the memory order of the input, like NumPy's sums."""
+    """Counts along axes. The remaining axes have the memory order of the input, as in NumPy's
+    sums."""
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     remaining = [axis for axis in order if axis not in axes]
     if not remaining:

@@ -1,9 +1,10 @@
 """count_nonzero along axes: items -> counts, without a bitmask.
 
 The axes are sorted by descending stride, whatever their order in the array, so that memory is read
-in its order. Columns are summed in lanes as wide as the items; rows are counted from the bits of
-several rows at a time. If chunks are ranges of a reduced axis, each chunk has its own copy of the
-counts, and the copies are added at the end.
+in its order. Columns are summed in lanes as wide as the items, or in lanes of a byte if the items
+of a row do not lie side by side; rows are counted from the bits of several rows at a time. If
+chunks are ranges of a reduced axis, each chunk has its own copy of the counts, and the copies are
+added at the end.
 """
 cimport cython
 cimport numpy as cnp
@@ -20,20 +21,19 @@ from fastsel._simd.levels cimport level
 cnp.import_array()
 
 cdef enum:
-    MIN_ROW = 16          # shorter rows with gaps between them are counted as columns
+    MIN_ROW = 16          # shorter rows, if there are gaps between rows, are counted as columns
     MAX_ROWS = 255        # maximum rows that a sum of one byte can count
 
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
           const Py_ssize_t[::1] axis_order not None, const Py_ssize_t[::1] steps not None,
           Py_ssize_t size, int threads):
-    """Count along axes: the count with index i * steps[0] + j * steps[1] + ... includes item
-    (i, j, ...).
+    """Count the non-zero items along axes. Returns `size` counts, intp.
 
     axis_order lists the axes of items by descending stride; the last axis is the inner row. steps
-    has a number for each listed axis, 0 for a reduced axis. size is the number of counts.
-
-    Returns the counts, intp.
+    has a number for each listed axis, 0 for a reduced axis. The count with index
+    i * steps[0] + j * steps[1] + ... includes the item with index i along axis axis_order[0], j
+    along axis axis_order[1] and so on.
     """
     cdef CountAxes job = CountAxes()
     cdef cnp.npy_intp length
@@ -56,11 +56,11 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
 @cython.final
 cdef class CountAxes(Job):
     """Count the non-zero items. Chunks are ranges of one axis. So that signals are handled in time,
-    the work is also divided into rounds: ranges of a reduced axis, which may be the axis of the
+    chunks are also divided into rounds: ranges of a reduced axis, which may be the axis of the
     chunks."""
     cdef strided_t items              # axes by descending stride
     cdef truth_t truth
-    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: distance of counts; 0 for a reduced axis
+    cdef Py_ssize_t[MAX_DIMS] steps   # by axis: distance in the counts; 0 for a reduced axis
     cdef Py_ssize_t size              # number of counts
     cdef Py_ssize_t copies            # copies of the counts: one, or one for each chunk
     cdef int chunk_axis
@@ -160,8 +160,8 @@ cdef class CountAxes(Job):
     cdef void count_rows(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
                          Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                          Py_ssize_t step) noexcept nogil:
-        """Count the items of each row from their bits; adjacent short rows are packed together.
-        items has `rows` rows of `length` items: otherwise memory beyond them is read."""
+        """Count the non-zero items of each row from their bits; adjacent short rows are packed
+        together. items has `rows` rows of `length` items: otherwise memory beyond them is read."""
         cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one word more
         cdef Py_ssize_t joined = 1, left, n
         if row_stride == length * stride:
@@ -186,9 +186,9 @@ cdef class CountAxes(Job):
     cdef void count_columns(self, const char *items, Py_ssize_t row_stride, Py_ssize_t rows,
                             Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                             Py_ssize_t step) noexcept nogil:
-        """Count the items of each column in narrow sums, which are added to the counts. Consecutive
-        short rows are summed as one long row. items has `rows` rows of `length` items: otherwise
-        memory beyond them is read."""
+        """Count the non-zero items of each column in narrow sums, which are added to the counts.
+        Consecutive short rows are summed as one long row. items has `rows` rows of `length` items:
+        otherwise memory beyond them is read."""
         cdef uint64_t[FLAG_ITEMS] sums
         cdef uint8_t[FLAG_ITEMS] flags
         cdef bint side_by_side = self.truth.words == 1 and stride == self.truth.width
@@ -259,7 +259,7 @@ cdef int add_copies(Py_ssize_t[::1] counts, Py_ssize_t size, int threads) except
 
 
 cdef class AddCopies(Job):
-    """Add all copies; chunks are ranges of the counts."""
+    """Add all copies of the counts to the first copy; chunks are ranges of the counts."""
     cdef Py_ssize_t[::1] counts
     cdef Py_ssize_t size
 

@@ -1,9 +1,9 @@
-"""Pass 1 of every selection: each item is loaded once and becomes one bit.
+"""Pass 1 of selections: each item becomes one bit. Pass 2 reads the bits, and not the items again.
 
 Kernels see a dtype as `words` words of `width` bytes per item, and the significant bits of each
 word; see truth.pxd.
 
-The other kernels follow the pattern of this one. A kernel is a job: a class whose attributes are
+The other kernels follow the pattern of this kernel. A kernel is a job: a class whose attributes are
 typed views of what it reads and writes, or pointers if the type is not known when compiling, and
 whose method `chunk` handles one chunk. A Python function describes the arrays, allocates memory,
 runs the job on all chunks and scans their counts. Kernels validate nothing.
@@ -26,14 +26,16 @@ from fastsel._simd.levels cimport level
 cnp.import_array()
 
 cdef enum:
-    SCRATCH_BLOCKS = 64   # blocks at a time if only the count is wanted
-    MIN_ROW = 16          # shorter inner rows take longer than rows in C order with gaps
+    SCRATCH_BLOCKS = 64   # blocks whose bits have room on the stack
+    # Items are counted in memory order if inner rows are then at least MIN_ROW items long, or at
+    # least as long as in C order.
+    MIN_ROW = 16
 
 
 def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
          Py_ssize_t moved, int threads):
-    """The Bitmask of all items, in C order. `moved` is the number of bytes that pass 2 moves for a
-    selected item; the chunks, which both passes share, depend on it."""
+    """The Bitmask of all items, in C order. `moved` is the number of bytes that pass 2 writes for a
+    selected item; the chunks of blocks depend on it."""
     cdef PackItems job = PackItems()
     cdef Bitmask mask = Bitmask()
     cdef int along
@@ -42,7 +44,7 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] signi
     job.bits = mask.bits = new_u64(job.blocks)
     along = tile_axis(&job.items)
     if along >= 0:
-        # Tiles have their own chunks; the bits of the chunks of pass 2 are counted afterwards.
+        # Tiles have their own chunks; the bits of each chunk of blocks are counted afterwards.
         pack_tiles(&job.items, &job.truth, along, job.bits, threads)
         mask.count_bits(width * job.truth.words + moved, threads)
         return mask
@@ -54,7 +56,7 @@ def pack(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] signi
 
 def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] significant not None,
           int threads):
-    """The number of selected items, without a bitmask."""
+    """The number of non-zero items, without a bitmask."""
     cdef PackItems job = PackItems()
     cdef strided_t in_memory_order
     describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
@@ -88,7 +90,7 @@ cdef class Bitmask:
         return self.offsets[self.offsets.shape[0] - 1]
 
     cdef int count_bits(self, Py_ssize_t moved, int threads) except -1:
-        """Compute the offsets of bits that are already written."""
+        """Compute the offsets from bits that are already written."""
         cdef CountBits job = CountBits()
         job.bits, job.chunks = self.bits, chunk_count(self.bits.shape[0], threads, 64 * moved)
         job.counts = self.offsets = new_intp(job.chunks + 1)
@@ -130,7 +132,8 @@ cdef class PackItems(Job):
         cdef Py_ssize_t block = chunk_start(self.blocks, self.chunks, k)
         cdef Py_ssize_t stop = chunk_start(self.blocks, self.chunks, k + 1)
         cdef Py_ssize_t whole = min(stop, self.items.size >> 6), total = 0
-        # Full blocks are packed directly; the items of a last, partial block become flags first.
+        # Full blocks of contiguous items of one word, or of a pair, are packed directly; all other
+        # items become flags first.
         if block < whole and is_run(&self.items, self.truth.width * self.truth.words):
             if self.truth.words == 1:
                 total = self.pack_words(block, whole)

@@ -1,6 +1,6 @@
 """Pass 2 of nonzero: bitmask -> one coordinate per axis for each set bit.
 
-Chunk k writes into its own rows of the output, from offsets[k] to offsets[k + 1].
+Chunk k writes into its own rows of the output: rows offsets[k] ... offsets[k + 1] - 1.
 """
 cimport cython
 cimport numpy as cnp
@@ -17,7 +17,8 @@ cnp.import_array()
 
 cdef enum:
     # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits or
-    # more on average: compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1
+    # more on average. `compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1` shows
+    # the gain.
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
@@ -28,11 +29,12 @@ ctypedef fused coordinate_t:
 
 
 def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None, int threads):
-    """Write the coordinates of the set bits of an array of this shape to the first rows of out.
+    """Write the coordinates of the set bits of mask to the first rows of out.
 
-    shape may lack leading axes of the array; their coordinates are left out. out is 2-D, with a
-    column for each axis of shape and at least mask.total rows: otherwise memory outside of out is
-    overwritten. It may have any layout; its items are aligned and 4 or 8 bytes wide.
+    shape is the shape of the array, and may lack leading axes, whose coordinates are left out. out
+    is 2-D, with a column for each axis of shape and at least mask.total rows: otherwise memory
+    outside of out is overwritten. out may have any layout; its items are aligned and 4 or 8 bytes
+    wide.
     """
     cdef WriteCoordinates job
     cdef Py_ssize_t items = 1
@@ -48,16 +50,16 @@ def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None,
     for axis in range(job.ndim):
         job.shape[axis] = shape[axis]
         items *= job.shape[axis]
-    # Does shape have all axes? If axes of more than one index are left out, there are at least
-    # twice as many bits as `items`, which would be more than these blocks have.
+    # If this comparison is true, shape lacks no axis of more than one index: with such an axis, the
+    # array would have at least 2 * items items, for which its blocks have no room.
     job.is_whole = items > max(32, (mask.bits.shape[0] - 1) * 64)
     job.run(threads)
 
 
 def truncate(Bitmask mask not None, Py_ssize_t count):
-    """Reduce a bitmask, which has more than `count` set bits, to the first `count` of them. In the
-    chunk of the last of these bits, later bits are cleared. The offsets say that later chunks are
-    empty; their bits stay."""
+    """Reduce a bitmask, which has more than `count` set bits, to the first `count` set bits. In the
+    chunk of the first surplus bit, all surplus bits are cleared. In later chunks the bits stay, but
+    the offsets say that these chunks are empty."""
     cdef uint64_t[::1] bits = mask.bits
     cdef Py_ssize_t[::1] offsets = mask.offsets
     cdef Py_ssize_t chunks = offsets.shape[0] - 1, k = 0, left, block, later
@@ -122,14 +124,14 @@ cdef class WriteCoordinates(BitmaskPass):
     cdef Py_ssize_t axis_step
     cdef int ndim
     cdef Py_ssize_t[MAX_DIMS] shape
-    cdef bint is_whole                # shape has all axes of the array
+    cdef bint is_whole                # shape lacks no axis of more than one index; False: unknown
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t inner = self.shape[self.ndim - 1]
         cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
-        if hits == 0:               # the bits of a chunk that truncate has emptied may be set
+        if hits == 0:               # there are set bits if truncate has emptied the chunk
             return
         if self.width == 4:
             self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)
@@ -141,8 +143,8 @@ cdef class WriteCoordinates(BitmaskPass):
             self.write_divided(k, sparse, <uint64_t *>self.out + offset * self.hit_step)
 
     cdef void write_rows(self, Py_ssize_t k, bint sparse, intptr_t *out) noexcept nogil:
-        """Write coordinates row by row: the last coordinate is the index within the row; the other
-        coordinates are equal in the whole row."""
+        """Write the coordinates of chunk k row by row: the last coordinate is the index within the
+        row; the other coordinates are equal in the whole row."""
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row_start = -inner
         cdef Py_ssize_t start = self.start_block(k) * 64, stop
         cdef Py_ssize_t chunk_stop = self.start_block(k + 1) * 64
@@ -166,12 +168,12 @@ cdef class WriteCoordinates(BitmaskPass):
 
     cdef Py_ssize_t write_row(self, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t row_start,
                               bint sparse, intptr_t *out, Py_ssize_t capacity) noexcept nogil:
-        """Write the set bits from start to stop - 1 as indices within their row. Returns their
-        number.
+        """Write the set bits from start to stop - 1 as indices within their row. Returns the number
+        of these bits.
 
         start and stop lie in different blocks, or one of them is a multiple of 64: otherwise bits
-        beyond stop are written. capacity is the room that is left for the chunk. Slots behind the
-        hits of this row may be written; later rows overwrite them.
+        beyond stop are written. out has room for `capacity` indices, at least the number of these
+        bits. Slots behind the hits of this row may be written; later rows overwrite them.
         """
         cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
         cdef uint64_t word
@@ -191,27 +193,26 @@ cdef class WriteCoordinates(BitmaskPass):
             hits += fs_popcount(word)
         return hits
 
-    cdef Py_ssize_t find_row(self, Py_ssize_t hit, Py_ssize_t row_start,
+    cdef Py_ssize_t find_row(self, Py_ssize_t index, Py_ssize_t row_start,
                              Py_ssize_t *coords) noexcept nogil:
-        """Write the coordinates of the inner row of a hit to coords. Returns the index of the first
-        item of the row.
+        """Write the coordinates of the inner row of item `index` to coords. Returns the index of
+        the first item of the row.
 
-        row_start and coords belong to the row of the hit before, or row_start is negative:
-        otherwise coordinates are wrong. coords has room for MAX_DIMS items: otherwise memory behind
-        it is overwritten.
+        row_start and coords belong to an earlier row, or row_start is negative: otherwise
+        coordinates are wrong. coords has room for MAX_DIMS items: otherwise memory behind it is
+        overwritten.
         """
         cdef int axis
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
-        if row_start >= 0 and hit - row_start < 2 * inner:
-            # The hit lies in the next row, as most hits do if they are dense: increment, do not
-            # divide.
+        if row_start >= 0 and index - row_start < 2 * inner:
+            # The item lies in the next row: increment, do not divide.
             for axis in range(self.ndim - 2, -1, -1):
                 coords[axis] += 1
                 if coords[axis] < self.shape[axis]:
                     break
                 coords[axis] = 0
             return row_start + inner
-        row = hit // inner
+        row = index // inner
         row_start = row * inner
         for axis in range(self.ndim - 2, 0, -1):
             coords[axis] = row % self.shape[axis]
@@ -221,8 +222,8 @@ cdef class WriteCoordinates(BitmaskPass):
         return row_start
 
     cdef void write_divided(self, Py_ssize_t k, bint sparse, coordinate_t *out) noexcept nogil:
-        """Write the coordinates of up to BATCH_BLOCKS - 1 blocks at a time: the indices of their
-        hits are divided by the length of each axis."""
+        """Write the coordinates of chunk k, up to BATCH_BLOCKS - 1 blocks at a time: the indices of
+        the hits are divided by the length of each axis."""
         cdef intptr_t[64 * BATCH_BLOCKS] indices
         cdef intptr_t[64 * BATCH_BLOCKS] remainders
         cdef Py_ssize_t block = self.start_block(k), stop = self.start_block(k + 1)

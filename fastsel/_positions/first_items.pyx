@@ -2,11 +2,12 @@
 
 The searched axes are walked in C order, by the bits of up to FLAG_ITEMS items at a time, until all
 indices are found. If items lie closer to each other along a remaining axis than along the searched
-axes, the indices along this axis are columns, which are searched side by side; a column is closed
+axes, the positions along this axis are columns, which are searched side by side; a column is closed
 when its index is found. Consecutive short rows are searched together.
 
-A long search goes in waves; each wave is twice as long as the wave before. The chunks of a wave are
-ranges of the searched axes. If a chunk has found all indices, later chunks are skipped.
+A long search is divided into waves; each wave is twice as long as the wave before, up to
+MAX_WAVE_BYTES. The chunks of a wave are ranges of the searched axes. If a chunk has found all
+indices, later chunks are skipped.
 """
 cimport cython
 cimport numpy as cnp
@@ -40,25 +41,27 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    SHORT_ROW = 256               # items; shorter rows are searched together
-    MIN_ROW = 64                  # items; shorter rows with gaps are searched as columns
+    SHORT_ROW = 256               # maximum items of consecutive rows that are searched together
+    # Searched rows of fewer items are searched as columns, if there are more columns than items in
+    # a row. Fewer than MIN_ROW columns with gaps between their rows are searched one by one.
+    MIN_ROW = 64
     # Larger units are searched in waves, so that signals are handled in time.
     MAX_UNIT_BYTES = 1 << 24
     # Longer waves have more chunks, and the indices that chunks find would take too much memory.
     MAX_WAVE_BYTES = 1 << 27
 
 ctypedef struct unit_t:
-    Py_ssize_t offset             # bytes from the first item of the array to its first item
-    Py_ssize_t first              # position of its first index in the output
+    Py_ssize_t offset             # bytes from the first item of the array to that of the unit
+    Py_ssize_t first              # position in the output of the index of the first column
     Py_ssize_t columns            # at most FLAG_ITEMS
 
 
 def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
          const uint64_t[::1] significant not None, Py_ssize_t serial_bytes, int threads):
     """For each position along the first `remaining` axes: the index of the first non-zero item
-    along the other axes, in C order, or -1 if there is none. Returns a new flat intp array.
+    along the other axes, in C order, or -1 if all items are zero. Returns a new flat intp array.
 
-    In a long search, one thread searches the first serial_bytes.
+    In a search in waves, the first wave has serial_bytes and runs on one thread.
     """
     cdef FindFirst job = FindFirst()
     cdef cnp.npy_intp size
@@ -86,7 +89,7 @@ def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
 cdef class FindFirst(Job):
     """A unit is up to FLAG_ITEMS columns at one position along the other remaining axes. Chunks are
     ranges of the units or, in waves, of the searched axes of one unit."""
-    cdef strided_t remaining          # remaining axes; units along the axis of columns
+    cdef strided_t remaining          # remaining axes; the axis of columns is divided into units
     cdef strided_t searched           # searched axes, in C order
     cdef truth_t truth
     cdef Py_ssize_t[MAX_DIMS] steps   # by remaining axis: distance in the output
@@ -94,11 +97,12 @@ cdef class FindFirst(Job):
     cdef Py_ssize_t columns
     cdef Py_ssize_t column_stride     # bytes
     cdef Py_ssize_t column_step       # distance of columns in the output
-    cdef bint has_short_rows          # consecutive short rows, each of which is a unit
+    cdef bint has_short_rows          # units are consecutive short rows
     cdef Py_ssize_t units
     cdef Py_ssize_t[::1] out          # the indices, -1 at first
-    # For waves: the unit, the searched range from start to stop, the indices that each chunk has
-    # found for the columns, and the first chunk that has noted that it has found all indices.
+    # For waves: the unit; the range start ... stop - 1 of positions along the searched axes; the
+    # indices that each chunk has found for the columns; and the first chunk that is known to have
+    # found all indices, or the number of chunks.
     cdef bint in_waves
     cdef unit_t unit
     cdef Py_ssize_t start
@@ -107,10 +111,10 @@ cdef class FindFirst(Job):
     cdef Py_ssize_t complete_chunk
 
     cdef void choose_columns(self) noexcept:
-        """Choose the axis of columns. Columns are chosen if neighbours along this axis lie closer
-        to each other than neighbours along the searched axes, or if a searched row is short and
-        there are more columns. If there are few columns with gaps between their rows, each column
-        is searched alone."""
+        """Choose the axis of columns, and count the units. Columns are chosen if neighbours along
+        this axis lie closer to each other than neighbours along the inner searched axis, or if a
+        searched row is short and there are more columns. If there are few columns with gaps between
+        their rows, each column is searched alone. Consecutive short rows need no columns."""
         cdef strided_t *remaining = &self.remaining
         cdef int axis, inner = self.searched.ndim - 1, closest = 0
         cdef Py_ssize_t row_stride = self.searched.strides[inner], step = 1
@@ -139,7 +143,7 @@ cdef class FindFirst(Job):
             self.units *= remaining.shape[axis]
 
     cdef int run_waves(self, Py_ssize_t serial_bytes, int threads) except -1:
-        """Search one unit after the other; a unit is searched until its indices are found."""
+        """Search one unit after the other, each until its indices are found or it ends."""
         cdef Py_ssize_t u, row_bytes, wave
         cdef int used
         self.in_waves = True

@@ -47,7 +47,7 @@ cdef class BitmaskPass(Job):
         self.chunks = mask.offsets.shape[0] - 1
 
     cdef Py_ssize_t start_block(self, Py_ssize_t k) noexcept nogil:
-        """The first block of chunk k, at which chunk k - 1 stops."""
+        """The first block of chunk k, before which chunk k - 1 stops."""
         return chunk_start(self.bits.shape[0], self.chunks, k)
 
     cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil:

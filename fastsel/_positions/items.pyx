@@ -25,7 +25,9 @@ cdef enum:
     # Rows of at most MAX_TILED_ROW items, at least half of which are selected, share a tile of the
     # bitmask: this takes half the time of one call per row (`compare.py --op compress --axis 1`).
     MAX_TILED_ROW = 1024
-    TILE_BLOCKS = 16  # minimum blocks of a tile: then the time of the call itself does not matter
+    # Tiles are doubled while they have at most TILE_BLOCKS blocks: then the time of a call per tile
+    # does not matter.
+    TILE_BLOCKS = 16
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
 
 ctypedef struct walk_t:
@@ -80,7 +82,8 @@ cdef class CompressItems(Job):
     cdef Py_ssize_t tile_rows         # or 0
 
     cdef int build_tile(self) except -1:
-        """Repeat the bitmask of one outer index until it ends at the end of a block."""
+        """Repeat the bitmask of one outer index until it ends at the end of a block, and further up
+        to TILE_BLOCKS blocks."""
         cdef Py_ssize_t length = self.selected.size, row, b, position
         cdef uint64_t[::1] tile
         self.tile_rows = 64
@@ -123,7 +126,8 @@ cdef class CompressItems(Job):
                 advance(&cursor, &self.outer, 1)
 
     cdef Py_ssize_t compress_tiles(self, Py_ssize_t outer, Py_ssize_t stop) noexcept nogil:
-        """Compress outer indices by full tiles. Returns the first outer index that is left."""
+        """Compress the outer indices from `outer` on that fill whole tiles, up to stop - 1. Returns
+        the first outer index that is left."""
         cdef Py_ssize_t width = self.slice.width, row = self.selected.size * width
         cdef Py_ssize_t out_row = self.total * width
         while stop - outer >= self.tile_rows:

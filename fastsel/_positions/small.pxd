@@ -7,7 +7,7 @@ from fastsel._core.contiguous cimport is_contiguous_native
 from fastsel._simd.blocks cimport fs_level_t, log2_width
 
 cdef enum:
-    MAX_ITEMS = 1 << 14    # limit of the kernels, even if the caller allows more
+    MAX_ITEMS = 1 << 14    # maximum of max_items, even if the caller passes more
     MAX_BLOCKS = MAX_ITEMS // 64
 
 
@@ -18,8 +18,8 @@ cdef inline bint is_small(a, Py_ssize_t max_items, Py_ssize_t factor=1) noexcept
 
 
 cdef inline uint64_t significant_of(cnp.ndarray a) noexcept:
-    """The significant bits of an item: all bits, except the sign of floats. 0 for dtypes whose
-    items are not one word."""
+    """The significant bits of an item: all bits, except the sign of floats. 0 for complex numbers
+    and long double, whose items are not one word."""
     cdef int typenum = cnp.PyArray_TYPE(a)
     if typenum == cnp.NPY_DOUBLE:
         return <uint64_t>-1 >> 1
@@ -39,8 +39,8 @@ cdef inline Py_ssize_t pack(const fs_level_t *level, cnp.ndarray a, uint64_t sig
 
 cdef inline Py_ssize_t pack_items(const fs_level_t *level, const char *items, Py_ssize_t width,
                                   uint64_t significant, Py_ssize_t size, uint64_t *bits) noexcept:
-    """Pack `size` contiguous items. Returns the number of set bits. bits has a word for each 64
-    items: otherwise memory behind it is overwritten."""
+    """Pack `size` contiguous items of width bytes, 1, 2, 4 or 8. Returns the number of set bits.
+    bits has a word for each 64 items: otherwise memory behind it is overwritten."""
     cdef char[64 * 8] last
     cdef Py_ssize_t whole = size >> 6, count = level.pack[log2_width(width)](
         items, significant, bits, whole)

@@ -1,9 +1,10 @@
 """Positions in small arrays of numbers, in one call: the steps of the other kernels would take
 longer than the work.
 
-The functions return None for arguments that they do not serve: classes other than ndarray, more
-than max_items items, layouts that are not C-contiguous, dtypes that are not native numbers. They
-hold the GIL, have the bitmask on the stack, and load each item once, as all kernels do.
+The functions with the names of public functions, and `coordinates`, return None for arguments that
+they do not accept: classes other than ndarray, more than max_items items (see `first_nonzero`),
+layouts that are not C-contiguous, unaligned items, dtypes other than native bool, integers and
+floats of up to 8 bytes. They hold the GIL, have the bitmask on the stack, and load each item once.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint64_t
@@ -48,7 +49,7 @@ def flatnonzero(a, Py_ssize_t max_items):
 
 
 def coordinates(a, Py_ssize_t max_items):
-    """The coordinates of numpy.nonzero(a), one row for each axis; a is not 0-d."""
+    """The coordinates of numpy.nonzero(a), one row for each axis; None for a 0-d array."""
     cdef uint64_t[MAX_BLOCKS] bits
     cdef cnp.npy_intp[2] shape
     cdef intptr_t *out
@@ -80,8 +81,8 @@ def split_rows(cnp.ndarray array not None):
 
 
 def first_nonzero(a, Py_ssize_t max_items):
-    """The index of the first non-zero item, or -1 if all items are zero. Only the first max_items
-    items are searched: if they are all zero and there are more items, returns None."""
+    """The flat index of the first non-zero item, or -1 if all items are zero. Only the first
+    max_items items are searched: if they are all zero and there are more items, returns None."""
     cdef uint64_t[STEP_BLOCKS] bits
     cdef uint64_t significant
     cdef cnp.npy_intp start = 0, size, n, index = -1

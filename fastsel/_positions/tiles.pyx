@@ -18,7 +18,7 @@ from fastsel._simd.levels cimport level
 
 cdef enum:
     TILE = 64
-    TALL = 8            # tiles that are read together, one below the other, in runs of 512 items
+    TALL = 8            # maximum tiles that are read together, one below the other
     MIN_ROWS = 48       # minimum rows of a chunk
     MIN_COLUMNS = 16    # with fewer columns, tiles do not pay: the CPU prefetches by itself
     CHUNK_BITS = 24     # log2 of the maximum items of a chunk, so that signals are handled in time
@@ -71,8 +71,9 @@ cdef class PackTiles(Job):
     order."""
     cdef strided_t items
     cdef truth_t truth
-    cdef int along                    # the axis to read along; this and the last axis are a plane
-    cdef bint side_by_side            # items of one word, contiguous along this axis
+    # Tiles are read along the axis `along`. A plane has this axis and the last axis.
+    cdef int along
+    cdef bint side_by_side            # items of one word, contiguous along the axis `along`
     cdef Py_ssize_t[MAX_DIMS] steps   # by axis: distance of neighbours in C order, in items
     cdef uint64_t[::1] bits
 
@@ -84,8 +85,8 @@ cdef class PackTiles(Job):
 
     cdef void fill_planes(self, int axis, const char *items, Py_ssize_t position, Py_ssize_t start,
                           Py_ssize_t stop) noexcept nogil:
-        """Fill every plane of the two axes that has an item of the chunk. items is the address of
-        the item at `position`: otherwise other items, or memory outside of the array, are read."""
+        """Fill every plane that has an item of the chunk. items is the address of the item at
+        `position`: otherwise other items, or memory outside of the array, are read."""
         cdef Py_ssize_t k, step = self.steps[axis], first = 0, last = self.items.shape[axis]
         if axis == self.items.ndim - 1:
             self.fill_plane(items, position, start, stop)
@@ -110,9 +111,9 @@ cdef class PackTiles(Job):
         rows = min(rows, (max(0, stop - position) + step - 1) // step)
         while row < rows:
             height = min(rows - row, TALL * TILE)
-            # Full tiles are faster. So if the last tile lacks rows, it begins earlier, and some
-            # rows are read again. set_bits ignores rows of other chunks. If a row is read twice,
-            # its bits are set for the items that were selected at either time.
+            # Full tiles are faster. So if the last tile lacks rows, the tiles begin earlier, and
+            # some rows are read again. set_bits ignores rows of other chunks. If a row is read
+            # twice, its bits are set for the items that were selected at either time.
             if self.side_by_side and height & 63 and row + height >= (height | 63) + 1:
                 row, height = row + height - (height | 63) - 1, (height | 63) + 1
             column = 0

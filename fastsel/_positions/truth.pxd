@@ -11,7 +11,7 @@ ctypedef fused word_t:
     uint64_t
 
 cdef enum:
-    FLAG_ITEMS = 1024   # items of a buffer of flags, which fits the L1 cache and any stack
+    FLAG_ITEMS = 1024   # bytes of a buffer of flags, one per item; fits the L1 cache and any stack
     FLAG_BLOCKS = FLAG_ITEMS // 64
     FEW_WORDS = 8       # words that are tested without a branch
 
@@ -87,7 +87,7 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
     cdef Py_ssize_t k
     cdef word_t word
     for k in range(length):
-        memcpy(&word, items + k * stride, sizeof(word_t))   # it may be unaligned
+        memcpy(&word, items + k * stride, sizeof(word_t))   # the word may be unaligned
         flags[k] = (word & significant) != 0
 
 

@@ -1,8 +1,8 @@
 """compress, extract, boolean_mask.
 
-Each function checks whether a kernel may serve the call (_gate), and otherwise calls the NumPy
-function, which also raises NumPy's errors. Then a first pass makes the bitmask of the mask, and a
-second pass copies the items.
+Each function first chooses between a kernel, an adapter and NumPy, which also raises NumPy's
+errors. For small arrays, one call of a kernel returns the result. For larger arrays, a first pass
+makes the bitmask of the mask, and a second pass copies the items.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def compress(
     axis : int, optional
         None selects items of the flattened array.
     out : ndarray, optional
-        Array for the result, of the same shape. It may overlap `a`.
+        Array for the result, of the shape of the result. It may overlap `a`.
 
     Returns
     -------
-    ndarray of a's dtype, C-contiguous
-        The selected slices: the shape of `a`, with the axis shortened to their number; or `out`.
+    ndarray of a's dtype, C-contiguous; or `out`
+        The selected slices: the shape of `a`, with the axis shortened to the number of slices.
 
     Raises
     ------
@@ -71,15 +71,16 @@ def compress(
 
     Notes
     -----
-    **Time and memory.** `condition` and `a` are read once. The only temporary is a bitmask of an
-    eighth of a byte per item of `condition`; no index array is made.
+    **Time and memory.** `condition`, and the selected slices of `a`, are read once. The only
+    temporary is a bitmask of an eighth of a byte per item of `condition`; no index array is made.
+    Lists are converted to arrays.
 
     **Threads.** The result is the same for every number of threads.
 
     **Errors.** If an error is raised, `out` is unchanged.
 
-    **NumPy.** Object and StringDType arrays, subclasses, and an `out` of another dtype or layout
-    are passed to NumPy.
+    **NumPy.** These arguments are passed to NumPy: object and StringDType arrays, subclasses other
+    than memmap, and an `out` that has another dtype, is not C-contiguous, or overlaps an input.
 
     Examples
     --------
@@ -150,7 +151,8 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
 
     Notes
     -----
-    The notes of `compress` apply. The arrays are flattened without a copy.
+    The notes of `compress` apply. Arrays of more than 16,384 items are flattened without a copy,
+    except a strided `condition` that has more items than `arr`.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def boolean_mask(a: ArrayOf[Scalar], mask: ArrayLike) -> NDArray[Scalar]: ...
 @overload
 def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]: ...
 def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
-    """The items, or rows, of `a` where a boolean mask is True; equals ``a[mask]``.
+    """The items or slices of `a` where a boolean mask is True; equals ``a[mask]``.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of a's dtype, shape (number of True items, remaining axes of `a` ...)
-        A copy, in C order of the mask.
+        A copy of the items or slices, in C order of the mask.
 
     Raises
     ------
@@ -194,8 +196,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
 
     Notes
     -----
-    The notes of `compress` apply. Non-boolean masks are refused, because ``a[mask]`` would use them
-    as positions.
+    The notes of `compress` apply. Masks of integers are refused, because ``a[mask]`` would use the
+    integers as positions. An empty list is a boolean mask.
 
     Examples
     --------
@@ -248,9 +250,10 @@ def _tiny(array, mask):
 
 
 def _for_numpy(mask, *others):
-    """The mask to pass to NumPy. It is copied, unless it is tiny, or one of `others` overrides
-    NumPy's functions: NumPy reads a mask twice, without the GIL, and if another thread or process
-    wrote to the mask in between, NumPy would read or write out of bounds."""
+    """The mask to pass to NumPy. A base-class array or memmap is copied, unless it is tiny, or one
+    of `others` overrides NumPy's functions: NumPy reads a mask twice, without the GIL, and if
+    another thread or process wrote to the mask in between, NumPy would read or write out of
+    bounds."""
     base = _gate.base_array(mask) if isinstance(mask, np.ndarray) else None
     if base is None or _gate.tiny(base) or any(map(_gate.overrides, others)):
         return mask
@@ -258,7 +261,7 @@ def _for_numpy(mask, *others):
 
 
 def _condition(condition):
-    """The condition of compress as a 1-d array, or None if NumPy serves the call."""
+    """The condition of compress as a 1-d array, or None if NumPy has to be called."""
     if isinstance(condition, np.ndarray):
         mask = _gate.base_array(condition)
     elif type(condition) in (list, tuple):
@@ -272,11 +275,12 @@ def _condition(condition):
 
 
 def _boolean(mask):
-    """The mask as a boolean array; an empty list counts as boolean."""
+    """The mask as a boolean array, IndexError for another dtype; an empty list counts as
+    boolean."""
     selects = np.asanyarray(mask)
     if isinstance(mask, list) and not selects.size:
         return selects.astype(bool)
-    if selects.dtype.kind in "iu":  # a[mask] would use them as positions
+    if selects.dtype.kind in "iu":  # a[mask] would use the integers as positions
         advice = "a.take(mask) takes positions, mask != 0 compares"
         raise IndexError(f"mask must be a boolean array, got dtype {selects.dtype} ({advice})")
     if selects.dtype.kind != "b":
@@ -292,9 +296,10 @@ def _memory_order(array, leading):
 
 
 def _compress(mask, array, first, stop, out):
-    """The slices that `mask` selects along axes first ... stop - 1; None if NumPy serves the call.
+    """The slices that `mask` selects along axes first ... stop - 1; None if NumPy has to be called.
 
-    NumPy serves dtypes that cannot be copied as bytes, masks that select beyond the axes, and an
+    NumPy has to be called for empty arrays and masks, for dtypes that cannot be copied as bytes,
+    for masks whose dtype has no Truth (_dtypes), for masks that select beyond the axes, and for an
     `out` that a kernel cannot write to.
     """
     truth = _dtypes.truth(mask.dtype)

@@ -1,10 +1,11 @@
 """Selections from small arrays of numbers, in one call: the steps of the other kernels would take
 longer than the work.
 
-The functions return None for arguments that they do not serve: classes other than ndarray, a mask
-of more than max_items items (SPARSE_FACTOR times max_items if it selects few), more than max_items
-items that are not contiguous, dtypes that are not native numbers, large results. They hold the GIL,
-have the bitmask on the stack, and load each item once, as all kernels do.
+The functions return None for arguments that they do not accept: classes other than ndarray, masks
+that are not bool or not C-contiguous, masks of more than max_items items (SPARSE_FACTOR times
+max_items if they select few), more than max_items items that are not contiguous, items that are not
+bools or native numbers, large results. They hold the GIL, have the bitmask on the stack, and load
+each item of the mask once.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
@@ -24,7 +25,7 @@ cdef enum:
     MAX_BYTES = 1 << 19   # of the result: 20 us of copying with the GIL
     MAX_OFFSETS = 1 << 11  # slices of a row whose offsets fit the stack
     SPARSE_FACTOR = 8     # a sparse mask may have SPARSE_FACTOR * max_items items
-    SPARSE_SHARE = 64     # a mask is sparse if at most 1 item in SPARSE_SHARE is True
+    SPARSE_SHARE = 64     # a mask is sparse if at most 1 in SPARSE_SHARE of its first items is True
 
 
 def boolean_mask(a, mask, Py_ssize_t max_items):
@@ -44,7 +45,7 @@ def boolean_mask(a, mask, Py_ssize_t max_items):
 
 
 def compress(condition, a, axis, Py_ssize_t max_items):
-    """numpy.compress(condition, a, axis) for an axis that is None or an int."""
+    """numpy.compress(condition, a, axis) for an axis that is None or an int within range."""
     cdef Py_ssize_t along
     a = contiguous(a, max_items)
     if a is None or not is_small(condition, max_items, SPARSE_FACTOR) or (
@@ -70,8 +71,8 @@ def extract(condition, a, Py_ssize_t max_items):
 
 
 cdef contiguous(a, Py_ssize_t max_items):
-    """`a`, or a contiguous copy of at most max_items items; None if the kernels do not accept `a`.
-    """
+    """`a` if it is C-contiguous and aligned, or else a contiguous copy of at most max_items items;
+    None if the kernels do not accept `a`."""
     if is_contiguous_native(a):
         return a
     if is_native(a) and cnp.PyArray_SIZE(a) <= max_items:
@@ -80,8 +81,8 @@ cdef contiguous(a, Py_ssize_t max_items):
 
 
 cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t max_items):
-    """Select by a mask of bool along the axes first ... stop - 1 of `a`, seen as one axis. The mask
-    may be shorter than this axis."""
+    """Select by a mask along the axes first ... stop - 1 of `a`, seen as one axis. The mask may be
+    shorter than this axis. None if the mask is not bool or is longer, or if the result is large."""
     cdef uint64_t[SPARSE_FACTOR * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
@@ -105,7 +106,7 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,
                       <cnp.dtype>cnp.PyArray_DESCR(a))
-    if rows * count * width == 0:     # if they have no bytes, there may be any number of rows
+    if rows * count * width == 0:     # slices without bytes may be any number of slices
         return out
     if rows == 1:
         compress_row(bits, size, source, width, count, <char *>cnp.PyArray_DATA(out))
@@ -116,8 +117,9 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
 
 
 cdef Py_ssize_t pack_mask(cnp.ndarray mask, Py_ssize_t max_items, uint64_t *bits) noexcept:
-    """Pack the mask. Returns the number of selected items, or -1 if a large mask is not sparse at
-    its beginning. bits has a word for each 64 items: otherwise memory behind it is overwritten."""
+    """Pack the mask. Returns the number of selected items; or -1 if the mask has more than
+    max_items items, and the first of these are not sparse. bits has a word for each 64 items:
+    otherwise memory behind it is overwritten."""
     cdef const char *items = <const char *>cnp.PyArray_DATA(mask)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), start = 0, count = 0
     if size > max_items:
@@ -130,8 +132,9 @@ cdef Py_ssize_t pack_mask(cnp.ndarray mask, Py_ssize_t max_items, uint64_t *bits
 
 cdef void compress_row(const uint64_t *bits, Py_ssize_t size, const char *source, Py_ssize_t width,
                        Py_ssize_t count, char *target) noexcept:
-    """Copy the selected slices of a row of `size` slices. count is the number of set bits, and
-    target has room for count slices: otherwise memory behind it is overwritten."""
+    """Copy the selected slices of a row. bits has `size` bits, one for each of the first slices of
+    the row. count is the number of set bits, and target has room for count slices: otherwise memory
+    behind it is overwritten."""
     cdef Py_ssize_t block = 0, blocks = (size + 63) >> 6, capacity
     cdef uint64_t word
     if width in (1, 2, 4, 8):     # full blocks: all 64 items may be read
@@ -151,8 +154,8 @@ cdef void compress_row(const uint64_t *bits, Py_ssize_t size, const char *source
 cdef void compress_rows(const uint64_t *bits, Py_ssize_t size, const char *source,
                         Py_ssize_t stride, Py_ssize_t rows, Py_ssize_t width, Py_ssize_t count,
                         char *target) noexcept:
-    """compress_row for several rows; the bits are decoded once. count is at most MAX_OFFSETS:
-    otherwise the stack is overwritten."""
+    """compress_row for several rows, `stride` bytes apart; the bits are decoded once. count is at
+    most MAX_OFFSETS: otherwise the stack is overwritten."""
     cdef Py_ssize_t[MAX_OFFSETS] offsets
     cdef Py_ssize_t block, n = 0
     cdef uint64_t word

@@ -17,7 +17,7 @@ def groups_of(flat, wanted, equal_nan, sorted):
     Python without the GIL another thread may replace objects meanwhile, so a copy of the array is
     used, which has its own references.
     """
-    if not _gate.HAS_LOCK and flat.dtype.kind == "O":
+    if not _gate.HAS_GIL and flat.dtype.kind == "O":
         flat = flat.copy()
     if flat.dtype.kind == "T":
         groups = _hashed_packed_strings(flat)

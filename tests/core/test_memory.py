@@ -274,7 +274,7 @@ def taken_beside_outputs(call):
 
 
 # Bytes per object of the copy on which fastsel works without the GIL.
-COPY_BYTES = 0 if _gate.HAS_LOCK else 8
+COPY_BYTES = 0 if _gate.HAS_GIL else 8
 
 
 @pytest.mark.parametrize("size", [2**13 + 1, 2**17 + 1])  # the table has just doubled

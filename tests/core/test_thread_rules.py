@@ -117,7 +117,7 @@ def test_an_invalid_count_of_openmp_is_ignored(monkeypatch):
     """libomp reports these counts if OMP_NUM_THREADS is nonsense."""
     monkeypatch.setattr(_threads, "_openmp_asked", False)
     for count in (0, -979347401):
-        assert _threads._asked(count)[0] == _threads._available
+        assert _threads._unlimited_count_and_rule(count)[0] == _threads._available
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
