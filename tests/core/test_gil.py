@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from callers import in_threads
+from callers import run_in_threads
 
 import fastsel
 
@@ -65,7 +65,7 @@ def test_other_threads_run_meanwhile(name):
     sys.setswitchinterval(1000)
     try:
         with fastsel.threads(1):
-            in_threads([call, tick])
+            run_in_threads([call, tick])
     finally:
         sys.setswitchinterval(interval)
     assert any(has_ticked)

@@ -174,7 +174,7 @@ def assert_same_answer(ours, theirs):
         assert ours[:compared] == theirs[:compared]
 
 
-def check(name, *args, **kwargs):
+def check_outcome(name, *args, **kwargs):
     """Check that fastsel's function has the outcome of NumPy's function."""
     assert_same_answer(
         outcome(getattr(fastsel, name), *args, **kwargs),
@@ -193,7 +193,7 @@ def items_of(values):
     return sorted(set(items) if values.dtype.kind == "T" else items)
 
 
-def check_values(a):
+def check_unique_values(a):
     """Check that `fastsel.unique_values` has NumPy's outcome, with the values in any order, or the
     outcome of `fastsel.unique` if NumPy cannot order the items."""
     ours, theirs = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
