@@ -1,4 +1,5 @@
-"""patch_numpy, unpatch_numpy and patched: the calls that they reach, and NumPy afterwards."""
+"""patch_numpy, unpatch_numpy and patched: which calls reach fastsel while NumPy is patched, and
+that NumPy's functions are as before afterwards."""
 
 import contextlib
 import inspect
@@ -40,7 +41,7 @@ def arguments_of(name):
 
 
 def reaches_fastsel(name, function=None):
-    """Whether a call of NumPy's function calls the function of fastsel."""
+    """Whether a call of `function`, by default NumPy's function of this name, calls fastsel's."""
     called = []
 
     def stand_in(*args, **kwargs):
@@ -185,7 +186,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_calls_that_return_to_numpy_have_the_unpatched_outcome(name):
+def test_calls_with_numpy_patched_have_the_unpatched_outcome(name):
     expected = outcome(CALLS[name])
     with fastsel.patched():
         actual = outcome(CALLS[name])
@@ -212,8 +213,8 @@ def test_array_function_receives_numpys_function():
     assert received == [ORIGINALS[name] for name in names]
 
 
-class Defers(np.ndarray):
-    """A class that overrides NumPy's functions and calls what they override, as ndarray does."""
+class DeferringArray(np.ndarray):
+    """An array that overrides NumPy's functions, and whose override calls the one of ndarray."""
 
     def __array_function__(self, function, types, args, kwargs):
         return super().__array_function__(function, types, args, kwargs)
@@ -222,7 +223,7 @@ class Defers(np.ndarray):
 @pytest.mark.parametrize("patch", [False, True])
 @pytest.mark.parametrize("name", NAMES)
 def test_class_that_defers_to_numpy_gets_numpys_result(name, patch):
-    array = np.array([3, 0, 3, 4]).view(Defers)
+    array = np.array([3, 0, 3, 4]).view(DeferringArray)
     arguments = ([True, False, True], array) if len(arguments_of(name)) == 2 else (array,)
     expected = getattr(np, name)(*arguments)
     if patch and name == "unique_values":
@@ -237,7 +238,7 @@ def test_class_that_defers_to_numpy_gets_numpys_result(name, patch):
 
 
 def test_tables_keyed_by_numpys_functions_find_their_entries():
-    """Libraries make such tables before or after the patch."""
+    """Libraries make tables that are keyed by NumPy's functions, before or after the patch."""
     before = {np.count_nonzero: "mine"}
 
     class Duck:
@@ -297,7 +298,8 @@ def test_replacement_by_other_code_stays(monkeypatch):
 
 
 def test_functions_are_those_of_fastsel_in_each_of_many_threads_that_patch():
-    """In a block the functions are fastsel's, whatever other threads do; at the end, NumPy's."""
+    """In a block `with patched()`, NumPy's functions have fastsel's code, whatever other threads
+    do; after the last block, NumPy's code."""
     wrong, start = [], threading.Barrier(4)
 
     def patch_often():
@@ -373,7 +375,7 @@ def test_fastsels_functions_call_no_patched_function(
 
 
 def test_source_of_fastsel_calls_no_patched_function():
-    """With NumPy patched, a call of NumPy's function would return to fastsel's module."""
+    """With NumPy patched, a call of NumPy's function would call fastsel again."""
     for path in Path(fastsel.__file__).parent.rglob("*.py*"):
         if path.suffix in (".py", ".pyx"):
             calls = re.findall(

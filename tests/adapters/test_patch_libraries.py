@@ -1,5 +1,6 @@
-"""Programs of libraries print the same if NumPy is patched before or after the library's import, or
-by ``fastsel run``. The libraries compile NumPy's functions, key tables by them or override them."""
+"""Programs that use a library print the same without fastsel and with NumPy patched: before, while
+or after the library is imported, or by ``fastsel run``. Some of the libraries compile NumPy's
+functions, key tables by them or override them."""
 
 import functools
 import importlib.util
@@ -10,7 +11,7 @@ import sys
 
 import pytest
 
-# library: a program that calls NumPy's functions with arrays of the library, and prints the results
+# library: a program that calls functions of NumPy and of the library, and prints the results
 PROGRAMS = {
     "numba": """
 import numba
@@ -88,7 +89,7 @@ ORDERS = {
 }
 
 
-def printed(*arguments):
+def output_of_python(*arguments):
     """The output of Python in a new process."""
     done = subprocess.run(
         [sys.executable, "-P", "-W", "ignore", *arguments],
@@ -103,9 +104,9 @@ def printed(*arguments):
 
 
 @functools.cache
-def unpatched(library):
+def output_without_fastsel(library):
     """The output of the library's program without fastsel."""
-    return printed("-c", HEAD + PROGRAMS[library])
+    return output_of_python("-c", HEAD + PROGRAMS[library])
 
 
 @pytest.mark.parametrize(
@@ -116,16 +117,16 @@ def unpatched(library):
         for library, order in itertools.product(PROGRAMS, [*ORDERS, "run"])
     ],
 )
-def test_every_order_of_imports(library, order, tmp_path):
+def test_every_order_of_imports_prints_the_same(library, order, tmp_path):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"needs pip install {PACKAGES.get(library, library)}")
     program = PROGRAMS[library]
-    assert unpatched(library)
+    assert output_without_fastsel(library)
     if order != "run":
         imports = "\n".join(line for line in program.splitlines() if "import" in line) + "\n"
         code = ORDERS[order].format(head=HEAD, program=program, imports=imports, library=library)
-        assert printed("-c", code) == unpatched(library)
+        assert output_of_python("-c", code) == output_without_fastsel(library)
         return
     script = tmp_path / "script.py"
     script.write_text(HEAD + program)
-    assert printed("-m", "fastsel", "run", str(script)) == unpatched(library)
+    assert output_of_python("-m", "fastsel", "run", str(script)) == output_without_fastsel(library)

@@ -25,8 +25,8 @@ SCIPY_DTYPES = [
 MATRICES = ((0, 0), (0, 3), (3, 0), (1, 1), (1, 70), (70, 1), (2, 64), (64, 64), (67, 65), (5, 300))
 
 
-def check(array, formats=FORMATS):
-    """from_dense returns a sparse array with the parts and flags of SciPy's."""
+def check_equals_scipy(array, formats=FORMATS):
+    """Check that from_dense returns a sparse array with the parts and flags of SciPy's."""
     for name in formats:
         ours, theirs = fastsel.sparse.from_dense(array, name), FORMATS[name](array)
         assert type(ours) is type(theirs)
@@ -40,7 +40,8 @@ def check(array, formats=FORMATS):
 
 
 def parts(array):
-    """The arrays of a sparse array; bytes of True, which may differ, become 1."""
+    """The arrays of a sparse array. Of data of dtype bool, the bytes of True, which may differ,
+    become 1."""
     data = array.data != 0 if array.dtype == bool else array.data
     if array.format == "coo":
         return (data, *array.coords)
@@ -48,7 +49,7 @@ def parts(array):
 
 
 def assert_flags(ours, theirs):
-    """The flags are those that SciPy computes for a new array of the same parts."""
+    """Check that the flags are those that SciPy computes for a new array of the same parts."""
     fresh = type(ours)((ours.data, ours.indices, ours.indptr), shape=ours.shape)
     assert ours.has_sorted_indices is True
     assert ours.has_sorted_indices == fresh.has_sorted_indices == theirs.has_sorted_indices
@@ -62,29 +63,29 @@ def test_every_dtype_and_layout_equals_scipy(dtype, layout, kernels_with_few_thr
         return
     for shape in ((5, 30), (70, 9), (1, 66)):
         array = LAYOUTS[layout](make(dtype, shape))
-        check(array, FORMATS if array.ndim == 2 else ["coo"])
+        check_equals_scipy(array, FORMATS if array.ndim == 2 else ["coo"])
 
 
 @pytest.mark.parametrize("shape", MATRICES, ids=str)
 def test_every_shape_equals_scipy(shape, num_threads):
     for density in (0, "one", 0.1, 0.5, 1):
         array = make("float64", shape, density)
-        check(array)
-        check(array.T)
-        check(np.asfortranarray(array))
+        check_equals_scipy(array)
+        check_equals_scipy(array.T)
+        check_equals_scipy(np.asfortranarray(array))
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (64,), (65,), (1000,)], ids=str)
 def test_1d_arrays_equal_scipy(shape, num_threads):
     for array in (make("int16", shape), make("int16", shape)[::-1]):
-        check(array, ["coo", "csr"])
+        check_equals_scipy(array, ["coo", "csr"])
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (0, 2, 3), (2, 1, 3, 65)], ids=str)
 def test_3d_and_4d_arrays_equal_scipy(shape, num_threads):
     array = make("complex64", shape)
-    check(array, ["coo"])
-    check(array.T, ["coo"])
+    check_equals_scipy(array, ["coo"])
+    check_equals_scipy(array.T, ["coo"])
 
 
 @given(
@@ -96,13 +97,13 @@ def test_3d_and_4d_arrays_equal_scipy(shape, num_threads):
 )
 def test_property_any_matrix_equals_scipy(forced_kernels, array):
     with fastsel.threads(3):
-        check(array)
-        check(array[::2, ::-1])
+        check_equals_scipy(array)
+        check_equals_scipy(array[::2, ::-1])
 
 
 def test_negative_zero_is_zero_and_nan_is_not():
     array = np.array([[0.0, -0.0, np.nan], [-np.inf, 5e-324, 0.0]])
-    check(array)
+    check_equals_scipy(array)
     assert fastsel.sparse.from_dense(array).nnz == 3
 
 
@@ -164,7 +165,7 @@ def test_input_unmodified():
 @pytest.mark.parametrize("rows", [1, 2, 10, 130])
 @pytest.mark.parametrize("row_items", [1, 3, 32, 33, 63, 64, 65, 200])
 def test_columns_and_row_starts_of_int64_equal_numpy(row_items, rows, num_threads):
-    """SciPy needs indices of 8 bytes for shapes that no test has the memory for."""
+    """SciPy needs indices of 8 bytes only for shapes that are too large for a test."""
     array = make("bool", (rows, row_items))
     mask = bitmask.pack(array, *_dtypes.truth(array.dtype), 8, num_threads)
     columns = np.empty((mask.total, 1), np.int64)

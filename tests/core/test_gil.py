@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from callers import in_threads
+from callers import run_in_threads
 
 import fastsel
 
@@ -66,7 +66,7 @@ def test_other_threads_run_meanwhile(name):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     try:
-        in_threads([call, tick])
+        run_in_threads([call, tick])
     finally:
         sys.setswitchinterval(interval)
     assert any(has_ticked)

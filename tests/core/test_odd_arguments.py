@@ -21,8 +21,8 @@ from odd_arguments import (
     LENGTHS,
     Plain,
     assert_same_answer,
-    check,
-    check_values,
+    check_outcome,
+    check_unique_values,
     parts,
     table,
 )
@@ -43,7 +43,7 @@ def test_odd_axis_of_count_nonzero_equals_numpy(axis, length):
     rows = table(length)
     for keywords in ({}, {"keepdims": True}):
         for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view(Plain)):
-            check("count_nonzero", a, axis=AXES[axis], **keywords)
+            check_outcome("count_nonzero", a, axis=AXES[axis], **keywords)
 
 
 @covering(axis=AXES, length=LENGTHS)
@@ -51,15 +51,15 @@ def test_odd_axis_of_compress_equals_numpy(axis, length):
     rows = table(length)
     for condition in ([1], [True, False], np.array([True]), [0, 0, 1]):
         for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view(Plain)):
-            check("compress", condition, a, axis=AXES[axis])
+            check_outcome("compress", condition, a, axis=AXES[axis])
 
 
 @covering(axis=AXES, length=LENGTHS)
 def test_odd_axis_of_unique_equals_numpy(axis, length):
     rows = table(length)
     for a in (rows, rows.T, rows.ravel(), rows.tolist(), rows.astype(object), rows.view("f8,f8")):
-        check("unique", a, True, True, True, axis=AXES[axis])
-        check("unique", a, axis=AXES[axis])
+        check_outcome("unique", a, True, True, True, axis=AXES[axis])
+        check_outcome("unique", a, axis=AXES[axis])
 
 
 def unique_in_order(a, axis):
@@ -98,7 +98,7 @@ def test_odd_keepdims_of_count_nonzero_equals_numpy(flag, length):
     rows = table(length)
     for axis in (None, 0, (0, 1), ()):
         for a in (rows, rows.tolist(), rows.astype(object)):
-            check("count_nonzero", a, axis, keepdims=FLAGS[flag])
+            check_outcome("count_nonzero", a, axis, keepdims=FLAGS[flag])
 
 
 @covering(
@@ -110,13 +110,15 @@ def test_odd_flags_of_unique_equal_numpy(flag, length, name):
     rows = table(length)
     for dtype in (float, int, "U3", "S3", ">i4", complex, object):
         a = np.sort(rows.astype(dtype).ravel())
-        check("unique", a, **{name: FLAGS[flag]})
-        check("unique", a, **{"return_index": True, "return_counts": True, name: FLAGS[flag]})
+        check_outcome("unique", a, **{name: FLAGS[flag]})
+        check_outcome(
+            "unique", a, **{"return_index": True, "return_counts": True, name: FLAGS[flag]}
+        )
         if dtype is not object:  # objects with an axis raise another error
-            check("unique", rows.astype(dtype), axis=0, **{name: FLAGS[flag]})
-    check("unique", rows.tolist(), **{name: FLAGS[flag]})
+            check_outcome("unique", rows.astype(dtype), axis=0, **{name: FLAGS[flag]})
+    check_outcome("unique", rows.tolist(), **{name: FLAGS[flag]})
     texts = rows.astype("U1").astype(object)
-    check("unique", texts, **{name: FLAGS[flag]})
+    check_outcome("unique", texts, **{name: FLAGS[flag]})
 
 
 @pytest.mark.parametrize("name", ["return_index", "return_inverse", "return_counts", "equal_nan"])
@@ -134,9 +136,11 @@ def test_odd_flags_of_set_functions_equal_numpy(flag, length, name):
     rows = table(length)
     for dtype in (float, int, "U5", ">i4", object):
         distinct = np.arange(2 * length).astype(dtype)
-        check(name, distinct, distinct[3:5], assume_unique=FLAGS[flag])
+        check_outcome(name, distinct, distinct[3:5], assume_unique=FLAGS[flag])
         if name == "intersect1d":
-            check(name, rows.astype(dtype), rows[:1].astype(dtype), return_indices=FLAGS[flag])
+            check_outcome(
+                name, rows.astype(dtype), rows[:1].astype(dtype), return_indices=FLAGS[flag]
+            )
 
 
 @covering(flag=FLAGS, length=LENGTHS)
@@ -145,8 +149,8 @@ def test_odd_flags_of_isin_equal_numpy(flag, length):
     for dtype in (float, int, "U3", ">i4", object):
         a = rows.astype(dtype)
         for keywords in ({}, {"kind": "sort"}):
-            check("isin", a, a[:1], invert=value, **keywords)
-        check("isin", a, a[:1], kind=value)
+            check_outcome("isin", a, a[:1], invert=value, **keywords)
+        check_outcome("isin", a, a[:1], kind=value)
         # NumPy evaluates assume_unique in some of its algorithms; fastsel always does.
         ours = outcome(fastsel.isin, a, a[:1], assume_unique=value)
         expected = outcome(bool, value)
@@ -240,6 +244,6 @@ def odd_calls(draw):
 def test_any_odd_call(call):
     name, args, kwargs = call
     if name == "unique_values":
-        check_values(*args)
+        check_unique_values(*args)
     else:
-        check(name, *args, **kwargs)
+        check_outcome(name, *args, **kwargs)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
-from callers import in_threads
+from callers import run_in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import force
@@ -144,7 +144,7 @@ def test_set_num_threads_holds_in_every_python_thread():
     seen, before = [], fastsel.get_num_threads()
     fastsel.set_num_threads(before + 2)
     try:
-        in_threads([lambda: seen.append(fastsel.get_num_threads())] * 2)
+        run_in_threads([lambda: seen.append(fastsel.get_num_threads())] * 2)
     finally:
         fastsel.set_num_threads(None)
     assert seen == [before + 2] * 2
@@ -159,7 +159,7 @@ def test_threads_holds_for_the_calling_thread_only():
                 barrier.wait(600)
                 assert fastsel.get_num_threads() == number
 
-    in_threads([lambda number=number: caller(number) for number in (1, 2, 5)])
+    run_in_threads([lambda number=number: caller(number) for number in (1, 2, 5)])
 
 
 def test_the_environment_sets_the_number_of_threads(run_python):
@@ -189,7 +189,7 @@ def test_concurrent_callers(size, forced_kernels):
                 operator = OPERATORS[(first + k) % len(OPERATORS)]
                 assert_same(calls[operator](), expected[operator])
 
-    in_threads([lambda first=first: caller(first) for first in range(6)])
+    run_in_threads([lambda first=first: caller(first) for first in range(6)])
 
 
 def test_concurrent_errors_are_those_of_their_call(forced_kernels):
@@ -204,7 +204,7 @@ def test_concurrent_errors_are_those_of_their_call(forced_kernels):
                 with pytest.raises(IndexError, match=rf"{10 + bad} at position \({bad}, 0\)"):
                     fastsel.gather_nd(data, indices)
 
-    in_threads([lambda bad=bad: caller(bad) for bad in (0, 100, 250, 499)])
+    run_in_threads([lambda bad=bad: caller(bad) for bad in (0, 100, 250, 499)])
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
@@ -222,7 +222,7 @@ def test_settings_that_change_meanwhile_change_no_result(forced_kernels):
                 assert_same(call(), expected[operator])
 
     try:
-        in_threads([change, caller, caller])
+        run_in_threads([change, caller, caller])
     finally:
         fastsel.set_num_threads(None)
 
@@ -267,7 +267,7 @@ def test_eight_threads_that_share_all_state_get_right_results(forced_kernels):
         lambda step: (patch(step), assert_same(fastsel.gather_nd(few, rows), few[rows[:, 0]])),
     ]
     try:
-        in_threads([lambda call=call: list(map(call, range(10))) for call in calls])
+        run_in_threads([lambda call=call: list(map(call, range(10))) for call in calls])
     finally:
         fastsel.set_num_threads(None)
 
@@ -417,7 +417,7 @@ def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkey
                 number = (start + k) % len(calls)
                 assert_same(calls[number](), expected[number])
 
-    in_threads([lambda start=start: caller(start) for start in range(6)])
+    run_in_threads([lambda start=start: caller(start) for start in range(6)])
 
 
 def test_threads_without_with_has_no_effect():

@@ -49,8 +49,8 @@ EFFECTIVE_RANKS = {
 EXAMPLE = np.array([[[[1.0, 0.0, 0.0, 2.0], [-0.0, 3.5, 0.0, -5.2]]]], np.float32)
 
 
-def check(x, **kwargs):
-    """fastsel returns what the reference returns."""
+def check_equals_reference(x, **kwargs):
+    """Check that fastsel returns what the reference returns."""
     ours = fastsel.nonzero_coordinates(x, **kwargs)
     expected = reference.nonzero_coordinates(x, **kwargs)
     assert type(ours.coordinates) is np.ndarray
@@ -108,7 +108,7 @@ def test_only_zeros_of_both_signs_are_zero(kernels_with_few_threads):
 def test_every_small_size_equals_the_reference(name, forced_kernels):
     with fastsel.threads(1):
         for size in values_for_dtype(name, SIZES):
-            check(make(name, size, DENSITIES[size % len(DENSITIES)]))
+            check_equals_reference(make(name, size, DENSITIES[size % len(DENSITIES)]))
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
@@ -117,14 +117,14 @@ def test_sizes_around_blocks_equal_the_reference(name, each_num_threads):
     rows = [make(name, (size, 3), 0.7) for size in EDGE_SIZES]
     for threads in each_num_threads:
         for x in {1: flat + rows, 2: flat}.get(threads, rows):
-            check(x)
+            check_equals_reference(x)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_shape_equals_the_reference(shape, each_num_threads):
     for _ in each_num_threads:
         for name in [*WORD_DTYPES][SHAPES.index(shape) % 3 :: 3]:
-            check(make(name, shape))
+            check_equals_reference(make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -132,7 +132,7 @@ def test_every_layout_equals_the_reference(layout, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             for shape in ((3, 4, 5), ((70,), (1, 1, 5, 14))[k % 2]):
-                check(LAYOUTS[layout](make(name, shape)))
+                check_equals_reference(LAYOUTS[layout](make(name, shape)))
 
 
 @pytest.mark.parametrize("density", DENSITIES)
@@ -165,7 +165,7 @@ def test_empty_x_has_count_0_and_no_rows(shape):
 
 
 def test_64_dimensions_equal_the_reference():
-    check(make("int8", (2,) * 6).reshape((1, 2) * 6 + (1,) * 52))
+    check_equals_reference(make("int8", (2,) * 6).reshape((1, 2) * 6 + (1,) * 52))
 
 
 @pytest.mark.parametrize("name", WORD_DTYPES)
@@ -182,9 +182,9 @@ def test_input_unmodified(name, kernels_with_few_threads):
 def test_n_from_effective_rank_to_ndim_equals_the_reference(shape, kernels_with_few_threads):
     x = make("int8", shape, 0.7)
     for n in range(EFFECTIVE_RANKS[shape], len(shape) + 1):
-        check(x, n=n)
-        check(x, n=np.int64(n))
-    check(x, n=None)
+        check_equals_reference(x, n=n)
+        check_equals_reference(x, n=np.int64(n))
+    check_equals_reference(x, n=None)
 
 
 @pytest.mark.parametrize("shape", EFFECTIVE_RANKS, ids=str)
@@ -217,8 +217,8 @@ def test_n_of_a_wrong_type_or_text_raises(n):
 
 @pytest.mark.parametrize("capacity", [4, 5, 8, 9, 100])
 def test_capacity_is_the_number_of_rows(capacity, kernels_with_few_threads):
-    check(EXAMPLE, capacity=capacity)
-    check(EXAMPLE, capacity=np.int32(capacity))
+    check_equals_reference(EXAMPLE, capacity=capacity)
+    check_equals_reference(EXAMPLE, capacity=np.int32(capacity))
 
 
 @pytest.mark.parametrize("capacity", [0, 1, 3])
@@ -263,10 +263,10 @@ def test_capacity_that_is_no_integer_raises():
 
 
 def test_fill_value_fills_the_rows_after_count(kernels_with_few_threads):
-    check(EXAMPLE, fill_value=7)
-    check(EXAMPLE, fill_value=-1, dtype=np.int64)
-    check(EXAMPLE, fill_value=7, capacity=20, n=2)
-    check(np.zeros((2, 40)), fill_value=2**32 - 1)
+    check_equals_reference(EXAMPLE, fill_value=7)
+    check_equals_reference(EXAMPLE, fill_value=-1, dtype=np.int64)
+    check_equals_reference(EXAMPLE, fill_value=7, capacity=20, n=2)
+    check_equals_reference(np.zeros((2, 40)), fill_value=2**32 - 1)
 
 
 # The argument dtype.
@@ -277,8 +277,8 @@ def test_fill_value_fills_the_rows_after_count(kernels_with_few_threads):
 )
 def test_coordinates_and_count_have_the_dtype(dtype, kernels_with_few_threads):
     for x in (EXAMPLE, make("int16", (3, 50, 7))):
-        check(x, dtype=dtype)
-        check(x, dtype=dtype, n=x.ndim, capacity=x.size + 3)
+        check_equals_reference(x, dtype=dtype)
+        check_equals_reference(x, dtype=dtype, n=x.ndim, capacity=x.size + 3)
     count, _ = fastsel.nonzero_coordinates(EXAMPLE, dtype=dtype)
     assert type(count) is np.dtype(dtype).type
 
@@ -313,7 +313,7 @@ def test_long_dimension_that_fits_the_dtype_is_accepted():
     assert coordinates.shape == (10, 2)
 
 
-# Properties.
+# Properties, and long rows.
 
 
 @given(
@@ -328,12 +328,15 @@ def test_property_equals_the_reference(forced_kernels, x, data):
     capacity = x.size + data.draw(st.integers(0, 9))
     dtype = data.draw(st.sampled_from([np.uint32, np.int64]))
     with fastsel.threads(data.draw(st.integers(1, 4))):
-        check(x, n=n, capacity=capacity, dtype=dtype, fill_value=data.draw(st.integers(0, 9)))
+        check_equals_reference(
+            x, n=n, capacity=capacity, dtype=dtype, fill_value=data.draw(st.integers(0, 9))
+        )
 
 
 @pytest.mark.parametrize("inner", [127, 128, 129, 191, 192, 193, 250, 1000])
 def test_long_rows_of_every_density_equal_numpy(inner, each_num_threads):
-    """Rows of two or more hits (set bits) on average are written row by row, others hit by hit."""
+    """Inner rows of at least LONG_ROW items (128) that have two or more non-zero items on average
+    are written row by row, others item by item."""
     for _ in each_num_threads:
         for density in (0, 0.004, 0.02, 0.1, 0.5, 1):
             array = make("uint8", (2, 37, inner), density)

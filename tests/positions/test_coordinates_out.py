@@ -74,7 +74,7 @@ def test_nothing_is_written_beside_out(each_num_threads):
                 assert (around[16 + len(rows) :] == 77).all()
 
 
-def test_out_of_the_given_dtype_is_returned(kernels_with_few_threads):
+def test_out_with_the_given_dtype_is_returned(kernels_with_few_threads):
     out = sentinels((8, 4), np.int64)
     assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dtype=np.int64).coordinates is out
     assert out[:4].tolist() == np.argwhere(EXAMPLE).tolist()

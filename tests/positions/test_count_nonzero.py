@@ -83,7 +83,7 @@ def test_axis_and_keepdims_equal_the_reference(forced_kernels):
             )
 
 
-def test_structured_array_with_an_axis_raises_type_error():
+def test_structured_array_with_axis_or_keepdims_raises_type_error():
     array = make("struct_plain", (3, 4))
     assert fastsel.count_nonzero(array) == np.count_nonzero(array)
     assert_same_outcome(
@@ -98,8 +98,8 @@ def test_empty_array_with_a_large_stride_equals_numpy(forced_kernels):
     assert_same(fastsel.count_nonzero(empty, axis=()), np.count_nonzero(empty, axis=()))
 
 
-# The shapes have rows shorter and longer than a buffer of flags, more rows than one byte can count,
-# and axes that can be viewed as one.
+# Some rows are shorter and some longer than a buffer of FLAG_ITEMS (1024) flags. Some arrays have
+# more rows than one byte can count (255), or axes that can be viewed as one.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 
 

@@ -1,4 +1,4 @@
-"""first_nonzero: the position where the search ends, axes, objects, and the type of its result."""
+"""first_nonzero: the position that it finds, axes, objects, and the type of its result."""
 
 import itertools
 
@@ -13,10 +13,10 @@ from marks import SIGNALLING_NANS
 import fastsel
 from fastsel._core import _gate, _threads
 
-# Rows are shorter and longer than the items that are searched at a time, side by side or not.
+# Some rows are shorter and some longer than the FLAG_ITEMS (1024) items of one step of a search.
 SHAPES = [(5,), (1, 300), (300, 1), (70, 3), (1100, 2), (2, 1100), (1030, 17), (3, 1, 5, 70)]
 SHAPES += [(40, 2, 100), (0, 3), (3, 0, 2), (4, 20, 257)]
-LARGE = (4, 300, 257)  # strings are left out: Python tests their truth one by one
+LARGE = (4, 300, 257)  # not for strings: the reference tests their truth one by one
 NAMES = ["bool", "int16", "float32", "float64", "complex64", "S3"]
 LAYOUTS_OF_AXES = ("C", "F", "strided", "rows_strided", "negative", "broadcast")
 
@@ -46,7 +46,7 @@ def by_numpy(array, axes):
 
 
 def rows_that_end_in_true(truth, n_kept_axes):
-    """The items of each search as a row, with True behind them."""
+    """The truth of the items of each search as a row, with True at the end."""
     shape = truth.shape[:n_kept_axes]
     rows = np.ones((*shape, int(np.prod(truth.shape[n_kept_axes:])) + 1), bool)
     rows[..., :-1] = truth.reshape(*shape, rows.shape[-1] - 1)
@@ -65,8 +65,9 @@ def test_each_layout_of_each_dtype_equals_the_reference(name, kernels_with_few_t
 
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 1023, 1024, 1025, 5000])
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float64", "complex128"])
-def test_first_item_at_each_position_is_found(dtype, size, num_threads):
-    """Positions lie in each wave and chunk; other non-zero items follow the first one."""
+def test_first_item_at_several_positions_is_found(dtype, size, num_threads):
+    """The positions are at both ends and in between. Every 7th item after the first one is also
+    non-zero."""
     for position in {0, 1, size // 3, size // 2, size - 2, size - 1} & set(range(size)):
         array = np.zeros(size, dtype)
         array[position::7] = 1
@@ -135,7 +136,8 @@ def test_ragged_list_raises_with_the_name_of_the_argument():
 
 
 class Truth:
-    """An item whose class counts how often a truth is asked for; a truth of None raises."""
+    """An item whose class counts how often all items are asked for their truth. An item with the
+    truth None raises."""
 
     asked = 0
 

@@ -44,15 +44,15 @@ SHAPES = (
 )
 
 
-def check(function, array):
-    """fastsel and the reference return what NumPy returns."""
+def check_with_reference(function, array):
+    """Check that fastsel and the reference return what NumPy returns."""
     expected = getattr(np, function)(array)
     assert_same(getattr(reference, function)(array), expected)
     assert_same(getattr(fastsel, function)(array), expected)
 
 
 def check_equals_numpy(array):
-    """Compare all functions with NumPy, without the reference."""
+    """Check all functions of FUNCTIONS against NumPy, without the reference."""
     for function in FUNCTIONS:
         assert_same(getattr(fastsel, function)(array), getattr(np, function)(array))
 
@@ -66,7 +66,7 @@ def test_every_small_size_equals_numpy(name, forced_kernels):
         for size in values_for_dtype(name, SIZES):
             array = make(name, size, DENSITIES[size % len(DENSITIES)])
             for function in FUNCTIONS:
-                check(function, array)
+                check_with_reference(function, array)
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -108,7 +108,7 @@ def test_runs_of_nonzero_items_equal_numpy(name, kernels_with_few_threads):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_shape_equals_numpy(shape, function, kernels_with_few_threads):
     for name in [*WORD_DTYPES][SHAPES.index(shape) % 2 :: 2]:
-        check(function, make(name, shape))
+        check_with_reference(function, make(name, shape))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -116,7 +116,7 @@ def test_every_shape_equals_numpy(shape, function, kernels_with_few_threads):
 def test_every_layout_equals_numpy(layout, every_shape, kernels_with_few_threads):
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
-            # In the shape (2, 3, 4) no two layouts are the same.
+            # The shape (2, 3, 4) has axes of different lengths.
             for shape in SHAPES if every_shape else {(2, 3, 4), SHAPES[k % len(SHAPES)]}:
                 check_equals_numpy(LAYOUTS[layout](make(name, shape)))
 
@@ -210,7 +210,7 @@ def test_scalars_and_0d_arrays_equal_numpy(value, function, forced_kernels):
 def test_0d_arrays_of_every_dtype_equal_numpy(function, forced_kernels):
     for name in DTYPES:
         for density in (0, 1):
-            check(function, make(name, (), density))
+            check_with_reference(function, make(name, (), density))
 
 
 @pytest.mark.skipif(
@@ -344,8 +344,8 @@ def test_property_indices_ascend_and_address_all_nonzero_items(forced_kernels, a
     )
 
 
-# Axes of one item, short axes, and axes around 1 << 15: indices of shorter axes are divided by a
-# multiplication.
+# Axes of one item, short axes, and axes around 1 << 15: indices are divided by the length of a
+# shorter axis by a multiplication, and by the length of a longer axis by a comparison.
 AXIS_SHAPES = [(700, 3), (3, 700), (1, 500), (500, 1), (40, 1, 7, 3), (2, 32767, 2), (2, 32768, 2)]
 
 

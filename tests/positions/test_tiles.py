@@ -14,13 +14,13 @@ from fastsel._positions.bitmask import count, pack
 
 FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 DTYPES = ["bool", "int16", ">i4", "float64", "complex128", "float16", "S3", "U2", "M8[s]"]
-# Around a tile (64), and around several tiles one below the other (512).
+# Around a tile (64 rows), and around eight tiles one below the other (512) that are read together.
 ROWS = (63, 64, 65, 100, 127, 128, 511, 513, 700)
-# Around the minimum (16), and around a tile (64).
+# Around the minimum of columns for tiles (16), and around a tile (64).
 COLUMNS = (15, 16, 17, 63, 64, 65, 130)
 
 
-def check(array):
+def check_equals_numpy(array):
     for function in FUNCTIONS:
         assert_same(getattr(fastsel, function)(array), getattr(np, function)(array))
 
@@ -39,7 +39,7 @@ def test_lengths_around_tiles_equal_numpy(rows, each_num_threads):
     ]
     for _ in each_num_threads:
         for array in arrays:
-            check(array)
+            check_equals_numpy(array)
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -49,7 +49,7 @@ def test_every_dtype_and_density_equals_numpy(name, each_num_threads):
     ]
     for _ in each_num_threads:
         for array in arrays:
-            check(array)
+            check_equals_numpy(array)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
@@ -57,7 +57,7 @@ def test_every_dtype_and_density_equals_numpy(name, each_num_threads):
 def test_every_order_of_three_axes_equals_numpy(shape, order, each_num_threads):
     array = lay_out(make("int32", shape, 0.1), order)
     for _ in each_num_threads:
-        check(array)
+        check_equals_numpy(array)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
@@ -65,7 +65,7 @@ def test_every_order_of_four_axes_equals_numpy(order, each_num_threads):
     shape = (3, 70, 2, 30)
     array = lay_out(make("uint8", shape, 0.1), order)
     for _ in each_num_threads:
-        check(array)
+        check_equals_numpy(array)
 
 
 @pytest.mark.parametrize("name", ["bool", "float64", "complex64"])
@@ -83,7 +83,7 @@ def test_views_of_transposed_arrays_equal_numpy(name, each_num_threads):
             repeated.transpose(1, 0, 2),
             np.broadcast_to(array[:, :1], (300, 90)),
         ):
-            check(view)
+            check_equals_numpy(view)
 
 
 def test_unaligned_read_only_array_equals_numpy(each_num_threads):
@@ -94,7 +94,7 @@ def test_unaligned_read_only_array_equals_numpy(each_num_threads):
     unaligned.flags.writeable = False
     assert not unaligned.flags.aligned
     for _ in each_num_threads:
-        check(unaligned)
+        check_equals_numpy(unaligned)
 
 
 def test_selections_and_coordinates_of_a_transposed_mask_equal_numpy(each_num_threads):
@@ -120,7 +120,7 @@ def test_offsets_are_the_same_with_and_without_tiles(moved, each_num_threads):
 
 
 def test_count_of_planes_with_short_inner_rows_equals_numpy(each_num_threads):
-    """Inner rows have 3 items; the items of longer rows do not lie side by side."""
+    """In memory, 3 items lie side by side, and a gap of one item follows."""
     planes = make("uint8", (40, 50, 4), 0.5)[..., :3].transpose(2, 0, 1)
     for _ in each_num_threads:
         assert fastsel.count_nonzero(planes) == np.count_nonzero(planes)
@@ -141,4 +141,4 @@ def test_property_any_transposed_view_equals_numpy(forced_kernels, data):
     steps = [data.draw(st.sampled_from([1, 1, 2, -1])) for _ in range(ndim)]
     view = view[tuple(slice(None, None, step) for step in steps)]
     with fastsel.threads(data.draw(st.sampled_from([1, 2, 3, 7]))):
-        check(view)
+        check_equals_numpy(view)

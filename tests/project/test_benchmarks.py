@@ -1,4 +1,5 @@
-"""The conclusions that benchmarks draw from times; the times themselves are not tested."""
+"""The regressions that benchmarks find in given times, the loop of the memory limit, and the page
+of loops. No time is measured."""
 
 import re
 from pathlib import Path
@@ -19,7 +20,9 @@ def regress(monkeypatch):
 
 @pytest.fixture
 def compare(regress):
-    """Function that makes the comparison of a cell, whose times scatter by `scatter`."""
+    """A function that makes the comparison of a cell. `change` is the time of head, and `again` the
+    time of the second process of base, both divided by the time of base; all times scatter by
+    `scatter`."""
     generator = np.random.default_rng(1)
 
     def make(change=1.0, again=1.0, scatter=0.01):
@@ -50,7 +53,7 @@ def test_faster_cell_is_no_regression(regress, compare):
     assert slower_cells(regress, a=compare(), b=compare(change=0.5)) == []
 
 
-def test_less_than_the_least_slowdown_is_no_regression(regress, compare):
+def test_slowdown_below_the_minimum_is_no_regression(regress, compare):
     assert slower_cells(regress, a=compare(change=1.04, scatter=0.001)) == []
 
 

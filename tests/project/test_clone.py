@@ -18,7 +18,7 @@ COMMANDS = {
 }
 
 
-def in_clone(folder, command):
+def run_in_clone(folder, command):
     """The finished process of a command in a folder that has the package as a subfolder."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     environment.pop("PYTHONSAFEPATH", None)
@@ -40,7 +40,7 @@ def test_a_clone_with_kernels_works(tmp_path, command):
     libraries = package.with_name("fastsel.libs")  # beside an installed wheel
     if libraries.exists():
         shutil.copytree(libraries, tmp_path / libraries.name)
-    done = in_clone(tmp_path, command)
+    done = run_in_clone(tmp_path, command)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("fastsel")
 
@@ -50,7 +50,7 @@ def test_a_clone_without_kernels_says_what_to_do(tmp_path, command):
     shutil.copytree(
         fastsel.__path__[0], tmp_path / "fastsel", ignore=shutil.ignore_patterns("*.so", "*.pyd")
     )
-    done = in_clone(tmp_path, command)
+    done = run_in_clone(tmp_path, command)
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"ImportError: the kernels of fastsel are not built in {tmp_path}")
@@ -58,11 +58,11 @@ def test_a_clone_without_kernels_says_what_to_do(tmp_path, command):
 
 
 def test_an_error_of_a_kernel_is_not_hidden(tmp_path):
-    """A file that this Python cannot import gets Python's message."""
+    """If Python cannot load the file of a kernel, the message is Python's."""
     shutil.copytree(fastsel.__path__[0], tmp_path / "fastsel")
     (kernel,) = (tmp_path / "fastsel" / "_core").glob("parallel.cp*")
     kernel.write_bytes(b"no module")
-    last = in_clone(tmp_path, "import").stderr.splitlines()[-1]
+    last = run_in_clone(tmp_path, "import").stderr.splitlines()[-1]
     assert last.startswith("ImportError: ")
     assert "not built" not in last
 

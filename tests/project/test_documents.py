@@ -1,4 +1,5 @@
-"""Every example of the README, the other pages and the documentation shows what it prints."""
+"""Every example of the README, the other pages and the documentation shows what it prints. What the
+pages name exists: options, links, pictures, steps, tests. Every public function is on the pages."""
 
 import doctest
 import importlib
@@ -39,7 +40,7 @@ def text_of(document):
 
 
 def examples_of(document):
-    """The examples as one doctest, each at its line of the document."""
+    """The examples of a document as one doctest, each with its line number."""
     parser = doctest.DocTestParser()
     return parser.get_doctest(text_of(document), {}, document.name, str(document), 0)
 
@@ -71,8 +72,8 @@ def test_examples_print_what_they_show(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_every_block_of_python_is_a_doctest_or_a_program(document):
-    """A block of Python is a doctest, or a program that another test runs; a block of neither
-    Python nor sh is no code."""
+    """A block of Python is a doctest, or a program with `if __name__ == "__main__":`. Any other
+    block is of sh or text, has no language, or is a directive."""
     for language, block in BLOCK.findall(text_of(document)):
         assert language in ("python", "sh", "text", "") or DIRECTIVE.match(language), language
         assert language != "python" or block.startswith(">>> ") or '"__main__":' in block, block
@@ -162,8 +163,8 @@ STEP = re.compile(r'step "([^"]+)"')
 
 
 def test_steps_that_documents_quote_are_those_of_the_script():
-    """Each step that a document quotes is a step of the script, and a row that names the script
-    quotes one."""
+    """Each step that a document quotes is a step of `.ci/run`, and each row of a table that names
+    `.ci/run` quotes a step."""
     steps = set(STEP.findall(text_of(ROOT / ".ci" / "run")))
     assert len(steps) > 20
     quoted = set()
@@ -178,7 +179,7 @@ def test_steps_that_documents_quote_are_those_of_the_script():
 
 
 def test_tests_that_promises_name_exist():
-    """Each test that the table names exists, and every promise names one."""
+    """Each test that the table names exists, and every promise names a test or `.ci/run`."""
     n_tests = 0
     for line in text_of(DOCS / "promises.md").splitlines():
         if not line.startswith("| ") or line.startswith("| promise"):

@@ -1,4 +1,5 @@
-"""Each operator has all that the recipe in CONTRIBUTING.md lists, and nothing else is exported."""
+"""Each operator has all that the recipe in CONTRIBUTING.md lists. Only operators and the names of
+NO_OPERATORS are exported."""
 
 import inspect
 import re
@@ -12,14 +13,15 @@ import fastsel
 from fastsel._core._operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
-# The exported names of settings, classes and patches, which are no operators.
-SETTINGS = {
+# The exported names that are no operators: classes, settings, patches, the adapters, the version.
+NO_OPERATORS = {
     *("GroupIndices", "NonzeroCoordinates", "__version__", "show_config"),
     *("threads", "set_num_threads", "get_num_threads"),
     *("set_keep_mb", "get_keep_mb", "release_memory"),
     *("patch_numpy", "unpatch_numpy", "patched", "register_adapter"),
 }
-SUBJECTS = {
+# The last column of the recipe's table: whether an operator needs what the row says.
+NEEDS_ROW = {
     "all": lambda operator: True,
     "with kernels": lambda operator: not operator.variant_of,
     "in NumPy": lambda operator: operator.in_numpy,
@@ -28,7 +30,7 @@ SUBJECTS = {
 
 
 def recipe():
-    """The rows of the table: (file or folder, its part, pattern of the part, which operators)."""
+    """The rows of the table: (file or folder, its part, pattern of the part, key of NEEDS_ROW)."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text[text.index("## Add an operator") : text.index("## Add a CPU level")]
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \| (.+) \|$", section, re.MULTILINE)
@@ -44,7 +46,8 @@ def text_of(where):
 
 
 def has(where, pattern, name):
-    """Whether the file has the pattern with this name, and not as a part of a longer name."""
+    """Whether a file, or a file of a folder, has the pattern with this name, which is not part of a
+    longer name there."""
     expression = re.escape(pattern).replace("NAME", rf"(?<!\w){name}(?!\w)")
     return re.search(expression, text_of(where)) is not None
 
@@ -53,36 +56,37 @@ def described(name, rows):
     return "".join(f"\n  {where}: {part.replace('NAME', name)}" for where, part, *_ in rows)
 
 
-@pytest.mark.parametrize("name", sorted({*OPERATORS, *fastsel.__all__} - SETTINGS))
+@pytest.mark.parametrize("name", sorted({*OPERATORS, *fastsel.__all__} - NO_OPERATORS))
 def test_an_operator_has_all_that_the_recipe_lists(name):
     operator = OPERATORS.get(name)
-    rows = [row for row in recipe() if operator is None or SUBJECTS[row[3]](operator)]
+    rows = [row for row in recipe() if operator is None or NEEDS_ROW[row[3]](operator)]
     lacking = [row for row in rows if not has(row[0], row[2], name)]
     present = [row for row in rows if row not in lacking]
     if name not in fastsel.__all__:
         pytest.fail(f"{name} is no longer exported, and left in{described(name, present)}")
     assert not lacking, (
         f"{name} is exported, and lacks, by the recipe of CONTRIBUTING.md (if it is no operator: a "
-        f"place in SETTINGS of {Path(__file__).name}){described(name, lacking)}"
+        f"place in NO_OPERATORS of {Path(__file__).name}){described(name, lacking)}"
     )
 
 
-def test_settings_are_exported():
-    assert set(fastsel.__all__) >= SETTINGS
-    assert not SETTINGS & {*OPERATORS}
+def test_names_that_are_no_operators_are_exported():
+    assert set(fastsel.__all__) >= NO_OPERATORS
+    assert not NO_OPERATORS & {*OPERATORS}
 
 
 def test_the_rows_of_the_recipe_are_read():
     rows = [*recipe()]
     assert len(rows) > 20
-    assert {row[3] for row in rows} == {*SUBJECTS}
+    assert {row[3] for row in rows} == {*NEEDS_ROW}
     for where, _, _, _ in rows:
         assert (ROOT / where).exists(), where
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_entries_of_the_registry_fit_the_signatures(name):
-    """The arguments exist, and a function of NumPy has NumPy's parameters and those it adds."""
+    """The arguments of an entry are parameters; a variant is of an operator that is no variant; a
+    function that NumPy has, too, has NumPy's parameters and then the extra arguments."""
     operator = OPERATORS[name]
     parameters = inspect.signature(getattr(fastsel, name)).parameters
     assert set(operator.arrays) <= set(parameters)

@@ -12,8 +12,9 @@ from fastsel._core._operators import OPERATORS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = ["times.svg", "times-dark.svg"]
-# The width of a letter over the size of its font: 0.6 in fonts of code, less in others on average.
-LETTER_WIDTH = 0.61
+# The width of a character divided by the size of its font is 0.6 in monospaced fonts, and less in
+# others on average.
+MAX_CHARACTER_WIDTH = 0.61
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def texts_of(name):
 
 
 def functions_of(name):
-    """The functions named in the picture: the texts in the font of code."""
+    """The functions that a picture names: its texts in a monospaced font."""
     return [text.text for text in texts_of(name) if "monospace" in text.get("font-family", "")]
 
 
@@ -73,7 +74,7 @@ def test_bars_have_names_of_the_table(name):
 
 
 def test_rows_of_the_heat_map_have_the_names_of_the_table():
-    """matplotlib writes each text as a comment beside its outlines."""
+    """The names are in comments: matplotlib draws each text as outlines, beside a comment."""
     functions = functions_of_the_table()
     assert len(functions) > 10
     drawn = re.findall("<!-- (.*) -->", (DOCS / "speed-up-v3.svg").read_text(encoding="utf-8"))
@@ -85,7 +86,7 @@ def test_no_text_of_the_bars_is_cut_off(name):
     width = int(ElementTree.parse(DOCS / name).getroot().get("width"))
     for text in texts_of(name):
         size = float(text.get("font-size", 14))
-        length = LETTER_WIDTH * size * len(text.text)
+        length = MAX_CHARACTER_WIDTH * size * len(text.text)
         start = float(text.get("x")) - (length if text.get("text-anchor") == "end" else 0)
         assert start >= 0, text.text
         assert start + length <= width, text.text

@@ -1,4 +1,5 @@
-"""The matrix of wheels: the jobs of workflows, and the packages that pip finds for a platform."""
+"""The matrix of wheels: the jobs of workflows, and the packages that pip is asked for on a
+platform."""
 
 import json
 import subprocess
@@ -42,7 +43,7 @@ def test_wheels_of_an_older_libc_are_accepted():
 
 @pytest.fixture
 def pip(monkeypatch):
-    """The command of pip, which is not run, and the answer of pip."""
+    """A stand-in for pip: the command, which is not run, and the answer, which a test can set."""
     pip = SimpleNamespace(command=None, returncode=0, stderr="")
 
     def run(command, **kwargs):

@@ -1,4 +1,5 @@
-"""Files beside the package say the same as the package."""
+"""Files beside the package agree with the package; names are shown where users look for them; no
+kernel swallows an error."""
 
 import re
 from pathlib import Path
@@ -21,7 +22,8 @@ def test_files_that_name_a_version_name_this_one(file):
 
 def test_the_changelog_has_the_form_of_keepachangelog():
     """The changelog has the form of keepachangelog.com: unreleased changes stand first, each
-    release has a date, and the last release is this version."""
+    release has a date, the latest release is this version, and the changes have the headings of
+    that form."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first, *releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert first == "[Unreleased]"
@@ -31,7 +33,7 @@ def test_the_changelog_has_the_form_of_keepachangelog():
     assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
 
 
-def test_every_kernel_has_mutants():
+def test_mutate_knows_every_kernel():
     folder = ROOT / "fastsel"
     kernels = [path.name for path in [*folder.glob("*/*.p[yx][xd]"), *folder.glob("*/*.h")]]
     # Each name stands for one file.
@@ -41,8 +43,8 @@ def test_every_kernel_has_mutants():
 
 
 def test_survivors_are_lines_that_mutants_change():
-    """Each line that survivors.txt explains is a line of a kernel that mutate.py may change. For
-    headers, the CPU decides which lines may be changed."""
+    """Each entry of survivors.txt is a mutant that mutate.py can make. In headers, whose mutants
+    depend on the CPU, only the line before the change has to exist."""
     for file in {file for file, *_ in mutate.survivors()}:
         lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
         explained = {tuple(pair) for name, *pair in mutate.survivors() if name == file}
@@ -75,7 +77,7 @@ def test_tab_completion_of_adapters_shows_what_users_call():
 
 
 def test_public_names_of_onnx_have_the_module_fastsel_onnx():
-    """Functions and classes of fastsel.onnx are found, and pickled, by the name of this module."""
+    """pickle and help() then find them in fastsel.onnx, not in a private module."""
     for name in ("UniqueOutputs", "compress", "gather_nd", "non_zero", "unique"):
         assert getattr(fastsel.onnx, name).__module__ == "fastsel.onnx"
 
@@ -92,7 +94,7 @@ def test_no_error_is_swallowed():
     if b"Out of bounds on buffer access" in binaries["bitmask"]:
         pytest.skip("a checked build reports an index out of bounds by PyErr_WriteUnraisable")
     swallowing = {name for name, code in binaries.items() if b"PyErr_WriteUnraisable" in code}
-    # Cython's code for memoryviews calls it, which shows that the search finds this name.
+    # Cython's code for memoryviews, in _cyutility, calls it: the search can find this name.
     assert swallowing == {"_cyutility"}
 
 

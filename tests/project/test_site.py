@@ -1,4 +1,5 @@
-"""The "See Also" sections, the inventory and the gallery of the documentation, without Sphinx."""
+"""The "See Also" sections, the inventory, and the times on the pages of the gallery. No test needs
+Sphinx."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""The examples for type checkers are calls that work; the checkers themselves run in CI."""
+"""The examples for type checkers are programs that run; the checkers themselves run in CI."""
 
 import importlib
 import importlib.resources
@@ -34,7 +34,8 @@ def test_the_typed_examples_run_and_have_every_public_name(module):
 
 @pytest.mark.parametrize("module", EXAMPLES)
 def test_every_public_function_has_types(module):
-    """Each argument and the result have a type; a stub has the types of `_distinct.py`."""
+    """Each parameter and the result have a type. A stub has the types of the functions of
+    `_distinct.py`, which are not checked here."""
     if package := EXAMPLES[module][1]:
         pytest.importorskip(package, reason=f"needs pip install {package}")
     if module == "fastsel.onnx":

@@ -133,7 +133,7 @@ def check_any_shape_equals_numpy(mask, array):
     assert_same(fastsel.compress(mask.reshape(-1), array), np.compress(mask.reshape(-1), array))
 
 
-# Slices along every axis, and items of strided arrays.
+# Slices along every axis, rows of every length and layout, and masks of leading dimensions.
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, -1], ids=repr)
@@ -202,8 +202,8 @@ def test_rows_of_every_length_equal_numpy(row_items, kernels_with_few_threads):
     name=["uint8", "int16", "float32", "float64"],
 )
 def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_threads):
-    """The kernel repeats the mask for several rows. Repeated for 64 rows, a mask of any length ends
-    at the end of a block."""
+    """From 64 rows on, the kernel repeats most masks for several rows, until a mask ends at the end
+    of a block: at the latest after 64 rows."""
     for rows in (2, 63, 64, 65, 200):
         array = make(name, rows * length).reshape(rows, length)
         for density in (0.05, 0.5, 0.95) if rows % 2 else (0, 0.5, 1):
@@ -233,7 +233,7 @@ def test_mask_of_leading_dimensions_equals_numpy(dims, kernels_with_few_threads)
         assert_same(reference.boolean_mask(array, mask), expected)
 
 
-# Every small shape with every condition; those that do not fit raise NumPy's error.
+# Small shapes with small conditions. A condition that does not fit raises NumPy's error.
 
 SMALL_SHAPES = [shape for ndim in range(4) for shape in itertools.product(range(4), repeat=ndim)]
 CONDITIONS = [
@@ -365,7 +365,7 @@ def test_condition_of_any_dtype_selects_by_its_nonzero_items(name, kernels_with_
     assert_same(fastsel.extract(condition, array), expected)
 
 
-# Properties, and rows of strided items.
+# Properties, the truthy items of each dtype, and rows of strided items.
 
 
 @st.composite

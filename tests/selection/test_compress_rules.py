@@ -1,4 +1,4 @@
-"""Each rule of compress, extract and boolean_mask has a case, whose outcome is also NumPy's."""
+"""A case for each rule of compress, extract and boolean_mask; its outcome is also NumPy's."""
 
 import tempfile
 import warnings
@@ -16,7 +16,7 @@ T, F = True, False
 
 
 class Tagged(np.ndarray):
-    """A subclass that passes its attribute on to its views and copies."""
+    """A subclass that passes its attribute `tag` on to its views and copies."""
 
     def __array_finalize__(self, parent):
         self.tag = getattr(parent, "tag", None)
@@ -374,7 +374,7 @@ def test_out_may_overlap_the_array_or_condition(overlap, kernels_with_few_thread
     assert_same(ours, theirs)
 
 
-def test_large_out_may_overlap(kernels_with_few_threads):
+def test_large_out_may_overlap_the_array(kernels_with_few_threads):
     for name in WORD_DTYPES:
         mask = np.arange(5000) % 3 != 0
         ours, theirs = numbered(name, np.arange(5000)), numbered(name, np.arange(5000))

@@ -1,8 +1,8 @@
-"""Functions that make arrays for the tests: of every dtype, with items from its whole range.
+"""Functions that make arrays of the dtypes of DTYPES for the tests.
 
-The same arguments give the same array. Each dtype has two pools of items: the items that are
-selected (truthy) and the items that are not (falsy). The pools contain the awkward values: negative
-zero, NaN with any payload, subnormals, NaT, items with a single bit set, bool bytes other than 1.
+The same arguments give the same array. Each dtype has two pools of items: some that are selected
+(truthy), and some that are not (falsy). The pools contain the awkward values: negative zero, NaN
+with several payloads, subnormals, NaT, items with a single bit set, bool bytes other than 1.
 """
 
 import functools
@@ -79,7 +79,7 @@ DTYPES = {
     "object": np.dtype(object),
     **ML_DTYPES,
 }
-# Dtypes whose items can be read as bytes: their arrays have views, byte buffers and memory maps.
+# Dtypes whose arrays can be viewed as bytes and mapped from a file.
 BYTES_DTYPES = {
     name: dtype for name, dtype in DTYPES.items() if name not in ("StringDType", "object")
 }
@@ -101,7 +101,7 @@ WORD_DTYPES = {
     )
     if name in DTYPES
 }
-"""One or two dtypes for each item width and each rule, for tests too slow for all of DTYPES."""
+"""Dtypes of numbers and times, of 1, 2, 4, 8 and 16 bytes, for tests too slow for all of DTYPES."""
 
 
 def values_for_dtype(name, values, parts=4):
@@ -266,7 +266,8 @@ def take_items(pool, positions):
 
 
 def choose(size, density, rng):
-    """A random bool array of `size` items, with a share of `density` True, or with one True."""
+    """A random bool array of `size` items. Each item is True with probability `density`; if
+    `density` is "one", one item is True."""
     if density == "one":
         chosen = np.zeros(size, bool)
         if size:
@@ -276,11 +277,12 @@ def choose(size, density, rng):
 
 
 def make(dtype, shape, density=0.5, seed=0):
-    """A random array of `dtype` (a dtype or a name of DTYPES); a share of `density` is truthy."""
+    """A random array of `dtype` (a dtype or a name of DTYPES). `choose` decides which items are
+    truthy; if the dtype has no falsy items, all are truthy."""
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     size = math.prod(shape) if isinstance(shape, tuple) else int(np.prod(shape))
     pool, n_falsy = _pool(dtype)
-    # Positions of small arrays are cached: each operator needs the same small arrays.
+    # Positions of small arrays are cached: the tests of all operators use the same small arrays.
     positions_of = _positions if size <= 5000 else _positions.__wrapped__
     positions = positions_of(size, density, seed, n_falsy, len(pool) - n_falsy)
     return take_items(pool, positions).reshape(shape)
@@ -309,7 +311,7 @@ def _pool(dtype):
 
 def numbered(dtype, numbers):
     """An item of `dtype` for each of the numbers, which are >= 0. Different numbers give different
-    items as long as the dtype has enough items."""
+    items up to a limit of the dtype, such as 256 for uint8, 2048 for float16, 2**24 for float32."""
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     numbers = np.asarray(numbers, np.int64)
     if dtype.char == "O":
@@ -342,7 +344,7 @@ def numbered(dtype, numbers):
     if dtype.itemsize == 1 and dtype in ML_DTYPES.values():
         return (numbers % 256).astype(np.uint8).view(dtype)
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        # Greater integers are not exact in these dtypes.
+        # Not all greater integers are exact in these dtypes.
         numbers = numbers % (2048 if dtype == np.float16 else 256)
     return numbers.astype(dtype)
 
@@ -352,10 +354,13 @@ def _is_sub_byte(dtype):
 
 
 def scattered(dtype, count, seed=0):
-    """`count` random items of `dtype` from its whole range, among them awkward values, NaN of any
-    payload, and repeated items.
+    """`count` random items of `dtype`: random bytes, with an item of `pools` at up to an eighth of
+    the positions.
 
-    Object items are texts, because objects of different types have no order.
+    There are exceptions. bool items are True or False. Long doubles, StringDType and structures are
+    drawn from `pools` and 64 items of `numbered`. Strings of dtype U consist of nine characters.
+    Items narrower than a byte are not from `pools`. Object items are texts, because objects of
+    different types have no order.
     """
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     rng = np.random.default_rng([count, seed, 1])
@@ -382,8 +387,8 @@ def scattered(dtype, count, seed=0):
 
 
 def grouped(dtype, size, groups, seed=0, make_items=scattered):
-    """`size` items in random order, in at most `groups` groups; if `groups` >= `size`, each item is
-    drawn once.
+    """`size` items in random order, drawn from `groups` items of `make_items`; if `groups` >=
+    `size`, `size` items of `make_items`, each of them once.
 
     `make_items` is `scattered`, or `in_a_row` for items in a narrow range.
     """
@@ -395,6 +400,7 @@ def grouped(dtype, size, groups, seed=0, make_items=scattered):
 
 
 def in_a_row(dtype, count, seed=0):
-    """The items of `dtype` for the numbers 0 to `count` - 1; float16 starts again after 2048."""
+    """The items of `numbered` for the numbers 0 to `count` - 1, with 0 for bits that carry no
+    value."""
     items = numbered(dtype, np.arange(count) % 2048 if dtype == np.float16 else np.arange(count))
     return items.astype(np.float32).astype(items.dtype) if _is_sub_byte(items.dtype) else items

@@ -3,7 +3,7 @@
 import threading
 
 
-def in_threads(functions, timeout=600):
+def run_in_threads(functions, timeout=600):
     """Run all functions at once, each in its own thread, and raise the first error. The timeout is
     for functions that hang, not for slow functions."""
     errors, barrier = [], threading.Barrier(len(functions))

@@ -44,8 +44,8 @@ CHUNKINGS = {
 
 @st.composite
 def chunkings(draw, shape):
-    """Any chunks of an array of this shape, some of them empty: up to three along an axis, or two
-    if the array has three or four axes."""
+    """Any chunks, also empty ones, of an array of this shape with at most four axes: up to three
+    along an axis, or two if the array has three or four axes."""
     max_cuts = 3 - (len(shape) + 1) // 2
     return tuple(
         tuple(
@@ -58,17 +58,17 @@ def chunkings(draw, shape):
 
 
 def chunked(a, chunks):
-    """`a` as a dask array, without a copy; its name is random, not a hash of its items."""
+    """`a` as a dask array, whose name is random, not a hash of its items."""
     return da.from_array(a, chunks=chunks, name=False)
 
 
 def of_unknown_sizes(x):
-    """The same dask array, whose chunk sizes along the first axis are unknown until computed."""
+    """All items of a dask array, as one whose chunk sizes along the first axis are unknown."""
     return x[da.ones(x.shape[0], dtype=bool, chunks=(x.chunks[0],))]
 
 
 def computed(result):
-    """The result with its dask arrays computed together, by the scheduler that the test has set."""
+    """The result with its dask arrays computed together."""
     if isinstance(result, tuple):
         parts = dask.compute(*result)
         return type(result)(*parts) if hasattr(result, "_fields") else parts
@@ -76,7 +76,8 @@ def computed(result):
 
 
 def assert_declared(result):
-    """Check that the computed result has the chunks, dimensions and dtype of the dask arrays."""
+    """Check that each computed array has the dtype and number of dimensions of its dask array, and
+    that its length along each axis is the sum of the chunk sizes, if these are known."""
     for x in result if isinstance(result, tuple) else (result,):
         whole = dask.compute(x)[0]
         assert np.ndim(whole) == x.ndim
@@ -86,7 +87,8 @@ def assert_declared(result):
 
 
 def assert_equal(result, expected):
-    """Check that a computed dask result equals the expected array; a scalar equals a 0-d array."""
+    """Check that a computed dask result equals the expected array, or tuple of arrays; a scalar
+    equals a 0-d array."""
     found = computed(result)
     if isinstance(expected, tuple):
         assert len(found) == len(expected)

@@ -1,4 +1,4 @@
-"""Keys made to collide in fastsel's hash tables, if the hash has the seeds SEEDS."""
+"""Keys made to collide in fastsel's hash tables if SEEDS are the (seed, factor) of the hash."""
 
 import numpy as np
 
@@ -18,7 +18,8 @@ def hash_words(words):
 
 
 def colliding(count, bits=10):
-    """Keys whose hashes have the same `bits` upper bits: they are one cluster in any table."""
+    """`count` keys whose hashes have the same `bits` upper bits. In a table that skips no bits of
+    the hash, and has at most 2**bits slots, all of them have the same first slot."""
     rng, found = np.random.default_rng(7), []
     while sum(map(len, found)) < count:
         words = rng.integers(0, 2**64, 1 << 20, dtype=np.uint64)

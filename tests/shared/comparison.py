@@ -1,6 +1,7 @@
 """Exact comparison of results and errors, and of fastsel's functions with the reference.
 
-Equal results have the same type, dtype and shape, and the same bits in every value.
+Equal results have the same type, dtype and shape, and the same bits in every item apart from its
+padding; items of dtype object are the same objects, items of StringDType are equal.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ SORTED_SET_FUNCTIONS = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 
 
 def value_bytes(array):
-    """The bytes of all items in C order, without the padding."""
+    """The bytes of all items in C order, one field after the other, without the padding."""
     if array.dtype.names is not None:
         return b"|".join(value_bytes(array[name]) for name in array.dtype.names)
     if array.dtype.newbyteorder("=") in LONG_DTYPES and padding_bytes(array.dtype):
@@ -23,7 +24,8 @@ def value_bytes(array):
 
 
 def assert_same(actual, expected):
-    """Check that both have the same type, dtype and shape, and the same bits in every item."""
+    """Check that two results are equal as the docstring of this module defines it; tuples are
+    compared output by output."""
     if type(expected) is int:  # NumPy's count_nonzero before 2.3
         expected = np.intp(expected)
     assert type(actual) is type(expected), (type(actual), type(expected))
@@ -68,8 +70,8 @@ def lists(outputs):
 
 
 def check_unique(function, ar, oracle=reference.unique_outputs, **options):
-    """Check that `function` returns the results of `reference.unique_cases`, for each combination
-    of outputs."""
+    """Check that `function` returns the expected result for the keyword arguments of each case of
+    `reference.unique_cases`."""
     for keywords, expected in reference.unique_cases(ar, oracle, **options):
         try:
             assert_same(function(ar, **keywords), expected)
@@ -79,8 +81,8 @@ def check_unique(function, ar, oracle=reference.unique_outputs, **options):
 
 
 def check_values_and_index(array, threads=(1, 2, 3, 7)):
-    """Check `unique` without and with the index, in both orders, for each NaN rule and number of
-    threads."""
+    """Check `unique` without and with the index, in both orders, for each number of threads; for
+    dtypes of floats and times, with both NaN rules."""
     for equal_nan in (True, False):
         if array.dtype.kind not in "fmM" and not equal_nan:
             continue
@@ -106,13 +108,15 @@ def check_objects(items, **keywords):
 
 
 def two_arrays(dtype, sizes, make_items=scattered):
-    """Two arrays of these sizes; about half of the items of each array are in the other array."""
+    """Two arrays of these sizes, both drawn from one pool of max(sizes) items, so that the arrays
+    have items in common."""
     pool = grouped(dtype, 3 * max(*sizes, 1), max(*sizes, 1), make_items=make_items)
     return pool[: sizes[0]], pool[len(pool) - sizes[1] :]
 
 
 def check_set_functions(first, second):
-    """Check that each set function of fastsel returns what the reference returns."""
+    """Check that isin, intersect1d, union1d, setdiff1d and setxor1d return what the reference
+    returns."""
     for invert in (False, True):
         expected = reference.isin(first, second, invert)
         assert_same(fastsel.isin(first, second, invert=invert), expected)

@@ -1,11 +1,12 @@
-"""A thread that writes to an array while other threads read it."""
+"""A thread that writes to an array while the calling thread reads it."""
 
 import threading
 import time
 
 
 def while_writing(write, check, seconds=0.05):
-    """Call `check` again and again, at least once, while another thread runs `write`."""
+    """Call `check` again and again for `seconds`, at least once, while another thread calls `write`
+    again and again."""
     stop = threading.Event()
 
     def writer():

@@ -3,7 +3,8 @@ arrays."""
 
 import contextvars
 
-# With these values, the smallest arrays reach the kernels of large arrays, in several chunks.
+# With these values, the smallest arrays reach the kernels of large arrays, and a call may use as
+# many threads as its arrays have bytes.
 TUNING = (
     ("fastsel._core._threads.MIN_CHUNK_BYTES", 1),
     ("fastsel._core._gate.TINY_ITEMS", 0),
@@ -17,7 +18,8 @@ ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
 
 
 def force(monkeypatch, algorithm):
-    """Make the plan choose `algorithm` for all arrays, in every thread; with None, the plan chooses
-    as usual."""
+    """Make unique try `algorithm` first, in every thread, instead of the small kernel or the choice
+    of the plan; NumPy still serves tiny arrays without the fixture `forced_kernels`. With None, the
+    plan chooses as usual."""
     forced = contextvars.ContextVar("forced", default=algorithm)
     monkeypatch.setattr("fastsel._unique._plan.FORCED", forced)

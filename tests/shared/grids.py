@@ -13,8 +13,9 @@ def slow(value):
 
 
 def every_third(values, first):
-    """The values for `pytest.mark.parametrize`: every third value runs, and the others are marked
-    slow. Tests of the same code share the values by their `first`, 0, 1 or 2."""
+    """The values for `pytest.mark.parametrize`: every third value runs, beginning with the value at
+    the index `first` (0, 1 or 2), and the others are marked slow. Three tests of the same code with
+    different `first` run all values."""
     return [value if k % 3 == first else slow(value) for k, value in enumerate(values)]
 
 
@@ -36,7 +37,8 @@ def covering(at_least=1, **axes):
 
 def few_that_cover(grid, at_least):
     """Choose cases of a shuffled grid: first cases in which every value is new, then cases with
-    fewer and fewer new values, and in the end any cases, until there are `at_least`."""
+    fewer and fewer new values, until every value is covered. If there are fewer than `at_least`
+    cases then, add any others."""
     shuffled = random.Random(0).sample(grid, len(grid))
     chosen, covered = set(), set()
     for min_new in range(len(grid[0]), 0, -1):

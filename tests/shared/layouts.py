@@ -1,7 +1,8 @@
 """Layouts: functions that take a C-contiguous array and return an array of the same items with
-other strides, byte order, alignment or flags.
+other strides, byte order, alignment or flags; the two broadcast layouts repeat the items.
 
-Gaps between the items hold copies of other items, so that reading a gap changes the result.
+Gaps between the items hold copies of items or the bytes 0xA5, so that a kernel that reads gaps
+usually returns another result.
 """
 
 import tempfile
@@ -19,7 +20,7 @@ def as_f(array):
 
 
 def repeated(array, times, axis):
-    """np.repeat without its bug in NumPy 2.0, whose result has broken items for StringDType."""
+    """np.repeat along an axis; NumPy 2.0's np.repeat returns broken items of StringDType."""
     return array.take(np.repeat(np.arange(array.shape[axis]), times), axis=axis)
 
 
@@ -78,8 +79,8 @@ def as_unaligned(array):
 
 
 def as_unaligned_strided(array):
-    """A field of packed records: most items are unaligned, and the stride is no multiple of the
-    item size."""
+    """A field of packed records. The stride is 3 bytes more than the item size; most items are
+    unaligned if the alignment of the dtype is more than 1."""
     record = np.dtype([("pad", "u1"), ("item", array.dtype), ("more", "u2")])
     records = np.full(array.size * record.itemsize, 0xA5, np.uint8).view(record)
     view = records["item"].reshape(array.shape)

@@ -1,4 +1,4 @@
-"""Marks of tests that need a feature of the system or of the build."""
+"""Marks of tests that need a feature of the system or of the build, or that use signalling NaN."""
 
 import os
 
@@ -14,6 +14,6 @@ NEEDS_CACHE = pytest.mark.skipif(
     "asan" in os.environ.get("LD_PRELOAD", ""),
     reason="a build with AddressSanitizer caches no memory",
 )
-# NumPy warns when it compares or casts a signalling NaN; so do the reference and NumPy's functions.
-# Unlike np.errstate, the mark has an effect in each thread of a test.
+# NumPy warns when it compares or casts a signalling NaN, also in the reference. Unlike np.errstate,
+# the mark has an effect in each thread of a test.
 SIGNALLING_NANS = pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")

@@ -1,4 +1,4 @@
-"""Odd values of every argument, sizes around each threshold, and comparisons with NumPy."""
+"""Odd axes, flags and array-likes, lengths around each threshold, and comparisons with NumPy."""
 
 import array as standard_array
 import inspect
@@ -22,7 +22,8 @@ THRESHOLDS = (
 # one between each two thresholds; EACH_SIDE has the lengths on both sides of each threshold.
 LENGTHS = [2, *(threshold // 2 + 1 for threshold in THRESHOLDS[:-1])]
 EACH_SIDE = sorted({2, *(threshold // 2 + step for threshold in THRESHOLDS for step in (0, 1))})
-# Lengths of a `table` that is one chunk, and of a `table` that is two chunks.
+# Lengths of a `table` for which `_threads.for_bytes`, given its bytes, returns 1 and 2, if at least
+# two threads are allowed.
 CHUNKS = [_threads.MIN_CHUNK_BYTES // 8 + step for step in (-1, 0)]
 
 
@@ -150,7 +151,8 @@ ARRAY_LIKES = {
 
 
 def parts(result):
-    """Class, dtype, shape, items and mask of a result; a list of them for a tuple."""
+    """Class, dtype, shape, items and mask of an array or a scalar of NumPy; a list of them for a
+    tuple; any other result itself."""
     if isinstance(result, tuple):
         return [parts(output) for output in result]
     if not isinstance(result, np.ndarray | np.generic):
@@ -162,7 +164,8 @@ def parts(result):
 
 def assert_same_answer(ours, theirs):
     """Check that two outcomes are the same result, or errors of the same class and text. The text
-    is not compared if items cannot be compared: it names the two items that a sort compared first.
+    is not compared if items have no order: it names the types of the first two items that a sort
+    cannot compare, and fastsel may compare other items first than NumPy.
     """
     if theirs[0] == "returns":
         assert (ours[0], parts(ours[1])) == (theirs[0], parts(theirs[1]))
@@ -171,7 +174,7 @@ def assert_same_answer(ours, theirs):
         assert ours[:compared] == theirs[:compared]
 
 
-def check(name, *args, **kwargs):
+def check_outcome(name, *args, **kwargs):
     """Check that fastsel's function has the outcome of NumPy's function."""
     assert_same_answer(
         outcome(getattr(fastsel, name), *args, **kwargs),
@@ -184,15 +187,15 @@ def unique_values_by_unique(a):
 
 
 def items_of(values):
-    """The items in a fixed order; without repeated strings, because before NumPy 2.5 each missing
-    string was a value, even if it equals itself."""
+    """The texts of the items (repr), sorted; without repetition for StringDType, because before
+    NumPy 2.5 each missing string was a value of its own, even if it equals itself."""
     items = map(repr, values.tolist())
     return sorted(set(items) if values.dtype.kind == "T" else items)
 
 
-def check_values(a):
-    """Check that `fastsel.unique_values` returns NumPy's values in any order, or the values of
-    `fastsel.unique` if NumPy cannot order them."""
+def check_unique_values(a):
+    """Check that `fastsel.unique_values` has NumPy's outcome, with the values in any order, or the
+    outcome of `fastsel.unique` if NumPy cannot order the items."""
     ours, theirs = outcome(fastsel.unique_values, a), outcome(np.unique_values, a)
     if theirs[0] == "raises" and "not supported between instances of" in theirs[2]:
         theirs = outcome(unique_values_by_unique, a)

@@ -1,7 +1,7 @@
 """Every operator in a slow form of Python and NumPy, short enough to check by reading.
 
-No function here calls the NumPy function that it restates. Inputs are arrays; arguments are checked
-only as far as the result needs it.
+No function here calls the NumPy function that it restates, except `numpy_unique_outputs`. Only some
+errors are restated: nonzero of a 0-d array, and indices out of bounds.
 """
 
 import builtins
@@ -440,7 +440,7 @@ def unique_cases(
     ar, oracle=unique_outputs, *, axis=None, equal_nan=(True, False), sorted=(True, False)
 ):
     """Yield the keyword arguments and the expected result of `unique`, for each combination of the
-    extra outputs."""
+    NaN rules, the orders and the extra outputs."""
     names = ("return_index", "return_inverse", "return_counts")
     for nan, ascending in itertools.product(equal_nan, sorted):
         rules = {"equal_nan": nan, "sorted": ascending}

@@ -1,4 +1,4 @@
-"""Numbers of any dtype, among them NaN of all kinds, NaT, and zeros of both signs."""
+"""Numbers and times, among them NaN of four kinds, NaT, and zeros of both signs."""
 
 import numpy as np
 from arrays import from_bits
@@ -18,7 +18,7 @@ def whole_numbers(dtype, items):
     return array
 
 
-def nan_bits(dtype):
+def four_nans(dtype):
     """Four NaN: quiet, signalling, negative, and with a payload."""
     bits = {
         2: (0x7E00, 0x7C01, 0xFE00, 0x7DFF),

@@ -1,4 +1,4 @@
-"""A Hypothesis strategy: arrays of every dtype, layout and shape, of sizes around each limit."""
+"""A Hypothesis strategy: arrays of many dtypes, layouts and shapes, often of a size near LIMITS."""
 
 import functools
 

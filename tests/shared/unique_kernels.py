@@ -65,7 +65,8 @@ def scatter_by_value(keys, *, seeds=SEEDS, positions=True, threads=1):
 def sort_keys(
     keys, *, seeds=SEEDS, index=False, inverse=False, counts=False, merged=True, threads=1
 ):
-    """(values, index, inverse, counts); None if there are too many keys."""
+    """(values, index, inverse, counts), as `sorted_groups` returns them; None if there are too many
+    keys."""
     return sorted_groups(keys, seeds, index, inverse, counts, merged, threads)
 
 
@@ -82,7 +83,8 @@ def integers(array):
 
 
 def find_dense(array, value_range, *, ascending=False, inverse=False, counts=False, threads=1):
-    """(first_positions, inverse, counts) of integers; None if an integer is out of range."""
+    """(first_occurrences, inverse, counts) of integers, as `dense` returns them; None if an integer
+    is out of range."""
     return dense(integers(array), value_range, ascending, inverse, counts, threads)
 
 
@@ -102,6 +104,7 @@ def find_small(
     ascending=False,
     entries=0,
 ):
-    """(values, index, inverse, counts) of a small array; None if its keys collide."""
+    """(values, index, inverse, counts) of a small array, as `unique_small` returns them; None if a
+    hash table takes too many probes."""
     rules = _dtypes.word_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
     return unique_small(array, *rules, seeds, index, inverse, counts, ascending, entries, 16)

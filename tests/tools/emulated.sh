@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# The kernels' tests on another CPU, emulated by qemu, on a Debian:
+# Run the kernels' tests on another CPU, which qemu emulates; for Debian:
 #
 #     tests/tools/emulated.sh CPU FOLDER [arguments of pytest]
 #
-# CPU is aarch64, or an x86-64 that qemu-x86_64 -cpu knows: Nehalem, which has neither AVX nor BMI, or
-# Haswell, which has AVX2. FOLDER gets all it takes: NumPy and pytest by pip, a copy of the source,
-# built for that CPU, and for AArch64 Debian's Python, unpacked but not installed. Only the build is
-# made anew each time. It needs qemu-user-static and a python3 with Cython, setuptools and NumPy, for AArch64
-# also gcc-aarch64-linux-gnu. Up to half an hour for each level.
+# CPU is aarch64, or an x86-64 that qemu-x86_64 -cpu knows, such as Nehalem, which has neither AVX
+# nor BMI, or Haswell, which has AVX2. FOLDER gets NumPy, pytest, hypothesis and ml_dtypes by pip, a
+# copy of the source, built for that CPU, and for AArch64 Debian's Python, unpacked but not
+# installed. A later run with the same FOLDER copies and builds only the source again. The script
+# needs qemu-user-static and a python3 with pip, Cython, setuptools and NumPy, for AArch64 also
+# gcc-aarch64-linux-gnu. The tests take up to half an hour for each CPU level.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cpu=$1
@@ -43,13 +44,13 @@ if [ "$cpu" = aarch64 ]; then
         _PYTHON_HOST_PLATFORM=linux-aarch64 SETUPTOOLS_EXT_SUFFIX=".cpython-${version//[!0-9]}-aarch64-linux-gnu.so")
 else
     home=$("$python3" -c "import sys; print(sys.base_prefix)")
-    program=$(readlink -f "$python3") levels=v4  # or the best that this CPU runs
+    program=$(readlink -f "$python3") levels=v4  # a CPU without v4 runs its best level
     qemu=(qemu-x86_64-static -cpu "$cpu")
-    export OPENBLAS_CORETYPE=$cpu  # by itself it takes an emulated CPU for a later one
+    export OPENBLAS_CORETYPE=$cpu  # OpenBLAS by itself takes an emulated CPU for a later one
     for_target=() build_env=()
 fi
 
-# Tests start it by this name, too.
+# The emulated Python as one program, which tests start, too.
 {
     echo "#!/bin/sh"
     printf 'PYTHONHOME=%q exec' "$home"
@@ -72,7 +73,7 @@ rm -f fastsel/*/*.so
 env "${build_env[@]}" "$python3" setup.py -q build_ext --inplace
 
 export PYTHONPATH=$source:$site
-if [ "$cpu" != aarch64 ]; then  # NumPy at its lowest level: qemu 7 gets its argsort for AVX2 wrong
+if [ "$cpu" != aarch64 ]; then  # without NumPy's CPU features: its argsort for AVX2 is wrong on qemu 7
     NPY_DISABLE_CPU_FEATURES=$("$work/python" -P -c "
 from numpy._core import _multiarray_umath as core
 print(*(name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name)))")

@@ -1,6 +1,6 @@
-"""Differential fuzzing: bytes become a call of an operator and its arrays.
+"""Differential fuzzing: bytes become arrays, and calls of operators with these arrays.
 
-The arrays have the dtypes of RAW_DTYPES, and many layouts.
+The arrays have dtypes of RAW_DTYPES, and many layouts.
 
     pip install atheris
     python tests/tools/fuzz.py selection -max_total_time=30 corpus/selection
@@ -14,7 +14,7 @@ again.
 import sys
 from pathlib import Path
 
-if __name__ == "__main__":  # before any other import of fastsel, whose lines the fuzzer traces
+if __name__ == "__main__":  # before any other import of fastsel: the fuzzer traces its lines
     import atheris
 
     with atheris.instrument_imports(include=["fastsel"]):
@@ -35,7 +35,7 @@ from fastsel._gather import _gather
 from fastsel._sets._membership import compares_exactly
 from fastsel._unique import _keys, _plan
 
-# Dtypes whose items can be any bytes.
+# bool, and the dtypes whose items can be any bytes.
 RAW_DTYPES = [
     name
     for name, dtype in DTYPES.items()
@@ -73,7 +73,8 @@ class Reader:
         return tuple(shape)
 
     def array(self, shape=None, dtypes=RAW_DTYPES):
-        """An array in any layout that keeps the shape. Its bytes repeat, so that items repeat."""
+        """An array in any layout that keeps the shape. Its bytes repeat a pool of 1 to 256 bytes,
+        so that items repeat; a bool item is the lowest bit of a byte."""
         dtype = DTYPES[self.choice(dtypes)]
         shape = self.shape() if shape is None else shape
         size = int(np.prod(shape)) * dtype.itemsize
@@ -87,8 +88,8 @@ class Reader:
         return laid_out if laid_out.shape == shape else array
 
     def change_settings(self):
-        """Set thresholds, the size of a chunk, the algorithm of unique and the seeds of the hash;
-        return a context that limits the threads."""
+        """Set thresholds, the minimum size of a chunk, the algorithm of unique and the seeds of the
+        hash; return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
         _gate.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _gate.TINY_ITEMS
         _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
@@ -99,7 +100,7 @@ class Reader:
 
 
 def outcome_without_warnings(function, *arguments, **keywords):
-    """The outcome of NumPy's function, without its warnings of signalling NaN."""
+    """The outcome of a function, without NumPy's floating-point warnings."""
     with np.errstate(all="ignore"):
         return outcome(function, *arguments, **keywords)
 
@@ -209,7 +210,7 @@ def gather(reader):
     depth = reader.integer(1, data.ndim - batch_dims)
     shape = (*data.shape[:batch_dims], *reader.shape(2, 64), depth)
     indices = reader.array(shape, ["int8", "int16", "int32", "int64", "uint8", "uint64"])
-    if reader.flag():  # mostly indices within bounds
+    if reader.flag():  # indices within bounds, unless an axis has no items
         indices = indices % max(1, min(127, *data.shape))
     result = outcome(fastsel.gather_nd, data, indices, batch_dims)
     lengths = np.array(data.shape[batch_dims : batch_dims + depth], object)

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Unpack LLVM's OpenMP runtime for macOS into a new folder: tests/tools/libomp.sh FOLDER
-# It goes into wheels, so that it is one that runs on old versions of macOS; Homebrew's runs on the
-# newest alone.
+# Download LLVM's OpenMP runtime for macOS, and unpack it into a new folder:
+#
+#     tests/tools/libomp.sh FOLDER
+#
+# Wheels contain this runtime, because it runs on old versions of macOS. Homebrew's runtime needs
+# the version of macOS that the machine has, or a later one.
 set -euo pipefail
 
 case $(uname -m) in

@@ -1,4 +1,4 @@
-"""Do the tests notice mutants? A mutant is a kernel, or its C, with one token changed.
+"""Do the tests notice mutants? A mutant is a kernel, or a header of C, with one token changed.
 
     python tests/tools/mutate.py --sample 200                  of all kernels, an hour or two
     python tests/tools/mutate.py --sample 10 --kernel gather
@@ -6,8 +6,8 @@
 The script builds each mutant of a sample and runs the tests of its kernel. The work tree must be
 built in place; it is copied, never changed. Each mutant is printed as a line of source before and
 after the change. Find out for each mutant that is alive whether a test is missing: many mutants
-only make a kernel slower. Mutants that no test can notice, by tests/tools/survivors.txt, are
-counted as explained.
+only make a kernel slower. Mutants that tests/tools/survivors.txt lists, because no test can notice
+them, are counted as explained.
 """
 
 import argparse
@@ -131,7 +131,8 @@ TESTS = {
     "thread_trial.h": ["thread_counts"],
     "late_regions.h": ["openmp"],
 }
-# Headers of declarations, and of calls of one function.
+# Headers that get no mutants: three compute nothing, and the comparisons of sorts.h run only if
+# NumPy has no quicksort of a dtype.
 WITHOUT_MUTANTS = {"level.h", "load_once.h", "sorts.h", "windows_api.h"}
 SWAPS = {
     "+": "-", "-": "+", "*": "+", "//": "*", "%": "//", "<<": ">>", ">>": "<<", "&": "|",
@@ -151,15 +152,16 @@ C_TOKEN = re.compile(
     |<<=|>>=|->|\+\+|--|<<|>>|&&|\|\||[-+*/%&|^<>=!]=|[^\w\s]""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
-# Lines without a computation: declarations, imports and decorators.
+# Lines without a computation: imports, decorators, and the first lines of functions and classes.
 NO_COMPUTATION = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
-# A mutant hangs if its tests take more than this many times the time that they take without it.
+# A mutant hangs, and counts as killed, if its tests take more than TIMEOUT_FACTOR times the time
+# that they take without a mutant.
 TIMEOUT_FACTOR = 4
 MAX_BYTES = 16 << 30
 
 
 class Mutant(NamedTuple):
-    """One token of one kernel, and its replacement."""
+    """One token of a kernel or a header, and its replacement."""
 
     file: str
     row: int
@@ -194,13 +196,14 @@ def main():
 
 
 def mutants_of(file):
-    """A mutant for every token of the file's code that has a swap."""
+    """The mutants of a file: one for each token that has a swap and is not part of a declaration,
+    and in the header of a CPU level, one for each level that this machine can run."""
     text = (ROOT / SOURCES[file]).read_text()
     return mutants_of_header(file, text) if file.endswith(".h") else mutants_of_cython(file, text)
 
 
 def mutants_of_header(file, text):
-    """Mutants of the lines that are compiled on this machine, one for each CPU level of a line."""
+    """Mutants of the lines that are compiled on this machine: one for each token and CPU level."""
     lines, levels = text.splitlines(), compiled_lines(file)
     for token in C_TOKEN.finditer(text):
         if token.group() in C_SWAPS:
@@ -215,8 +218,8 @@ def mutants_of_header(file, text):
 
 @functools.cache
 def compiled_lines(file):
-    """row -> CPU levels, for the lines of a header that remain after the preprocessor; the level is
-    "" if the header is not compiled for each level."""
+    """row -> CPU levels that this machine can run, for the lines of a header that remain after the
+    preprocessor; the only level is "" if the header is not compiled for each level."""
     top = "levels.h" if file.endswith("_body.h") else file
     folders = [*sorted({str(path.parent) for path in SOURCES.values()})]
     folders += [sysconfig.get_path("include"), np.get_include()]

@@ -2,8 +2,9 @@
 
 Only pyproject.toml lists both: the Pythons in `build` of `[tool.cibuildwheel]`, and the runners,
 with pip's names of their platforms, in `[tool.fastsel.runners]`. By default, pip resolves every
-extra for every platform and Python, without installing anything, and a table shows the packages
-that have no wheel. The exit status is 1 if a package that the tests of a wheel need has no wheel.
+extra for every platform and Python, without installing anything. A table shows where pip fails, and
+the package without a wheel that pip names, or "conflict". The exit status is 1 if pip fails for the
+packages that the tests of a wheel need.
 
 This script evaluates the markers of an extra's own requirements for the target. pip evaluates the
 markers of further dependencies for the Python that runs pip.
@@ -49,8 +50,8 @@ WITH_GIL = [python for python in PYTHONS if not python.tag.endswith("t")]
 
 
 def for_workflows():
-    """Lines for $GITHUB_OUTPUT. The suite runs with every Python on the first runner, and with the
-    oldest and the newest Python on all runners."""
+    """Lines for $GITHUB_OUTPUT. Of the Pythons with the GIL, the suite runs with all on the first
+    runner, and with the oldest and the newest on every runner."""
     oldest_and_newest = WITH_GIL[0], WITH_GIL[-1]
     first = next(iter(RUNNERS))
     yield f"runners={json.dumps(list(RUNNERS))}"
@@ -105,8 +106,8 @@ def requirements(extra, platform, python):
 
 
 def missing(extra, platform, python):
-    """The first package without a wheel for this platform and Python; "" if all have wheels, and
-    "conflict" if no versions of the packages fit each other."""
+    """The package that pip names because it has no wheel for this platform and Python; "" if all
+    have wheels, and "conflict" if no versions of the packages fit each other."""
     from packaging.requirements import Requirement  # workflows call this file without it
 
     environment = markers(platform, python)
@@ -142,8 +143,8 @@ def missing(extra, platform, python):
 
 
 def table(extras, platforms):
-    """Print a row for each extra and platform. Return the packages that the tests of a wheel need
-    and that have no wheel."""
+    """Print a row for each extra and platform. Return all names that `missing` returns for the
+    tests of a wheel."""
     rows = [(extra, platform) for extra in extras for platform in platforms]
     cells = [(*row, python) for row in rows for python in PYTHONS]
     lacking_for_tests = []

@@ -3,8 +3,8 @@
     PYTHONMALLOC=malloc valgrind --num-callers=40 --log-file=log python tests/tools/smoke.py
     grep fastsel/_ log     # without the reports about Python itself and the dynamic linker
 
-Results are compared with NumPy's, so that every byte of them is read: valgrind reports the use of
-bytes that were never written.
+Nearly all results are compared with NumPy's or with the input, so that their bytes are read:
+valgrind reports the use of bytes that were never written.
 """
 
 import sys
@@ -59,7 +59,7 @@ def check_unique(array):
             assert counts.sum() == inverse.size
             alone = fastsel.unique(array, return_counts=True, axis=axis, equal_nan=equal_nan)[1]
             assert np.array_equal(alone, counts)
-            assert len(index) == len(values)
+            assert array.take(index, axis=axis).tobytes() == values.tobytes()
 
 
 def main():

@@ -5,7 +5,7 @@
     python tests/tools/uncovered.py
 
 Lines that uncovered.txt explains are not printed. The exit status is 1 if other lines are not
-reached, or if uncovered.txt lists a line that does not exist.
+reached, if uncovered.txt lists a line that does not exist, or if gcov counted no line.
 
 gcov counts lines of C. Before the C of a statement, Cython writes a comment that quotes the
 statement.

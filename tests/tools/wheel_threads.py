@@ -1,4 +1,4 @@
-"""Check that a wheel has OpenMP and that a call uses two threads; cibuildwheel runs this script on
+"""Check that a wheel has OpenMP and that a call starts a thread; cibuildwheel runs this script on
 each wheel."""
 
 import os

@@ -7,7 +7,7 @@ import pytest
 import reference
 from comparison import assert_same, check_unique, lists
 from marks import SIGNALLING_NANS
-from special_numbers import nan_bits
+from special_numbers import four_nans
 
 import fastsel
 from fastsel._core import _dtypes
@@ -112,7 +112,7 @@ def test_distinct_complex_nans_are_in_the_order_of_numpy(name, kernels_with_few_
 @pytest.mark.parametrize("name", COMPLEX[:2])
 def test_complex_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
     """Of NaNs that are equal in the sorted order, unique returns the first one."""
-    bits = nan_bits("f4" if name == "complex64" else "f8")
+    bits = four_nans("f4" if name == "complex64" else "f8")
     parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
     pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)
     for seed in range(6):

@@ -14,7 +14,7 @@ import reference
 from comparison import assert_same, check_unique, lists
 from grids import covering
 from marks import SIGNALLING_NANS
-from special_numbers import nan_bits
+from special_numbers import four_nans
 
 import fastsel
 from fastsel._core import _dtypes
@@ -56,7 +56,7 @@ def test_zeros_are_one_group_with_the_sign_of_the_first(name, kernels_with_few_t
 
 @pytest.mark.parametrize("name", FLOATS[:3])
 def test_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
-    for order in itertools.permutations(nan_bits(name).view(f"u{np.dtype(name).itemsize}")):
+    for order in itertools.permutations(four_nans(name).view(f"u{np.dtype(name).itemsize}")):
         nans = np.array(order).view(name)
         array = np.concatenate([np.array([2, 1], name), nans, np.array([1, np.inf], name), nans])
         assert_same(fastsel.unique(array), array[[1, 0, 7, 2]])
@@ -72,7 +72,7 @@ def test_values_where_most_items_are_nan(name, share, equal_nan, kernels_with_fe
     """NaN of several bits are at random positions, or at each 16th position. In the second case, a
     sample may have NaN only."""
     rng = np.random.default_rng(1)
-    nans = np.array(["NaT"], name) if name[0] in "mM" else nan_bits(name)
+    nans = np.array(["NaT"], name) if name[0] in "mM" else four_nans(name)
     items = rng.integers(-90, 90, 1024).astype(name)
     for nan_mask in (rng.random(1024) < share, np.arange(1024) % 16 == 0):
         array = np.where(nan_mask, rng.choice(nans, 1024), items).astype(name)
@@ -93,7 +93,7 @@ def test_values_where_most_items_are_nan(name, share, equal_nan, kernels_with_fe
 
 @pytest.mark.parametrize("name", FLOATS[:3])
 def test_equal_nan_false_keeps_every_nan_and_its_bits(name, kernels_with_few_threads):
-    nans = nan_bits(name)
+    nans = four_nans(name)
     array = np.concatenate([nans, np.array([2, 2], name), nans])
     values, index, inverse, counts = fastsel.unique(array, True, True, True, equal_nan=False)
     assert_same(values, array[[4, 0, 1, 2, 3, 6, 7, 8, 9]])
