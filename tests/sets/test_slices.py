@@ -1,4 +1,4 @@
-"""axis= of isin and the functions of sorted sets: slices are compared as items."""
+"""The argument `axis` of the set functions: slices are compared instead of items."""
 
 import functools
 import itertools
@@ -19,11 +19,12 @@ pytestmark = SIGNALLING_NANS
 
 SORTED = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # broadcasting adds an axis
-SERVED = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
+KEY_DTYPES = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
 
 
 def two_arrays_of_slices(dtype, sizes, width=3, axis=0):
-    """Slices of which about half are in the other array."""
+    """Two arrays with `sizes` slices along the axis; about half of the slices of each array are in
+    the other array."""
     pool = make(dtype, (6, width), 0.5)
     rng = np.random.default_rng(sum(sizes))
     arrays = [
@@ -32,7 +33,7 @@ def two_arrays_of_slices(dtype, sizes, width=3, axis=0):
     return [np.moveaxis(array, 0, axis) for array in arrays]
 
 
-def check_all(first, second, axis):
+def check_set_functions_of_slices(first, second, axis):
     for invert in (False, True):
         expected = reference.isin(first, second, invert, axis)
         assert_same(fastsel.isin(first, second, invert=invert, axis=axis), expected)
@@ -49,11 +50,11 @@ def check_all(first, second, axis):
     )
 
 
-@covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
+@covering(at_least=60, name=KEY_DTYPES, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
 def test_every_dtype_and_layout_equals_the_reference(name, layout, axis, kernels_with_few_threads):
     arrays = two_arrays_of_slices(name, (40, 15), axis=axis)
     if has_layout(arrays[0].dtype, layout):
-        check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
+        check_set_functions_of_slices(*(LAYOUTS[layout](array) for array in arrays), axis)
 
 
 @covering(
@@ -67,18 +68,18 @@ def test_every_algorithm_equals_the_reference(
     name, algorithm, sizes, width, num_threads, monkeypatch
 ):
     force(monkeypatch, algorithm)
-    check_all(*two_arrays_of_slices(name, sizes, width), 0)
+    check_set_functions_of_slices(*two_arrays_of_slices(name, sizes, width), 0)
 
 
 @pytest.mark.parametrize("name", STRUCT_DTYPES)
-def test_structured_items_are_compared_as_in_unique(name):
+def test_slices_of_structured_items_are_compared_as_by_numpy_unique(name):
     first, second = two_arrays_of_slices(name, (20, 9))
     joined = np.concatenate((first, second))
     assert_same_outcome(
         outcome(fastsel.union1d, first, second, axis=0), outcome(np.unique, joined, axis=0)
     )
     if outcome(np.unique, joined, axis=0)[0] == "returns":
-        check_all(first, second, 0)
+        check_set_functions_of_slices(first, second, 0)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
@@ -87,8 +88,8 @@ def test_slices_of_several_dimensions_equal_the_reference(axis, kernels_with_few
     first, second = rng.integers(0, 2, (4, 4, 4)), rng.integers(0, 2, (4, 4, 4))
     second[..., :2, 1:3] = first[..., :2, 1:3]
     for one, other in ((first, second), (first.astype("f4"), second.astype("f4"))):
-        check_all(one, other, axis)
-        check_all(np.take(one, [0, 2, 0], axis), other, axis)
+        check_set_functions_of_slices(one, other, axis)
+        check_set_functions_of_slices(np.take(one, [0, 2, 0], axis), other, axis)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
@@ -96,7 +97,9 @@ def test_no_slices_and_slices_without_items_equal_the_reference(dtype, kernels_w
     shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
     for first_shape, second_shape in itertools.product(shapes, repeat=2):
         if first_shape[1:] == second_shape[1:]:
-            check_all(np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0)
+            check_set_functions_of_slices(
+                np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0
+            )
 
 
 def test_an_axis_of_one_dimension_changes_no_result(kernels_with_few_threads):
