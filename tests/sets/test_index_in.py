@@ -217,7 +217,7 @@ def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, kernels_wit
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, kernels_with_few_threads):
-    """The seed has no slot in a table. It is the last test but one, or not among the tests."""
+    """The seed has no slot in a table. It is the second-to-last test, or not among the tests."""
     seed = _keys.SEEDS[0] & ~1 & np.iinfo(dtype).max
     others = np.unique(np.arange(30_000) * 100_003 + 7).astype(dtype)
     others = others[others != seed]

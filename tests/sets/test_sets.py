@@ -24,7 +24,7 @@ import fastsel
 
 pytestmark = SIGNALLING_NANS
 
-# The dtypes whose items become keys.
+# The dtypes whose items the set functions turn into keys.
 KEY_DTYPES = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}
 
 
