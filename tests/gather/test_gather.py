@@ -131,7 +131,7 @@ def test_many_rows_of_each_word_dtype_equal_numpy(batch_dims):
 
 
 # name: (shape of data, shape of indices, batch_dims, shape of the result)
-EMPTY = {
+EMPTY_CASES = {
     "no_rows": ((3, 4), (0, 1), 0, (0, 4)),
     "no_rows_full_depth": ((3, 4), (2, 0, 2), 0, (2, 0)),
     "no_rows_of_no_data": ((0, 4), (0, 1), 0, (0, 4)),
@@ -143,9 +143,9 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize("case", EMPTY)
+@pytest.mark.parametrize("case", EMPTY_CASES)
 def test_empty_data_or_indices_return_an_empty_result(case, num_threads):
-    shape, index_shape, batch_dims, expected = EMPTY[case]
+    shape, index_shape, batch_dims, expected = EMPTY_CASES[case]
     result = fastsel.gather_nd(np.ones(shape, "f4"), np.zeros(index_shape, np.int64), batch_dims)
     assert result.shape == expected
     assert result.dtype == np.float32

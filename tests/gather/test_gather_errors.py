@@ -135,7 +135,7 @@ def test_no_index_beyond_the_last_row_is_checked(dtype, depth, default_threshold
 # Invalid arguments.
 
 # name: (data, indices, other arguments, error, part of its text)
-INVALID = {
+INVALID_ARGUMENTS = {
     "float_indices": (A23, [[0.0]], {}, TypeError, "indices"),
     "bool_indices": (A23, [[True]], {}, TypeError, "indices"),
     "str_indices": (A23, [["0"]], {}, TypeError, "indices"),
@@ -192,9 +192,9 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("case", INVALID)
+@pytest.mark.parametrize("case", INVALID_ARGUMENTS)
 def test_invalid_arguments_raise(case):
-    data, indices, kwargs, error, text = INVALID[case]
+    data, indices, kwargs, error, text = INVALID_ARGUMENTS[case]
     with pytest.raises(error, match=text):
         fastsel.gather_nd(data, indices, **kwargs)
 

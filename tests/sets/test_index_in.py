@@ -18,8 +18,8 @@ from fastsel._unique import _keys, _plan
 
 pytestmark = SIGNALLING_NANS
 
-NUMBERS = ("?", "u1", "i1", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
-SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+NUMBER_DTYPES = ("?", "u1", "i1", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
+SAMPLE_DTYPES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -42,7 +42,7 @@ def test_every_dtype_and_layout_equals_the_reference(name, each_num_threads):
             assert_same((first.copy(), second.copy()), before)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SAMPLE_DTYPES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads, monkeypatch):
     force(monkeypatch, algorithm)
@@ -109,8 +109,8 @@ def test_slices_of_two_dtypes_are_compared_in_the_common_dtype(width, kernels_wi
     assert_same(fastsel.index_in(rows.astype("i1"), rows + 256, 0), np.full(50, -1))
 
 
-@pytest.mark.parametrize("first_dtype", NUMBERS)
-@pytest.mark.parametrize("second_dtype", NUMBERS)
+@pytest.mark.parametrize("first_dtype", NUMBER_DTYPES)
+@pytest.mark.parametrize("second_dtype", NUMBER_DTYPES)
 def test_numbers_of_two_dtypes_match_as_in_isin(
     first_dtype, second_dtype, kernels_with_few_threads
 ):

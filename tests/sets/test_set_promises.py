@@ -17,7 +17,7 @@ from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
 
-SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+SAMPLE_DTYPES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 
 
 def results(first, second):
@@ -31,7 +31,7 @@ def results(first, second):
     )
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SAMPLE_DTYPES)
 def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
     for sizes in ((5000, 300), (300, 5000), (2000, 2000)):
         first, second = two_arrays(np.dtype(name), sizes)
@@ -61,7 +61,7 @@ def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
 
 
 def test_input_unmodified(kernels_with_few_threads):
-    for name in SAMPLES:
+    for name in SAMPLE_DTYPES:
         first, second = two_arrays(np.dtype(name), (700, 90))
         before = first.tobytes(), second.tobytes()
         first.flags.writeable = second.flags.writeable = False

@@ -17,7 +17,7 @@ import fastsel
 
 pytestmark = SIGNALLING_NANS
 
-SORTED = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
+SORTED_SET_FUNCTIONS = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # broadcasting adds an axis
 KEY_DTYPES = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
 
@@ -41,7 +41,7 @@ def check_set_functions_of_slices(first, second, axis):
         fastsel.intersect1d(first, second, return_indices=True, axis=axis),
         reference.intersect1d(first, second, return_indices=True, axis=axis),
     )
-    for name in SORTED:
+    for name in SORTED_SET_FUNCTIONS:
         expected = getattr(reference, name)(first, second, axis=axis)
         assert_same(getattr(fastsel, name)(first, second, axis=axis), expected)
     assert_same(
@@ -106,7 +106,7 @@ def test_an_axis_of_one_dimension_changes_no_result(kernels_with_few_threads):
     """All NaN are one value, and objects are accepted, as without an axis."""
     first, second = np.array([3, 1, np.nan, 3, np.nan]), np.array([3.0, np.nan])
     for a, b in ((first, second), (first.astype(object)[:2], second.astype(object)[:1])):
-        for name in ("isin", *SORTED):
+        for name in ("isin", *SORTED_SET_FUNCTIONS):
             for axis in (0, -1):
                 expected = getattr(fastsel, name)(a, b)
                 assert_same(getattr(fastsel, name)(a, b, axis=axis), expected)
@@ -160,10 +160,10 @@ def test_large_integers_are_compared_exactly():
     assert fastsel.setdiff1d(tests, rows, axis=0).tolist() == [[-(2**63), 1]]
 
 
-@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED])
+@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED_SET_FUNCTIONS])
 def test_errors_name_the_wrong_arguments(name):
     call = getattr(fastsel, name)
-    names = ("ar1", "ar2") if name in SORTED else ("element", "test_elements")
+    names = ("ar1", "ar2") if name in SORTED_SET_FUNCTIONS else ("element", "test_elements")
     a = np.ones((4, 3))
     with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
         call(a, a, axis=2)
@@ -194,7 +194,7 @@ def test_kind_with_an_axis_must_be_none_or_sort(kind):
 
 
 def test_patched_numpy_functions_have_no_axis():
-    for name in ("isin", *SORTED):
+    for name in ("isin", *SORTED_SET_FUNCTIONS):
         with fastsel.patched(), pytest.raises(TypeError, match="axis"):
             getattr(np, name)([[1]], [[1]], axis=0)
 
@@ -203,7 +203,7 @@ def test_input_unmodified(kernels_with_few_threads):
     first, second = two_arrays_of_slices("float64", (50, 20))
     before = first.tobytes(), second.tobytes()
     first.flags.writeable = second.flags.writeable = False
-    for call in (*(getattr(fastsel, name) for name in SORTED), fastsel.isin):
+    for call in (*(getattr(fastsel, name) for name in SORTED_SET_FUNCTIONS), fastsel.isin):
         functools.partial(call, axis=0)(first, second)
     assert (first.tobytes(), second.tobytes()) == before
 
