@@ -206,7 +206,8 @@ def test_none_as_indices_raises_type_error():
 
 @pytest.mark.parametrize("container", [tuple, np.array])
 def test_positions_of_nonzero_as_indices_raise_with_advice(container):
-    """Indices of the shape of nonzero's result get the advice; other wrong shapes do not."""
+    """The error has the advice if the indices have the shape of nonzero's result, and for no other
+    shape."""
     positions = np.nonzero(A23)
     with pytest.raises(ValueError, match=r"numpy.stack\(indices, axis=-1\) makes index rows"):
         fastsel.gather_nd(A23, container(positions))

@@ -22,7 +22,7 @@ def test_signature_is_that_of_numpy(name):
     assert added == [("axis", inspect.Parameter.KEYWORD_ONLY, None)]
 
 
-# kind
+# The argument kind.
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_kind_table_makes_no_table_of_a_wide_range():
     assert result.tolist() == [True, False, False]
 
 
-# assume_unique
+# The argument assume_unique.
 
 
 def test_assume_unique_of_repeated_values_gives_the_right_result():

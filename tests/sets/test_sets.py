@@ -76,7 +76,7 @@ def test_large_arrays_equal_the_reference(name, nbytes):
 
 @given(data=st.data())
 def test_any_integers_equal_the_reference(data):
-    """Integers are of any size, or from -70 to 70, so that both arrays may have the same ones."""
+    """An integer is of any size, or from -70 to 70, so that both arrays may have it."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
     check_set_functions(first, second)

@@ -78,7 +78,7 @@ def test_argsort_of_wide_ranges_equals_numpy(dtype, copies):
 
 
 def random_strings(dtype, size, generator):
-    """Random strings of four characters; each has the full length of the dtype."""
+    """Random strings of four different characters; each has the full length of the dtype."""
     characters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
     width = np.dtype(f"{dtype[0]}1").itemsize
     items = characters[generator.integers(0, 4, (size, int(dtype[1:])))]
