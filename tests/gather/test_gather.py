@@ -13,13 +13,13 @@ from layouts import LAYOUTS, has_layout
 import fastsel
 
 
-def valid_indices(data_shape, index_rows, depth, batch_dims=0, dtype=np.int64, seed=0):
-    """Random indices within bounds; some are negative unless `dtype` is unsigned."""
+def valid_indices(data_shape, rows_shape, depth, batch_dims=0, dtype=np.int64, seed=0):
+    """Random index rows within bounds. Some indices may be negative, unless `dtype` is unsigned."""
     rng = np.random.default_rng([depth, seed])
     sizes = data_shape[batch_dims : batch_dims + depth]
     lowest = [0 if np.dtype(dtype).kind == "u" else -size for size in sizes]
     return np.stack(
-        [rng.integers(low, size, index_rows) for low, size in zip(lowest, sizes, strict=True)],
+        [rng.integers(low, size, rows_shape) for low, size in zip(lowest, sizes, strict=True)],
         axis=-1,
     ).astype(dtype)
 
@@ -37,13 +37,13 @@ def numpy_gather(data, indices, batch_dims=0):
     return result
 
 
-def check(data, indices, batch_dims=0):
+def check_equals_reference(data, indices, batch_dims=0):
     assert_same(
         fastsel.gather_nd(data, indices, batch_dims), reference.gather_nd(data, indices, batch_dims)
     )
 
 
-# Examples: example_1 to example_5 are those of the specification.
+# Examples: example_1 to example_5 are examples of the ONNX specification.
 
 A22 = [[0, 1], [2, 3]]
 A222 = [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
@@ -88,7 +88,7 @@ def test_one_index_row_of_full_depth_returns_a_0d_array(forced_kernels):
     assert result == 2
 
 
-# Shapes: every rank, depth and number of batch dimensions.
+# Shapes: ranks up to 5, every depth, and up to 2 batch dimensions.
 
 
 @pytest.mark.parametrize("batch_dims", [0, 1, 2])
@@ -108,12 +108,12 @@ def test_every_rank_depth_and_batch_dims_equals_the_reference_and_numpy(
             assert_same(numpy_gather(data, indices, batch_dims), expected)
 
 
-@pytest.mark.parametrize("rows", [*range(20), 63, 64, 65, 127, 128, 129, 1000, 4097])
-def test_any_number_of_rows_equals_numpy(rows, each_num_threads):
+@pytest.mark.parametrize("num_rows", [*range(20), 63, 64, 65, 127, 128, 129, 1000, 4097])
+def test_any_number_of_rows_equals_numpy(num_rows, each_num_threads):
     data = numbered("float64", np.arange(60).reshape(5, 4, 3))
     for _ in each_num_threads:
         for depth in (1, 2, 3):
-            indices = valid_indices(data.shape, (rows,), depth)
+            indices = valid_indices(data.shape, (num_rows,), depth)
             assert_same(fastsel.gather_nd(data, indices), numpy_gather(data, indices))
 
 
@@ -131,7 +131,7 @@ def test_many_rows_of_each_word_dtype_equal_numpy(batch_dims):
 
 
 # name: (shape of data, shape of indices, batch_dims, shape of the result)
-EMPTY = {
+EMPTY_CASES = {
     "no_rows": ((3, 4), (0, 1), 0, (0, 4)),
     "no_rows_full_depth": ((3, 4), (2, 0, 2), 0, (2, 0)),
     "no_rows_of_no_data": ((0, 4), (0, 1), 0, (0, 4)),
@@ -143,15 +143,15 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize("case", EMPTY)
+@pytest.mark.parametrize("case", EMPTY_CASES)
 def test_empty_data_or_indices_return_an_empty_result(case, num_threads):
-    shape, index_shape, batch_dims, expected = EMPTY[case]
+    shape, index_shape, batch_dims, expected = EMPTY_CASES[case]
     result = fastsel.gather_nd(np.ones(shape, "f4"), np.zeros(index_shape, np.int64), batch_dims)
     assert result.shape == expected
     assert result.dtype == np.float32
 
 
-# Dtypes, widths, layouts.
+# Dtypes, widths, layouts, memory.
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -159,29 +159,31 @@ def test_data_of_every_dtype_equal_the_reference(name, each_num_threads):
     all_data = (make(name, (20, 3)), numbered(name, np.arange(60).reshape(20, 3)))
     for threads in each_num_threads:
         for data in all_data if threads == 1 else all_data[threads % 2 :][:1]:
-            check(data, valid_indices((20, 3), (70,), 1))
-            check(data, valid_indices((20, 3), (70,), 2))
-            check(data, valid_indices((20, 3), (20, 2), 1, 1), 1)
+            check_equals_reference(data, valid_indices((20, 3), (70,), 1))
+            check_equals_reference(data, valid_indices((20, 3), (70,), 2))
+            check_equals_reference(data, valid_indices((20, 3), (20, 2), 1, 1), 1)
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_indices_of_every_dtype_and_byte_order_equal_the_reference(name, num_threads):
+def test_indices_of_every_integer_dtype_and_byte_order_equal_the_reference(name, num_threads):
     data = numbered("int16", np.arange(60).reshape(20, 3))
     for depth in (1, 2):
         for code in (name, np.dtype(name).newbyteorder()):
-            check(data, valid_indices(data.shape, (5, 14), depth, dtype=name).astype(code))
+            check_equals_reference(
+                data, valid_indices(data.shape, (5, 14), depth, dtype=name).astype(code)
+            )
 
 
 @pytest.mark.parametrize("width", [*range(1, 42), 63, 64, 65, 100, 255, 256, 1000, 4096])
 def test_slices_of_every_width_equal_the_reference(width, kernels_with_few_threads):
     data = numbered(np.dtype(f"V{width}"), np.arange(50))
-    check(data, valid_indices(data.shape, (130,), 1))
+    check_equals_reference(data, valid_indices(data.shape, (130,), 1))
     rows = numbered("uint8", np.arange(20 * width).reshape(20, width))
-    check(rows, valid_indices(rows.shape, (130,), 1))
+    check_equals_reference(rows, valid_indices(rows.shape, (130,), 1))
 
 
 @pytest.mark.parametrize("dtype", ["S0", "U0", "V0"])
-def test_items_of_0_bytes_keep_shape_and_dtype(dtype, forced_kernels):
+def test_items_of_0_bytes_give_a_result_of_the_right_shape_and_dtype(dtype, forced_kernels):
     data = np.zeros((5, 2), dtype)
     result = fastsel.gather_nd(data, [[1], [4]])
     assert result.shape == (2, 2)
@@ -193,9 +195,9 @@ def test_every_layout_of_the_data_equals_the_reference(layout, kernels_with_few_
     for k, (name, dtype) in enumerate(DTYPES.items()):
         if has_layout(dtype, layout):
             data = LAYOUTS[layout](make(name, (6, 5, 4)))
-            check(data, valid_indices(data.shape, (20,), 1 + k % 3))
+            check_equals_reference(data, valid_indices(data.shape, (20,), 1 + k % 3))
             if k % 3 == 0:
-                check(data, valid_indices(data.shape, (data.shape[0], 3), 2, 1), 1)
+                check_equals_reference(data, valid_indices(data.shape, (data.shape[0], 3), 2, 1), 1)
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if "broadcast" not in name])
@@ -205,13 +207,13 @@ def test_every_layout_of_the_indices_equals_the_reference(layout, kernels_with_f
         for depth in (1, 2, 3):
             for rows in ((30,), (5, 6)):
                 indices = LAYOUTS[layout](valid_indices(data.shape, rows, depth, dtype=name))
-                check(data, indices)
+                check_equals_reference(data, indices)
 
 
 def test_indices_of_stride_0_equal_the_reference(kernels_with_few_threads):
     data = numbered("int64", np.arange(30).reshape(6, 5))
-    check(data, np.broadcast_to(np.array([3, 1]), (40, 2)))
-    check(data, np.broadcast_to(np.array([[1], [2]]), (2, 2)))
+    check_equals_reference(data, np.broadcast_to(np.array([3, 1]), (40, 2)))
+    check_equals_reference(data, np.broadcast_to(np.array([[1], [2]]), (2, 2)))
 
 
 def test_gathered_objects_are_identical_to_those_of_data(kernels_with_few_threads):
@@ -221,7 +223,9 @@ def test_gathered_objects_are_identical_to_those_of_data(kernels_with_few_thread
     assert [id(item) for item in result] == [id(data[tuple(row)]) for row in indices]
 
 
-def test_result_shares_no_memory_with_data(kernels_with_few_threads):
+def test_result_is_contiguous_and_writeable_and_shares_no_memory_with_data(
+    kernels_with_few_threads,
+):
     data = np.arange(100)
     result = fastsel.gather_nd(data, np.arange(100)[:, None])
     assert result.flags.writeable
@@ -260,13 +264,16 @@ def gather_arguments(draw):
 @given(gather_arguments())
 def test_property_equals_numpy_and_the_reference(forced_kernels, arguments):
     with fastsel.threads(2):
-        check(*arguments)
+        check_equals_reference(*arguments)
     assert_same(numpy_gather(*arguments), reference.gather_nd(*arguments))
 
 
 @given(npst.arrays(npst.integer_dtypes(), npst.array_shapes(min_side=0, max_side=6)))
 def test_property_rows_of_argwhere_gather_the_nonzero_items(forced_kernels, data):
     assert_same(fastsel.gather_nd(data, fastsel.argwhere(data)), data[data != 0])
+
+
+# Strides, long axes, adjacent slices.
 
 
 def test_stride_of_an_axis_of_length_1_is_ignored():
@@ -281,7 +288,9 @@ def test_stride_of_an_axis_of_length_1_is_ignored():
 
 
 @pytest.mark.parametrize("index_dtype", ["i4", "i8"])
-def test_indices_of_more_than_31_bits_equal_numpy_or_raise(index_dtype, kernels_with_few_threads):
+def test_indices_along_an_axis_longer_than_2_to_the_31_equal_numpy_or_raise(
+    index_dtype, kernels_with_few_threads
+):
     data = np.broadcast_to(np.arange(5.0), (2**31 + 9, 5))
     rows = np.array([[2**31 - 1, 2], [-(2**31), 0], [-1, -5], [0, 4]] * 50).astype(index_dtype)
     assert_same(fastsel.gather_nd(data, rows), data[tuple(rows.T)])
@@ -293,7 +302,9 @@ def test_indices_of_more_than_31_bits_equal_numpy_or_raise(index_dtype, kernels_
 
 @pytest.mark.parametrize("width", [1, 3, 8, 12, 100])
 def test_runs_of_neighbouring_slices_equal_numpy(width, num_threads):
-    """A run is copied at once: a whole batch of index rows, a part of it, or across batches."""
+    """The kernel handles 128 index rows at a time. If most of their slices are adjacent, it copies
+    adjacent slices of 3, 12 or 100 bytes together. A run of adjacent slices belongs to all 128
+    rows, to some of them, or to more rows."""
     data = np.arange(1000 * width, dtype=np.uint8).reshape(1000, width)
     all_rows = (
         np.arange(1000),

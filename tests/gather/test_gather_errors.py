@@ -56,13 +56,17 @@ def test_index_out_of_bounds_raises_with_its_position(case, num_threads):
     )
 
 
-def test_errors_of_the_small_array_kernel_equal_the_reference():
+def test_errors_of_small_arrays_equal_the_reference():
+    """No kernel is forced: the kernel of small arrays leaves errors to the kernel of large
+    arrays."""
     for data, indices, batch_dims, *_ in OUT_OF_BOUNDS.values():
         index_error_text(data, np.asarray(indices), batch_dims)
 
 
 @pytest.mark.parametrize("name", INTEGER_DTYPES)
-def test_first_index_beyond_each_bound_raises_for_every_dtype(name, kernels_with_few_threads):
+def test_first_index_beyond_each_bound_raises_for_every_integer_dtype(
+    name, kernels_with_few_threads
+):
     data = np.zeros(100, np.int8)
     good = [99, 0] if name.startswith("u") else [99, 0, -100]
     indices = np.array(good * 30, name)[:, None]
@@ -88,7 +92,7 @@ BAD_ROWS = {
 
 @pytest.mark.parametrize("case", BAD_ROWS)
 def test_same_error_every_time(case, num_threads):
-    """The error names the smallest bad position, even if a thread finds a later one first."""
+    """The error names the first index out of bounds, even if a thread finds a later one first."""
     data = np.zeros((7, 5), np.int32)
     indices = np.zeros((1000, 2), np.int64)
     for k, row in enumerate(BAD_ROWS[case]):
@@ -113,8 +117,9 @@ def test_every_position_is_checked(dtype, depth, each_num_threads):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("default_threshold", [True, False])
-def test_no_index_beyond_the_last_row_is_read(dtype, depth, default_threshold, monkeypatch):
-    """Some numbers of rows leave a short last vector; the rows beyond the last one are invalid."""
+def test_no_index_beyond_the_last_row_is_checked(dtype, depth, default_threshold, monkeypatch):
+    """Rows beyond the last one have invalid indices, for which a kernel would raise an error. Some
+    numbers of rows do not fill the last vector."""
     if not default_threshold:
         monkeypatch.setattr("fastsel._gather._gather.SMALL_ITEMS", 0)
     data = np.arange(35, dtype=np.int16).reshape(7, 5)
@@ -130,7 +135,7 @@ def test_no_index_beyond_the_last_row_is_read(dtype, depth, default_threshold, m
 # Invalid arguments.
 
 # name: (data, indices, other arguments, error, part of its text)
-INVALID = {
+INVALID_ARGUMENTS = {
     "float_indices": (A23, [[0.0]], {}, TypeError, "indices"),
     "bool_indices": (A23, [[True]], {}, TypeError, "indices"),
     "str_indices": (A23, [["0"]], {}, TypeError, "indices"),
@@ -187,9 +192,9 @@ INVALID = {
 }
 
 
-@pytest.mark.parametrize("case", INVALID)
+@pytest.mark.parametrize("case", INVALID_ARGUMENTS)
 def test_invalid_arguments_raise(case):
-    data, indices, kwargs, error, text = INVALID[case]
+    data, indices, kwargs, error, text = INVALID_ARGUMENTS[case]
     with pytest.raises(error, match=text):
         fastsel.gather_nd(data, indices, **kwargs)
 
@@ -201,7 +206,8 @@ def test_none_as_indices_raises_type_error():
 
 @pytest.mark.parametrize("container", [tuple, np.array])
 def test_positions_of_nonzero_as_indices_raise_with_advice(container):
-    """Indices of the shape of nonzero's result get the advice; other wrong shapes do not."""
+    """The error has the advice if the indices have the shape of nonzero's result, and for no other
+    shape."""
     positions = np.nonzero(A23)
     with pytest.raises(ValueError, match=r"numpy.stack\(indices, axis=-1\) makes index rows"):
         fastsel.gather_nd(A23, container(positions))
@@ -317,6 +323,9 @@ def test_nothing_is_written_beside_out(each_num_threads):
                     expected[width:-width] = data[indices[:, 0]].ravel()
                     fastsel.gather_nd(data, indices, out=around[width:-width].reshape(rows, width))
                     assert_same(around, expected)
+
+
+# Each function returns data, indices and `out`, which overlaps one of them.
 
 
 def overlap_with_data(array):

@@ -1,4 +1,5 @@
-"""isin with few test elements: each item is compared with each of them."""
+"""isin with few test elements. Each item in native byte order is compared with each test element,
+if there are at most MAX_TESTS test elements."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ COUNTS = (1, 2, 7, few_tests.MAX_TESTS, few_tests.MAX_TESTS + 1)
 
 
 def few_values(dtype, size, rng):
-    """Items of few values, with zeros of both signs, NaN of several bits and NaT."""
+    """Items of at most 40 values. Floats also have zeros and NaN of both signs, times also NaT."""
     numbers = rng.integers(0, 40, size)
     if dtype[0] in "Mm":
         items = numbers.astype("i8").view(dtype)

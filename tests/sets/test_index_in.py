@@ -18,8 +18,8 @@ from fastsel._unique import _keys, _plan
 
 pytestmark = SIGNALLING_NANS
 
-NUMBERS = ("?", "u1", "i1", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
-SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+NUMBER_DTYPES = ("?", "u1", "i1", "i4", "u8", "i8", "f2", "f4", "f8", "c8", "c16")
+SAMPLE_DTYPES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -42,7 +42,7 @@ def test_every_dtype_and_layout_equals_the_reference(name, each_num_threads):
             assert_same((first.copy(), second.copy()), before)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SAMPLE_DTYPES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads, monkeypatch):
     force(monkeypatch, algorithm)
@@ -55,12 +55,12 @@ def test_every_algorithm_equals_the_reference(name, algorithm, each_num_threads,
             assert_same(fastsel.index_in(first, second), expected)
 
 
-@pytest.mark.parametrize("tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
+@pytest.mark.parametrize("num_tests", [1, 2, MAX_TESTS, MAX_TESTS + 1, 100, 20_000])
 @pytest.mark.parametrize("size", [1, 67, _plan.SMALL_ITEMS, 100_001])
 @pytest.mark.parametrize("step", [1, 1_000_003])
-def test_num_threads_agnosticism(tests, size, step, each_num_threads):
+def test_num_threads_agnosticism(num_tests, size, step, each_num_threads):
     rng = np.random.default_rng(size)
-    first, second = (rng.integers(0, 2 * tests, n) * step for n in (size, tests))
+    first, second = (rng.integers(0, 2 * num_tests, n) * step for n in (size, num_tests))
     values, index = np.unique(second, return_index=True)
     positions = np.searchsorted(values, first) % len(values)
     expected = np.where(values[positions] == first, index[positions], -1)
@@ -109,8 +109,8 @@ def test_slices_of_two_dtypes_are_compared_in_the_common_dtype(width, kernels_wi
     assert_same(fastsel.index_in(rows.astype("i1"), rows + 256, 0), np.full(50, -1))
 
 
-@pytest.mark.parametrize("first_dtype", NUMBERS)
-@pytest.mark.parametrize("second_dtype", NUMBERS)
+@pytest.mark.parametrize("first_dtype", NUMBER_DTYPES)
+@pytest.mark.parametrize("second_dtype", NUMBER_DTYPES)
 def test_numbers_of_two_dtypes_match_as_in_isin(
     first_dtype, second_dtype, kernels_with_few_threads
 ):
@@ -125,6 +125,8 @@ def test_numbers_of_two_dtypes_match_as_in_isin(
 
 
 def numbers_of(numbers, dtype):
+    """The numbers in reverse order, in this dtype. Complex numbers are left out unless the dtype is
+    complex; an integer dtype, or bool, has only the numbers that it can hold."""
     kind = np.dtype(dtype).kind
     if kind != "c":
         numbers = [number for number in numbers if not isinstance(number, complex)]
@@ -202,7 +204,7 @@ def test_error_of_ragged_lists_names_the_argument():
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, kernels_with_few_threads):
-    """All keys hash to one slot: the table gives up, and NumPy's sort is used."""
+    """The hash tables give up, so that `unique` groups the keys, by NumPy's sort."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", (0, 1))
     words = (np.arange(40_000, dtype="u8") << (12 if dtype == "u4" else 40)).astype(dtype)
     words = np.unique(words)
@@ -215,7 +217,7 @@ def test_keys_that_collide_give_the_right_result(dtype, monkeypatch, kernels_wit
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, kernels_with_few_threads):
-    """The seed has no slot in a table. It is the test before the last, or no test."""
+    """The seed has no slot in a table. It is the second-to-last test, or not among the tests."""
     seed = _keys.SEEDS[0] & ~1 & np.iinfo(dtype).max
     others = np.unique(np.arange(30_000) * 100_003 + 7).astype(dtype)
     others = others[others != seed]

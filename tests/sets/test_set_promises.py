@@ -1,5 +1,4 @@
-"""isin and functions of sorted sets: results depend on the items only; hostile keys cost no more
-than a sort."""
+"""The set functions: results depend on the items only, and lookups give up on keys that collide."""
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from fastsel._unique import _keys
 
 pytestmark = SIGNALLING_NANS
 
-SAMPLES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
+SAMPLE_DTYPES = ("uint8", "int16", "int32", "int64", "float16", "float64", "complex64", "U3", "V16")
 
 
 def results(first, second):
@@ -32,7 +31,7 @@ def results(first, second):
     )
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", SAMPLE_DTYPES)
 def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
     for sizes in ((5000, 300), (300, 5000), (2000, 2000)):
         first, second = two_arrays(np.dtype(name), sizes)
@@ -48,7 +47,7 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
-    """A word that looks like an empty slot is found only if it is among the tests."""
+    """The seed looks like an empty slot. It is found only if it is among the tests."""
     monkeypatch.setattr("fastsel._unique._keys.SEEDS", seeds)
     even = seeds[0] & ~1  # the kernels clear the last bit
     words = np.array([0, even, even + 1, even ^ 1 << 31, 7, 9], np.uint64).astype(dtype)
@@ -62,7 +61,7 @@ def test_seed_agnosticism(dtype, seeds, forced_kernels, monkeypatch):
 
 
 def test_input_unmodified(kernels_with_few_threads):
-    for name in SAMPLES:
+    for name in SAMPLE_DTYPES:
         first, second = two_arrays(np.dtype(name), (700, 90))
         before = first.tobytes(), second.tobytes()
         first.flags.writeable = second.flags.writeable = False
@@ -78,13 +77,14 @@ def as_keys(array):
 
 
 def lookup_in_table(tables, items, *, of_tests):
-    """Which items are among the keys of the tables and, if `of_tests`, which keys are items."""
+    """Which items are among the keys of the tables and, if `of_tests`, which keys are items. It is
+    None if the lookup gives up."""
     return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 
 def test_different_strings_of_equal_hashes_are_distinct():
-    """With a factor of 0 all hashes are equal: in a table of few keys, each key is compared with
-    all the others."""
+    """With a factor of 0 all hashes are equal, so that a key is compared with one key of the table
+    after the other."""
     texts = np.array([f"{k} letters" for k in range(60)])
     first, second = texts[:40], texts[20:]
     for items, tests in ((first, second), (first, second[:25])):
@@ -129,10 +129,10 @@ def test_keys_that_collide_give_the_right_result(algorithm, monkeypatch):
             assert_same(fastsel.setdiff1d(items, tests), np.unique(items[~expected]))
 
 
-# Sizes on both sides of each decision.
+# Sizes and samples that decide the algorithm.
 
 
-def test_more_tests_than_a_table_holds():
+def test_arrays_on_both_sides_of_max_groups_give_the_right_results():
     rng = np.random.default_rng(2)
     pool = rng.permutation(1 << 19) << 30
     for sizes in ((_membership.MAX_GROUPS + 9, 150_000), (300_000, 20_000), (30_000, 400_000)):
@@ -142,8 +142,7 @@ def test_more_tests_than_a_table_holds():
         assert len(fastsel.setxor1d(first, second)) == sum(sizes) - 20_000
 
 
-def test_few_distinct_tests_that_are_repeated():
-    """The tables of several threads are merged; if the estimate is too low, a table grows."""
+def test_isin_of_repeated_items_and_tests_equals_numpy():
     for groups in (10, 3000, 40_000):
         tests = grouped("int64", 200_000, groups)
         items = np.concatenate((tests[::7], np.arange(50_000)))
@@ -152,7 +151,8 @@ def test_few_distinct_tests_that_are_repeated():
 
 
 def test_tests_beyond_the_range_of_the_sample_are_found():
-    """If a test is beyond the range of the sample, another algorithm replaces the table."""
+    """The sample misses the test of 2^60: the direct-address table gives up, and hash tables find
+    it."""
     tests = np.arange(50_000)
     tests[12_345] = 2**60
     items = np.append(np.arange(-100, 60_000), [2**60])

@@ -1,4 +1,4 @@
-"""The rules of NumPy's set functions: kinds, errors, classes of arrays, repeated values."""
+"""The rules of NumPy's set functions: signatures, `kind`, `assume_unique`, array-likes, objects."""
 
 import inspect
 
@@ -22,7 +22,7 @@ def test_signature_is_that_of_numpy(name):
     assert added == [("axis", inspect.Parameter.KEYWORD_ONLY, None)]
 
 
-# kind
+# The argument kind.
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def test_kind_of_isin_returns_or_raises_as_in_numpy(kind, element, tests):
     )
 
 
-def test_a_table_of_a_wide_range_takes_no_memory():
-    """NumPy's table would have 2^61 entries."""
+def test_kind_table_makes_no_table_of_a_wide_range():
+    """NumPy's table would have 2^61 + 1 entries, more than any memory holds."""
     tests = np.array([0, 2**61])
     result = fastsel.isin(np.arange(3), tests, kind="table")
     assert result.tolist() == [True, False, False]
 
 
-# assume_unique
+# The argument assume_unique.
 
 
 def test_assume_unique_of_repeated_values_gives_the_right_result():
-    """NumPy's results are wrong for repeated values. Those of fastsel are the same as without
-    assume_unique, except that setdiff1d keeps the order and the repeats."""
+    """NumPy's results may be wrong for repeated values. fastsel's results are the same as without
+    assume_unique, except that setdiff1d keeps the order and the repeated values."""
     first, second = np.array([3, 1, 3, 2, 1]), np.array([2, 5, 3, 3])
     for name in ("isin", "intersect1d", "setxor1d"):
         function = getattr(fastsel, name)
@@ -94,7 +94,7 @@ class Plain(np.ndarray):
     """A subclass that defines no methods."""
 
 
-# Older NumPy raises an error unless both arrays have one dimension.
+# With assume_unique, setxor1d of older NumPy does not flatten the arrays.
 SETXOR1D_FLATTENS = outcome(np.setxor1d, [[1]], [2], True)[0] == "returns"
 
 SET = {1, 2}  # one object for all calls: assert_same compares objects by identity
@@ -155,7 +155,7 @@ def test_memmap_gives_the_results_of_an_array(tmp_path, forced_kernels):
 
 
 class Overriding:
-    """An array of another library, which overrides NumPy functions."""
+    """An array of another library, which overrides NumPy's functions."""
 
     def __array_function__(self, func, types, args, kwargs):
         return func, types, args, kwargs
@@ -163,7 +163,7 @@ class Overriding:
 
 @pytest.mark.parametrize("name", SET_FUNCTION_NAMES)
 @pytest.mark.parametrize("position", [0, 1])
-def test_an_override_gets_the_numpy_function(name, position):
+def test_an_override_gets_the_numpy_function_and_the_arguments(name, position):
     arrays = [np.arange(3), np.arange(2)]
     arrays[position] = Overriding()
     func, types, args, kwargs = getattr(fastsel, name)(*arrays)
@@ -174,7 +174,7 @@ def test_an_override_gets_the_numpy_function(name, position):
 
 
 @pytest.mark.parametrize("name", SET_FUNCTION_NAMES)
-def test_arrays_without_a_common_dtype_return_or_raise_as_in_numpy(name):
+def test_arrays_of_unlike_dtypes_return_or_raise_as_in_numpy(name):
     for first, second in (
         (np.arange(3), np.array(["2001-01-01"], "M8[D]")),
         (np.zeros(20, "i4,f4"), np.zeros(20)),
@@ -198,7 +198,8 @@ OBJECTS = {
 
 
 class EqualToAll:
-    """NumPy compares it with each item. A set compares it only with items of the same hash."""
+    """An object that equals each object. NumPy compares it with each item; a Python set compares it
+    only with items of the same hash."""
 
     def __eq__(self, other):
         return True

@@ -1,4 +1,4 @@
-"""isin and the functions of sorted sets: every dtype, layout, algorithm and number of threads."""
+"""isin, intersect1d, union1d, setdiff1d and setxor1d of arrays of every dtype, layout and shape."""
 
 import itertools
 
@@ -24,18 +24,18 @@ import fastsel
 
 pytestmark = SIGNALLING_NANS
 
-# The dtypes that fastsel serves itself; it calls NumPy for all others.
-SERVED = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}
+# The dtypes whose items the set functions turn into keys.
+KEY_DTYPES = {name: dtype for name, dtype in BYTES_DTYPES.items() if name not in STRUCT_DTYPES}
 
 
 @covering(
     at_least=60,
-    name=SERVED,
+    name=KEY_DTYPES,
     layout=LAYOUTS,
     sizes=[(300, 40), (40, 300)],
 )
 def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, kernels_with_few_threads):
-    dtype = SERVED[name]
+    dtype = KEY_DTYPES[name]
     if not has_layout(dtype, layout):
         return
     arrays = two_arrays(dtype, sizes)
@@ -44,7 +44,7 @@ def test_every_dtype_and_layout_equals_the_reference(name, layout, sizes, kernel
 
 @covering(
     at_least=70,
-    name=SERVED,
+    name=KEY_DTYPES,
     algorithm=ALGORITHMS,
     inputs=[((1500, 70), scattered), ((70, 1500), in_a_row), ((500, 500), scattered)],
 )
@@ -52,15 +52,15 @@ def test_every_algorithm_equals_the_reference(
     name, algorithm, inputs, kernels_with_few_threads, monkeypatch
 ):
     force(monkeypatch, algorithm)
-    check_set_functions(*two_arrays(SERVED[name], *inputs))
+    check_set_functions(*two_arrays(KEY_DTYPES[name], *inputs))
 
 
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", KEY_DTYPES)
 def test_small_arrays_equal_the_reference(name):
     """No kernel is forced: small arrays take the path of ordinary calls."""
     grid = [*itertools.product((0, 1, 2, 7, 63, 64, 65), repeat=2)]
     for sizes in [*values_for_dtype(name, grid, 8), (1, 700), (700, 1), (130, 130)]:
-        check_set_functions(*two_arrays(SERVED[name], sizes))
+        check_set_functions(*two_arrays(KEY_DTYPES[name], sizes))
 
 
 @covering(
@@ -68,15 +68,15 @@ def test_small_arrays_equal_the_reference(name):
     name=["int64", "float64", "uint8", "int16", "U8", "complex128"],
     nbytes=[(160_000, 240_000), (600_000, 160_000), (16_000, 560_000)],
 )
-def test_arrays_of_several_chunks_equal_the_reference(name, nbytes):
-    dtype = SERVED[name]
+def test_large_arrays_equal_the_reference(name, nbytes):
+    dtype = KEY_DTYPES[name]
     sizes = [length // max(8, dtype.itemsize) for length in nbytes]
     check_set_functions(*two_arrays(dtype, sizes))
 
 
 @given(data=st.data())
 def test_any_integers_equal_the_reference(data):
-    """Integers lie on both sides of the widest range that a direct-address table holds."""
+    """An integer is of any size, or from -70 to 70, so that both arrays may have it."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
     check_set_functions(first, second)
@@ -90,7 +90,7 @@ def test_any_floats_equal_the_reference(data):
     check_set_functions(first, second)
 
 
-@pytest.mark.parametrize("name", [name for name in DTYPES if name not in SERVED])
+@pytest.mark.parametrize("name", [name for name in DTYPES if name not in KEY_DTYPES])
 def test_other_dtypes_return_or_raise_as_in_numpy(name):
     first, second = two_arrays(DTYPES[name], (30, 20), in_a_row)
     for function in ("isin", *SORTED_SET_FUNCTIONS):
@@ -161,7 +161,7 @@ def test_nat_never_matches_in_a_range_of_large_times(kernels_with_few_threads, m
 
 
 def test_many_nan_among_the_tests_never_match(num_threads, monkeypatch):
-    """Each NaN is a distinct key, and no table has a NaN."""
+    """Most tests are NaN, which are removed before the lookup."""
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)
         tests = np.full(5000, np.nan)
@@ -181,7 +181,7 @@ DTYPES_TO_COMBINE = (
 
 
 def edges(dtype):
-    """Items within and beyond the limits of other dtypes."""
+    """Items of a dtype; numbers are within and beyond the limits of other dtypes."""
     numbers = [0, 1, 2, 3, 100, 127, 128, 200, 255, 256, 2047, 2048, 2049, 32767, 32768, 65535]
     dtype = np.dtype(dtype)
     if dtype.kind in "SUO":
@@ -203,7 +203,7 @@ def edges(dtype):
 
 @pytest.mark.parametrize("dtype", ["i2", "i8", "f8", "U3"])
 def test_contiguous_items_at_odd_addresses_equal_the_reference(dtype):
-    """Items at odd addresses lie in buffers of records; arrays are small and large."""
+    """The items begin one byte after the start of a buffer; arrays are small and large."""
     for size in (30, 20_000):
         array = (np.arange(size) % 999).astype(dtype)
         at_odd_address = np.frombuffer(b"x" + array.tobytes(), dtype, size, 1)
@@ -219,8 +219,8 @@ def test_contiguous_items_at_odd_addresses_equal_the_reference(dtype):
 @pytest.mark.parametrize("first_dtype", DTYPES_TO_COMBINE)
 @pytest.mark.parametrize("second_dtype", DTYPES_TO_COMBINE)
 def test_two_dtypes_return_or_raise_as_in_numpy(first_dtype, second_dtype):
-    """Values, dtypes and errors are NumPy's, for few tests and for many, which NumPy compares in
-    different ways."""
+    """Values and dtypes equal NumPy's; errors are of the same type. NumPy compares few tests in
+    another way than many."""
     first = edges(first_dtype)
     for second in (edges(second_dtype), np.resize(edges(second_dtype), 100)):
         for name in ("isin", *SORTED_SET_FUNCTIONS):
@@ -232,13 +232,13 @@ def test_two_dtypes_return_or_raise_as_in_numpy(first_dtype, second_dtype):
 
 
 def assert_same_values(actual, expected):
-    """Equal dtypes and equal values; zeros and NaN may differ in their bits."""
+    """Check that dtypes and values are equal; zeros and NaN may differ in their bits."""
     assert actual.dtype == expected.dtype
     np.testing.assert_array_equal(actual, expected)
 
 
 def test_large_integers_are_compared_exactly():
-    """If there are many tests in a wide range, NumPy sorts large integers as floats."""
+    """If there are many tests in a wide range, NumPy sorts int64 beside uint64 as float64."""
     tests = np.append(np.arange(50, dtype="u8") * 2**57, np.array([2**53, 2**64 - 1], "u8"))
     items = np.array([2**53, 2**53 + 1, -1, -(2**63)])
     assert fastsel.isin(items, tests).tolist() == [True, False, False, False]
@@ -249,7 +249,7 @@ def test_large_integers_are_compared_exactly():
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
-    """NaN never match, and are removed before other items are looked up."""
+    """If at least half of a sample is NaN, all NaN are removed before the lookup."""
     random = np.random.default_rng(2)
     first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
     a, b = first.astype(dtype), second.astype(dtype)

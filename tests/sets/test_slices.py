@@ -1,4 +1,4 @@
-"""axis= of isin and the functions of sorted sets: slices are compared as items."""
+"""The argument `axis` of the set functions: slices are compared instead of items."""
 
 import functools
 import itertools
@@ -17,13 +17,14 @@ import fastsel
 
 pytestmark = SIGNALLING_NANS
 
-SORTED = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
+SORTED_SET_FUNCTIONS = ("intersect1d", "union1d", "setdiff1d", "setxor1d")
 SLICE_LAYOUTS = [name for name in LAYOUTS if "broadcast" not in name]  # broadcasting adds an axis
-SERVED = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
+KEY_DTYPES = [name for name in BYTES_DTYPES if name not in STRUCT_DTYPES]
 
 
 def two_arrays_of_slices(dtype, sizes, width=3, axis=0):
-    """Slices of which about half are in the other array."""
+    """Two arrays with `sizes` slices along the axis; about half of the slices of each array are in
+    the other array."""
     pool = make(dtype, (6, width), 0.5)
     rng = np.random.default_rng(sum(sizes))
     arrays = [
@@ -32,7 +33,7 @@ def two_arrays_of_slices(dtype, sizes, width=3, axis=0):
     return [np.moveaxis(array, 0, axis) for array in arrays]
 
 
-def check_all(first, second, axis):
+def check_set_functions_of_slices(first, second, axis):
     for invert in (False, True):
         expected = reference.isin(first, second, invert, axis)
         assert_same(fastsel.isin(first, second, invert=invert, axis=axis), expected)
@@ -40,7 +41,7 @@ def check_all(first, second, axis):
         fastsel.intersect1d(first, second, return_indices=True, axis=axis),
         reference.intersect1d(first, second, return_indices=True, axis=axis),
     )
-    for name in SORTED:
+    for name in SORTED_SET_FUNCTIONS:
         expected = getattr(reference, name)(first, second, axis=axis)
         assert_same(getattr(fastsel, name)(first, second, axis=axis), expected)
     assert_same(
@@ -49,11 +50,11 @@ def check_all(first, second, axis):
     )
 
 
-@covering(at_least=60, name=SERVED, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
+@covering(at_least=60, name=KEY_DTYPES, layout=SLICE_LAYOUTS, axis=[0, 1, -1])
 def test_every_dtype_and_layout_equals_the_reference(name, layout, axis, kernels_with_few_threads):
     arrays = two_arrays_of_slices(name, (40, 15), axis=axis)
     if has_layout(arrays[0].dtype, layout):
-        check_all(*(LAYOUTS[layout](array) for array in arrays), axis)
+        check_set_functions_of_slices(*(LAYOUTS[layout](array) for array in arrays), axis)
 
 
 @covering(
@@ -67,18 +68,18 @@ def test_every_algorithm_equals_the_reference(
     name, algorithm, sizes, width, num_threads, monkeypatch
 ):
     force(monkeypatch, algorithm)
-    check_all(*two_arrays_of_slices(name, sizes, width), 0)
+    check_set_functions_of_slices(*two_arrays_of_slices(name, sizes, width), 0)
 
 
 @pytest.mark.parametrize("name", STRUCT_DTYPES)
-def test_structured_items_are_compared_as_in_unique(name):
+def test_slices_of_structured_items_are_compared_as_by_numpy_unique(name):
     first, second = two_arrays_of_slices(name, (20, 9))
     joined = np.concatenate((first, second))
     assert_same_outcome(
         outcome(fastsel.union1d, first, second, axis=0), outcome(np.unique, joined, axis=0)
     )
     if outcome(np.unique, joined, axis=0)[0] == "returns":
-        check_all(first, second, 0)
+        check_set_functions_of_slices(first, second, 0)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2])
@@ -87,8 +88,8 @@ def test_slices_of_several_dimensions_equal_the_reference(axis, kernels_with_few
     first, second = rng.integers(0, 2, (4, 4, 4)), rng.integers(0, 2, (4, 4, 4))
     second[..., :2, 1:3] = first[..., :2, 1:3]
     for one, other in ((first, second), (first.astype("f4"), second.astype("f4"))):
-        check_all(one, other, axis)
-        check_all(np.take(one, [0, 2, 0], axis), other, axis)
+        check_set_functions_of_slices(one, other, axis)
+        check_set_functions_of_slices(np.take(one, [0, 2, 0], axis), other, axis)
 
 
 @pytest.mark.parametrize("dtype", ["i8", "f8", "U3"])
@@ -96,14 +97,16 @@ def test_no_slices_and_slices_without_items_equal_the_reference(dtype, kernels_w
     shapes = [(0, 3), (4, 3), (0, 0), (4, 0), (1, 0), (2, 0, 3), (0, 2, 3)]
     for first_shape, second_shape in itertools.product(shapes, repeat=2):
         if first_shape[1:] == second_shape[1:]:
-            check_all(np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0)
+            check_set_functions_of_slices(
+                np.ones(first_shape, dtype), np.ones(second_shape, dtype), 0
+            )
 
 
 def test_an_axis_of_one_dimension_changes_no_result(kernels_with_few_threads):
     """All NaN are one value, and objects are accepted, as without an axis."""
     first, second = np.array([3, 1, np.nan, 3, np.nan]), np.array([3.0, np.nan])
     for a, b in ((first, second), (first.astype(object)[:2], second.astype(object)[:1])):
-        for name in ("isin", *SORTED):
+        for name in ("isin", *SORTED_SET_FUNCTIONS):
             for axis in (0, -1):
                 expected = getattr(fastsel, name)(a, b)
                 assert_same(getattr(fastsel, name)(a, b, axis=axis), expected)
@@ -157,10 +160,10 @@ def test_large_integers_are_compared_exactly():
     assert fastsel.setdiff1d(tests, rows, axis=0).tolist() == [[-(2**63), 1]]
 
 
-@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED])
+@pytest.mark.parametrize("name", ["isin", "index_in", *SORTED_SET_FUNCTIONS])
 def test_errors_name_the_wrong_arguments(name):
     call = getattr(fastsel, name)
-    names = ("ar1", "ar2") if name in SORTED else ("element", "test_elements")
+    names = ("ar1", "ar2") if name in SORTED_SET_FUNCTIONS else ("element", "test_elements")
     a = np.ones((4, 3))
     with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
         call(a, a, axis=2)
@@ -191,7 +194,7 @@ def test_kind_with_an_axis_must_be_none_or_sort(kind):
 
 
 def test_patched_numpy_functions_have_no_axis():
-    for name in ("isin", *SORTED):
+    for name in ("isin", *SORTED_SET_FUNCTIONS):
         with fastsel.patched(), pytest.raises(TypeError, match="axis"):
             getattr(np, name)([[1]], [[1]], axis=0)
 
@@ -200,7 +203,7 @@ def test_input_unmodified(kernels_with_few_threads):
     first, second = two_arrays_of_slices("float64", (50, 20))
     before = first.tobytes(), second.tobytes()
     first.flags.writeable = second.flags.writeable = False
-    for call in (*(getattr(fastsel, name) for name in SORTED), fastsel.isin):
+    for call in (*(getattr(fastsel, name) for name in SORTED_SET_FUNCTIONS), fastsel.isin):
         functools.partial(call, axis=0)(first, second)
     assert (first.tobytes(), second.tobytes()) == before
 

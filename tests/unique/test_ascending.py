@@ -1,4 +1,5 @@
-"""sort and argsort of distinct values, and unique by sorting: results are those of NumPy."""
+"""The functions sort and argsort of _ascending.py, and unique by the algorithms `sorting` and
+`comparison`: results are NumPy's."""
 
 import functools
 
@@ -68,7 +69,7 @@ def test_argsort_of_distinct_values_and_nan_equals_numpy(kind):
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
 @pytest.mark.parametrize("copies", [1, MIN_KERNEL_ITEMS])
-def test_argsort_of_the_widest_ranges_equals_numpy(dtype, copies):
+def test_argsort_of_wide_ranges_equals_numpy(dtype, copies):
     limits = np.iinfo(dtype)
     for low, high in ((limits.min, limits.max), (0, limits.max), (limits.max // 2, limits.max)):
         values = np.array([high, low, high - 1, low + 1, high, low] * copies, dtype)
@@ -77,7 +78,7 @@ def test_argsort_of_the_widest_ranges_equals_numpy(dtype, copies):
 
 
 def random_strings(dtype, size, generator):
-    """Random strings, which differ in an early or a late character, or not at all."""
+    """Random strings of four different characters; each has the full length of the dtype."""
     characters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
     width = np.dtype(f"{dtype[0]}1").itemsize
     items = characters[generator.integers(0, 4, (size, int(dtype[1:])))]
@@ -95,14 +96,14 @@ def test_argsort_of_strings_equals_numpy(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["c8", "c16", "G"])
-@pytest.mark.parametrize("missing", [0, 0.1, 0.9])
-def test_argsort_of_complex_numbers_equals_numpy(dtype, missing):
-    """NaN in either part comes after all numbers, in NumPy's order."""
+@pytest.mark.parametrize("nan_share", [0, 0.1, 0.9])
+def test_argsort_of_complex_numbers_equals_numpy(dtype, nan_share):
+    """Numbers with NaN in either part come after all others, in NumPy's order."""
     generator = np.random.default_rng(3)
     for size in (2, MIN_KERNEL_ITEMS + 5):
         parts = generator.choice([0.0, -0.0, 1, 2, np.inf, -np.inf], (size, 2))
         parts[:, 0] = generator.integers(0, 30, size)
-        parts[generator.random(parts.shape) < missing] = np.nan
+        parts[generator.random(parts.shape) < nan_share] = np.nan
         values = (parts[:, 0] + 0j).astype(dtype)
         values.real, values.imag = parts.T
         expected = np.argsort(values, kind="stable")
@@ -140,10 +141,10 @@ def test_argsort_of_rows_equals_lexsort(dtype, width):
 @pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"])
 @pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
 @pytest.mark.parametrize("range_width", [2, 50, 2**62], ids="range_width{}".format)
-def test_argsort_of_rows_that_share_their_first_columns(dtype, width, range_width):
-    """Rows share no columns, the first columns, all but the last column, or all columns. The number
-    of rows decides whether they are packed into words, sorted word by word, or by all words at
-    once."""
+def test_argsort_of_rows_with_equal_first_columns_equals_lexsort(dtype, width, range_width):
+    """Each row has none, some or all of its first columns in common with row 0. NumPy sorts the
+    rows of arrays of up to TINY_ITEMS items. In larger arrays, the first columns are packed into
+    words, and rows of equal words are sorted by the next columns."""
     generator = np.random.default_rng(width)
     for size in (2, 300, 3000):
         numbers = generator.integers(-range_width // 2, range_width // 2, (size, width))
@@ -161,8 +162,8 @@ def test_argsort_of_rows_that_share_their_first_columns(dtype, width, range_widt
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("high", [3, 2**30])
 def test_argsort_of_rows_of_many_columns_equals_lexsort(dtype, high):
-    """Every second row shares no column, one, all but one or all; one column has the limits of the
-    dtype."""
+    """Every second row has none, one, all but one or all of its columns in common with row 0. One
+    column has the limits of the dtype or, if the dtype is a float, of i8."""
     generator = np.random.default_rng(5)
     size, width = 500, 200
     limits = np.iinfo("i8") if dtype[0] == "f" else np.iinfo(dtype)

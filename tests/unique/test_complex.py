@@ -27,7 +27,7 @@ def test_four_complex_zeros_are_one_group(name, kernels_with_few_threads):
         check_unique(fastsel.unique, array)
 
 
-COMPLEX_NANS = [
+NANS_AND_NUMBERS = [
     complex(nan, 1),
     complex(1, nan),
     3,
@@ -43,7 +43,7 @@ COMPLEX_NANS = [
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_sorted_unique_returns_the_smallest_complex_nan(name, kernels_with_few_threads):
-    array = np.array(COMPLEX_NANS, name)
+    array = np.array(NANS_AND_NUMBERS, name)
     values, *extras = fastsel.unique(array, True, True, True)
     assert_same(values, array[[5, 2, 6]])
     assert lists(extras) == [[5, 2, 6], [2, 2, 1, 2, 2, 0, 2, 2, 2, 1], [1, 2, 7]]
@@ -55,7 +55,7 @@ def test_sorted_unique_returns_the_smallest_complex_nan(name, kernels_with_few_t
 def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
     name, kernels_with_few_threads
 ):
-    array = np.array(COMPLEX_NANS, name)
+    array = np.array(NANS_AND_NUMBERS, name)
     values, *extras = fastsel.unique(array, True, True, True, sorted=False)
     assert_same(values, array[[0, 2, 5]])
     assert lists(extras) == [[0, 2, 5], [0, 0, 1, 0, 0, 2, 0, 0, 0, 1], [7, 2, 1]]
@@ -63,7 +63,7 @@ def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
 
 
 def dispatch_to_numpy(monkeypatch):
-    """Call NumPy for all dtypes, as for a long double that is a pair of doubles."""
+    """Make unique call NumPy for all dtypes, as for a long double that is a pair of doubles."""
     monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
@@ -72,11 +72,11 @@ def dispatch_to_numpy(monkeypatch):
 @pytest.mark.parametrize("axis", [None, 0])
 def test_unsorted_unique_by_numpy_returns_the_first_complex_nan(axis, name, monkeypatch):
     dispatch_to_numpy(monkeypatch)
-    array = np.array(COMPLEX_NANS[1:], name)
+    array = np.array(NANS_AND_NUMBERS[1:], name)
     expected = reference.numpy_unique_outputs(array, sorted=False)
     assert expected[1].tolist() == [0, 1, 4]
     if len(np.unique(array, axis=axis)) > 3:
-        pytest.skip("before 2.3, numpy.unique returns each NaN along an axis")
+        pytest.skip("before 2.4, numpy.unique returns each NaN along an axis")
     assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), expected)
     assert_same(fastsel.unique(array, axis=axis, sorted=False), expected[0])
     expected_distinct_nans = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
@@ -94,14 +94,14 @@ def test_unsorted_unique_of_a_subclass_returns_the_first_complex_nan():
     class Subclass(np.ndarray):
         pass
 
-    array = np.array(COMPLEX_NANS).view(Subclass)
+    array = np.array(NANS_AND_NUMBERS).view(Subclass)
     assert_same(fastsel.unique(array, sorted=False), array[[0, 2, 5]])
 
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_distinct_complex_nans_are_in_the_order_of_numpy(name, kernels_with_few_threads):
-    """NumPy's order is R + Rj, R + nanj, nan + Rj, nan + nanj, for a real number R."""
-    array = np.array(COMPLEX_NANS, name)
+    """NumPy's order is R + Rj, R + nanj, nan + Rj, nan + nanj, where R is any real number."""
+    array = np.array(NANS_AND_NUMBERS, name)
     expected = np.unique(array, True, True, True, equal_nan=False)
     assert expected[1].tolist() == [5, 2, 6, 1, 8, 4, 7, 0, 3]
     assert_same(fastsel.unique(array, True, True, True, equal_nan=False), expected)

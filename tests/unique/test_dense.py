@@ -12,9 +12,11 @@ import fastsel
 from fastsel._unique import _algorithms, _keys
 from fastsel._unique.sample import sampled_range
 
-EDGES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
-NARROW = ("bool", "int8", "uint8", "int16", "uint16", "float16", ">i2", "bfloat16", "float8_e4m3fn")
-WIDE = ("int32", "uint32", "int64", "uint64")
+EDGE_SIZES = (1, 2, 63, 64, 65, 128, 255, 257, 1000, 4097)
+NARROW_DTYPES = (
+    *("bool", "int8", "uint8", "int16", "uint16", "float16", ">i2", "bfloat16", "float8_e4m3fn"),
+)
+WIDE_DTYPES = ("int32", "uint32", "int64", "uint64")
 THREADS = (1, 2, 3, 7)
 
 
@@ -23,7 +25,7 @@ def dtype_of(name):
 
 
 def random_items(name, size, groups, seed=0):
-    """Random items of 1 or 2 bytes, among them -0.0 and NaN of several bits."""
+    """Items of 1 or 2 bytes with random bits; floats may be -0.0 and NaN of several bits."""
     dtype = dtype_of(name)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
@@ -55,9 +57,9 @@ def check_outputs(array, rules):
                 assert_same(outputs, expected)
 
 
-@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("name", NARROW_DTYPES)
 def test_narrow_dtypes_equal_the_reference(name, forced_kernels):
-    for size in (*EDGES, 20_000):
+    for size in (*EDGE_SIZES, 20_000):
         for groups in (1, 5, 70_000)[size % 2 :]:
             array = random_items(name, size, groups, size)
             rules = [{"sorted": False}, {"sorted": True}]
@@ -66,10 +68,10 @@ def test_narrow_dtypes_equal_the_reference(name, forced_kernels):
             check_outputs(array, rules if size < 20_000 else rules[:1])
 
 
-@covering(dtype=WIDE, start=["lowest", "around zero", "highest"])
+@covering(dtype=WIDE_DTYPES, start=["lowest", "around zero", "highest"])
 def test_narrow_ranges_equal_the_reference(dtype, start, forced_kernels):
     limits = np.iinfo(dtype)
-    for size in (*EDGES, 20_000):
+    for size in (*EDGE_SIZES, 20_000):
         for width in (1, 100, 3 * size)[size % 2 :]:
             ends = {"lowest": limits.min, "highest": limits.max - width + 1}
             first = ends.get(start, max(limits.min, -(width // 2)))
@@ -78,10 +80,10 @@ def test_narrow_ranges_equal_the_reference(dtype, start, forced_kernels):
             check_outputs(array, [{"sorted": False}, {"sorted": True}])
 
 
-@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("dtype", WIDE_DTYPES)
 @pytest.mark.parametrize("end", ["min", "max"])
-def test_values_at_the_ends_of_a_dtype(dtype, end, monkeypatch):
-    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
+def test_values_at_one_end_of_a_dtype_are_sorted(dtype, end, monkeypatch):
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # it must not be called
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).permutation(200_000).astype(dtype)
     array = limits.min + steps if end == "min" else limits.max - steps
@@ -100,8 +102,8 @@ def test_keys_in_order_are_not_sorted_again(index, monkeypatch):
         assert_same(fastsel.unique(array[::-1], return_index=index), expected)
 
 
-@pytest.mark.parametrize("dtype", WIDE)
-def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
+@pytest.mark.parametrize("dtype", WIDE_DTYPES)
+def test_values_at_both_ends_of_a_dtype_equal_the_reference(dtype, forced_kernels):
     limits = np.iinfo(dtype)
     array = np.array([limits.max, limits.min, limits.max - 3, limits.min + 2] * 500, dtype)
     check_outputs(array, [{"sorted": True}, {"sorted": False}])
@@ -109,8 +111,8 @@ def test_values_at_both_ends_of_a_dtype(dtype, forced_kernels):
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
 def test_a_block_with_one_new_word_gives_the_first_positions(dtype):
-    """The new word is at each position of two blocks, and has several values; no earlier block has
-    a new word."""
+    """The first two blocks have all other words. The new word, of several values, is at each
+    position of the last two blocks."""
     for groups in (1, 4, 5, 100):
         items = np.arange(64 * 6) % groups
         for position in range(64 * 4, 64 * 6):
@@ -211,9 +213,9 @@ def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
     assert called == ["by_dense", algorithm]
 
 
-def test_a_permutation_has_one_entry_for_each_key(kernels_with_few_threads):
-    """The table has the least possible size for its keys: one entry for each key."""
-    for dtype in WIDE:
+def test_outputs_of_a_permutation_have_each_key_once(kernels_with_few_threads):
+    """The direct-address table has an entry for each key, and no two keys have the same one."""
+    for dtype in WIDE_DTYPES:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
         assert_same(fastsel.unique(array, sorted=False), array)
         assert_same(fastsel.unique(array), np.arange(300_000, dtype=dtype))
@@ -222,9 +224,9 @@ def test_a_permutation_has_one_entry_for_each_key(kernels_with_few_threads):
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@covering(dtype=WIDE, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
+@covering(dtype=WIDE_DTYPES, start=["lowest", "middle", "highest"], bits=[1, 5, 6, 7, 20, 26])
 def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, threads):
-    """The first and the last entry occur. Few other entries do; in a small table, most of them."""
+    """The first and the last word of the range occur, and up to 3000 random words."""
     limits, entries = np.iinfo(dtype), 1 << bits
     lowest = {
         "lowest": limits.min,
@@ -242,9 +244,9 @@ def test_ascending_values_of_a_table_of_bits_equal_numpy(dtype, start, bits, thr
 
 
 @pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]"])
-def test_a_range_that_ends_at_nat(dtype, kernels_with_few_threads, monkeypatch):
+def test_a_range_that_ends_at_nat_equals_numpy(dtype, kernels_with_few_threads, monkeypatch):
     """The word after the largest integer is the smallest integer, which is NaT."""
-    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # the range decides
+    monkeypatch.setattr("fastsel._unique._estimate.groups_of", None)  # it must not be called
     steps = np.random.default_rng(3).integers(0, 5000, 100_000)
     array = (np.iinfo("i8").max - steps).view(dtype)
     array[::9] = "NaT"
@@ -259,16 +261,16 @@ def test_values_keep_the_swapped_byte_order_and_ascend(dtype):
         assert_same(fastsel.unique(array, sorted=in_order), array[:777])
 
 
-def range_of_entries(items):
-    """The least and the greatest value that have an entry in the table."""
+def range_of_sample(items):
+    """The least and the greatest value of the range of a sample of the items."""
     base, bits = sampled_range(integers(items))
     base -= sign_bit(items.dtype)
     return base, base + (1 << bits) - 1
 
 
-@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("dtype", WIDE_DTYPES)
 def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
-    """The range has a power of two of values, contains the sample and is within the dtype."""
+    """The sample has all of 200 items. Of more items, every 17th is looked for in the range."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (
         *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),
@@ -277,24 +279,24 @@ def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
         array = np.random.default_rng(1).integers(low, high, 5000, dtype, endpoint=True)
         array[[0, -1]] = low, high
         for items in (array, array[:1], array[:200], array[:257]):
-            first, last = range_of_entries(items)
+            first, last = range_of_sample(items)
             assert least <= first <= items[::17].min()
             assert items[::17].max() <= last <= greatest
-        first, last = range_of_entries(array[:200])
+        first, last = range_of_sample(array[:200])
         assert first <= array[:200].min()
         assert array[:200].max() <= last
 
 
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])
-def test_words_that_are_not_canonical_have_no_range(dtype, equal_nan):
+def test_words_that_may_not_be_canonical_have_no_range(dtype, equal_nan):
     keys = _keys.keys_of(np.arange(1000).astype(dtype), equal_nan)
     assert sampled_range(keys)[0] is None
 
 
 @pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "f2", "u1", "bool"])
 @pytest.mark.parametrize("groups", [1, 2, 4, 5])
-def test_few_words_and_a_new_word_at_the_end(dtype, groups):
-    """In some arrays, the last word is new."""
+def test_few_words_with_a_new_last_word_have_the_right_index_and_bits(dtype, groups):
+    """Half of the arrays end with 77, which is a new word of the integer and float dtypes."""
     for size in (1001, 70_000, 140_001):
         items = np.arange(size) % groups
         for numbers in (items, np.append(items[:-1], 77)):

@@ -14,14 +14,14 @@ def estimate(array):
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "f8", "U6"])
 @pytest.mark.parametrize("groups", [2, 25, 1000, SIZE // 100, SIZE // 10])
-def test_groups_of_equal_size(groups, dtype):
+def test_groups_of_equal_size_are_estimated_within_a_factor_of_1_5(groups, dtype):
     array = np.random.default_rng(groups).integers(0, groups, SIZE).astype(dtype)
     assert groups * 0.7 <= estimate(array) <= groups * 1.4
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_one_large_group_does_not_hide_distinct_keys(share):
-    """One group, such as NaN, does not hide many small groups."""
+    """NaN is the large group. All other keys are distinct."""
     rng = np.random.default_rng(1)
     array = np.where(rng.random(SIZE) < share, np.nan, rng.random(SIZE))
     assert (1 - share) * SIZE * 0.3 <= estimate(array) <= SIZE
@@ -36,7 +36,7 @@ def test_some_outliers_do_not_raise_the_estimate_to_many_groups():
 @pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
 def test_groups_of_a_power_law_are_estimated_within_a_factor_of_4(groups, power):
-    """Most groups are not in the sample, which does not show where the power law ends."""
+    """Most of many groups are not in the sample, which does not show where the power law ends."""
     shares = np.arange(1, groups + 1) ** -power
     array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
     true_groups = len(np.unique(array))
@@ -44,7 +44,7 @@ def test_groups_of_a_power_law_are_estimated_within_a_factor_of_4(groups, power)
 
 
 @pytest.mark.parametrize("length", [2, 16, 100, 1000])
-def test_runs_of_equal_keys(length):
+def test_runs_of_equal_keys_are_estimated_within_a_factor_of_4(length):
     """The sample has one key of a short run, or none."""
     starts = np.random.default_rng(1).permutation(SIZE // length + 1)
     array = np.repeat(starts, length)[:SIZE]
@@ -75,7 +75,7 @@ def test_keys_that_collide_count_as_distinct(monkeypatch):
 
 
 @pytest.mark.parametrize(("share", "groups"), [(0.29, 177), (0.1, 100), (0.5, 177)])
-def test_few_groups_beside_keys_that_are_not_repeated(share, groups):
+def test_few_groups_do_not_hide_keys_that_are_not_repeated(share, groups):
     """Keys that the sample has more than once do not show how many keys are not repeated."""
     rng = np.random.default_rng(7)
     size, sample_size = 2_400_000, 4096

@@ -20,7 +20,7 @@ def floods():
     random_keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
     return {
         "new_keys": np.concatenate((chain, chain)),
-        # Keys that are found do not raise the budget: the end of the chain is looked up repeatedly.
+        # Lookups of random keys raise the budget of probes, which the chain still exceeds.
         "found_keys": np.concatenate(
             (np.tile(random_keys, 5000), chain, np.tile(chain[-64:], 500))
         ),
@@ -41,8 +41,8 @@ def fixed_seeds(monkeypatch):
 
 @pytest.mark.parametrize("seed", ["0", "1", "108", "234", "560", "1209"])
 def test_keys_in_equal_steps_do_not_flood(seed, monkeypatch):
-    """About one factor in a few hundred would flood the table; the first factor that each of these
-    seeds draws is an example."""
+    """Some factors of the hash would flood the table: `_seeds` draws another factor instead. The
+    first factor of seed 1209 is an example, with the keys np.arange(4096) << 40."""
     monkeypatch.setenv("FASTSEL_HASH_SEED", seed)
     seeds = _keys._seeds()
     for keys in (np.arange(4096), np.arange(60_000), np.arange(4096) << 40, np.arange(4096.0)):
@@ -73,7 +73,7 @@ def test_merged_tables_give_up_on_collisions():
 
 @pytest.mark.parametrize("max_groups", [256, 257, 511, 512, 513, 1000])
 def test_tables_give_up_before_they_grow_for_more_groups_than_allowed(max_groups):
-    """Slots are a power of two; the limit of groups need not be."""
+    """The number of slots is a power of two; `max_groups` need not be one."""
     for keys in (np.arange(2 * max_groups + 1), np.arange(4 * max_groups + 2).reshape(-1, 2)):
         for dtype in ("u4", "u8"):
             assert tables_succeed(keys.astype(dtype)[:max_groups], max_groups=max_groups)
@@ -105,7 +105,8 @@ def test_words_that_look_like_empty_slots_equal_the_reference(
     words = np.array([0, even, even + 1, even ^ 1 << 31], np.uint64).astype(dtype).tolist()
     for count in range(1, 5):
         for k, chosen in enumerate(itertools.permutations(dict.fromkeys(words), count)):
-            for keys_before in (0, 600) if count < 2 else (600 * (k % 2),):  # a batch of other keys
+            # 600 equal keys are more than a batch.
+            for keys_before in (0, 600) if count < 2 else (600 * (k % 2),):
                 keys = np.array([17] * keys_before + [*chosen] * 300, dtype)
                 outputs = fastsel.unique(keys, True, True, True, sorted=False)
                 expected = reference.unique(keys, True, True, True, sorted=False)

@@ -1,4 +1,4 @@
-"""unique is right for hostile keys, which undo a hash, fill a table or all hash to one slot."""
+"""unique is right for hostile keys, which common hash functions send to few slots."""
 
 import itertools
 
@@ -15,13 +15,13 @@ import fastsel
 pytestmark = SIGNALLING_NANS
 
 
-WORD = 2**64
+NUM_WORDS = 2**64
 MULTIPLIERS = (0x9E3779B97F4A7C15, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x9E3779B185EBCA87)
-"""The odd constants of common hash functions."""
+"""The odd multipliers of common hash functions."""
 
 
 def from_words(words):
-    return np.array([word % WORD for word in words], np.uint64)
+    return np.array([word % NUM_WORDS for word in words], np.uint64)
 
 
 def same_probes(count):
@@ -40,7 +40,7 @@ def hostile_keys(count):
         yield f"shifted by {bits}", from_words(k << bits for k in numbers)
         yield f"shifted down from the top by {bits}", from_words(-(k << bits) for k in numbers)
     for multiplier in MULTIPLIERS:
-        inverse = pow(multiplier, -1, WORD)
+        inverse = pow(multiplier, -1, NUM_WORDS)
         for bits in (0, 16, 32, 40, 48):
             undone = from_words((k << bits) * inverse for k in numbers)
             yield f"{multiplier:x} undone, {bits}", undone
@@ -85,10 +85,10 @@ def test_hostile_keys_give_the_right_result(dtype, count, step, forced_kernels, 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_many_hostile_keys_give_the_right_result(algorithm, monkeypatch):
-    """The keys fill a table, or all hash to one slot."""
+    """A simple hash function would send most keys of an array to few slots."""
     force(monkeypatch, algorithm)
     count = 30_000
-    inverse = pow(MULTIPLIERS[0], -1, WORD)
+    inverse = pow(MULTIPLIERS[0], -1, NUM_WORDS)
     for keys in (
         same_probes(count),
         from_words((k << 40) * inverse for k in range(count)),
@@ -101,7 +101,7 @@ def test_many_hostile_keys_give_the_right_result(algorithm, monkeypatch):
 
 
 def test_unique_of_its_outputs_returns_the_same_values(kernels_with_few_threads, monkeypatch):
-    """The order of the values is no worse for the next call than any other order."""
+    """The outputs of a call are the input of the next call."""
     array = grouped("int64", 20_000, 20_000)
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)

@@ -2,7 +2,8 @@
 sort.
 
 Every value is the first of its group, bit by bit: `values` has the sign of zero and the payload of
-NaN that `array[index]` has, whether or not unique returns the index.
+NaN that `array[index]` has, whether or not unique returns the index. test_complex.py has the
+exception: sorted complex NaN.
 """
 
 import itertools
@@ -68,7 +69,9 @@ def test_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("share", [0.4, 0.5, 0.9, 1])
 @pytest.mark.parametrize("name", ["f4", "f8", ">f8", "M8[s]", "m8[ns]"])
-def test_values_where_most_items_are_nan(name, share, equal_nan, kernels_with_few_threads):
+def test_values_are_the_numbers_and_then_nan_if_many_items_are_nan(
+    name, share, equal_nan, kernels_with_few_threads
+):
     """NaN of several bits are at random positions, or at each 16th position. In the second case, a
     sample may have NaN only."""
     rng = np.random.default_rng(1)
@@ -160,12 +163,12 @@ def test_every_bit_pattern_of_small_dtypes_equals_the_reference(name, threads, f
             assert_same(fastsel.unique(shuffled, sorted=in_order), expected[0])
 
 
-# Complex NaNs.
+# IEEE quads.
 
 
 def keys_of_quads(quads, parts, collapse):
-    """The keys of numbers of `parts` IEEE quads, each given as (upper, lower) halves; and a binary
-    number that has a bit for each number with a NaN part."""
+    """The keys of numbers of `parts` IEEE quads, each given as (upper, lower) halves; and a bit for
+    each number with a NaN part, as the text of a binary number."""
     halves = np.array(quads, np.uint64).reshape(-1, 2)[:, ::-1].ravel()
     items = halves.view(f"V{16 * parts}")
     keys, unequal = np.empty_like(items), np.zeros(1, np.uint64)

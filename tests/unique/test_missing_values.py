@@ -40,7 +40,7 @@ def expected_outputs(items, groups):
 
 
 def check_groups(items, groups, **rules):
-    """unique returns the outputs for `groups`, in each combination of FLAGS."""
+    """Check that unique returns the outputs for `groups`, for each choice of outputs in FLAGS."""
     expected = expected_outputs(items, groups)
     for flags in FLAGS:
         outputs = fastsel.unique(items, *flags, **rules)
@@ -54,13 +54,13 @@ def test_nan_objects_are_one_value_or_distinct(other):
     check_groups(items, [(0, 5), (1, 3, 4), (2,)], sorted=False)
     check_groups(items, [(0, 5), (1,), (2,), (3,), (4,)], sorted=False, equal_nan=False)
     assert_same(fastsel.unique_values(items), items[[0, 1, 2, 3, 4]])
-    if not isinstance(other, Decimal | complex):  # these cannot be sorted with floats
+    if not isinstance(other, Decimal | complex):  # these NaN cannot be ordered among floats
         check_groups(items, [(2,), (0, 5), (1, 3, 4)])
         check_groups(items, [(2,), (0, 5), (1,), (3,), (4,)], equal_nan=False)
 
 
 def test_nan_objects_in_many_items_are_one_value_that_sorts_last():
-    """NumPy's sort treats NaN as the least object and as the largest one."""
+    """NumPy's sort would put NaN anywhere, because no comparison with NaN is true."""
     rng = np.random.default_rng(0)
     items = rng.integers(0, 50, 3000).astype(object)
     items[rng.random(3000) < 0.2] = NAN

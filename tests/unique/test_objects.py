@@ -1,4 +1,5 @@
-"""unique of object arrays: `<` and `==` of the items decide, as in NumPy, and their `__hash__`."""
+"""unique of object arrays: `<` and `==` of the items decide, as in NumPy; with sorted=False, their
+`__hash__` and `==`."""
 
 import contextlib
 import ctypes
@@ -148,7 +149,7 @@ def test_values_hold_references_to_their_items(kernels_with_few_threads):
 
 
 class Colliding:
-    """Objects that have few hashes, and are equal if their numbers are."""
+    """An object with one of three hashes. Two objects are equal if their numbers are."""
 
     def __init__(self, number):
         self.number = number
@@ -161,8 +162,7 @@ class Colliding:
 
 
 def test_different_objects_of_the_same_hash_are_distinct():
-    """Objects that collide stay in order of first occurrence, among other objects and across
-    batches."""
+    """Objects of equal hashes come in order of first occurrence, also among other objects."""
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])

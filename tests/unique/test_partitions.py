@@ -18,7 +18,8 @@ FLAGS = tuple(itertools.product((False, True), repeat=3))
 
 
 def items_of(dtype, ids):
-    """An item for each group id. Of signed numbers, id 0 is NaN or NaT, and id 1 is 0.0 or -0.0."""
+    """An item for each group id. Id 0 is NaN or NaT for floats and times; id 1 is 0.0 or -0.0 for
+    floats."""
     if np.dtype(dtype).kind in "SU":
         return ids.astype("U9").astype(dtype)
     return whole_numbers(dtype, ids - (np.dtype(dtype).kind != "u"))
@@ -27,7 +28,7 @@ def items_of(dtype, ids):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("groups", [1, 300, 9000])
 def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkeypatch):
-    """unique returns index, inverse and counts in every combination."""
+    """Every combination of index, inverse and counts is requested."""
     force(monkeypatch, "partitions")
     array = items_of(dtype, np.random.default_rng(groups).integers(0, groups, 9001))
     for equal_nan, in_order in itertools.product((True, False), repeat=2):
@@ -42,7 +43,7 @@ def test_every_output_equals_the_reference(dtype, groups, forced_kernels, monkey
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("width", [4, 8])
 def test_marks_are_the_first_occurrences(width, threads):
-    """The estimate of the number of groups is too low, right and too high."""
+    """The expected number of groups is too low, about right, and too high."""
     for groups in (2, 700, 20_000):
         keys = np.random.default_rng(groups).integers(0, groups, 20_000).astype(f"u{width}")
         first_positions = np.sort(np.unique(keys, return_index=True)[1])

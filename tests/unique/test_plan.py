@@ -1,4 +1,4 @@
-"""The plan, which chooses the algorithm for the keys: one function without side effects."""
+"""The plan, which chooses the algorithm for the keys; the size and number of its tables."""
 
 import numpy as np
 import pytest
@@ -71,8 +71,8 @@ def test_each_algorithm_gives_way_to_others_and_at_last_to_comparison():
 @pytest.mark.parametrize("threads", [1, 2, 128])
 @pytest.mark.parametrize("counts", [True, False])
 def test_tables_of_all_threads_keep_the_memory_rule(counts, threads):
-    """All tables together have at most twice the bytes of the keys, or 8 MB. Tables of bits have
-    more entries."""
+    """All tables together have at most twice the bytes of the keys, or 8 MB if that is more. Tables
+    of bits have more entries."""
     for size in (1000, 100_000, 10_000_000):
         for width in (1, 2, 4, 8):
             arguments = size, size * width, threads

@@ -1,4 +1,4 @@
-"""unique of keys that ascend or descend already: equal keys are runs, and nothing is sorted."""
+"""unique of keys that ascend or descend already, and of keys that nearly do."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from fastsel._unique import _algorithms, _keys
 from fastsel._unique._groups import Wanted
 
 VALUES_ONLY = Wanted(False, False, False)
-EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
+EDGE_SIZES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
 ORDERS = {
     "ascending": np.arange(3000),
     "descending": np.arange(3000)[::-1],
@@ -27,13 +27,14 @@ ORDERS = {
 
 
 @covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
-def test_keys_that_are_in_order(dtype, order, forced_kernels):
-    """Every output is compared. Some arrays have NaN at the end, where it sorts, or at the start.
-    Others have two keys out of order."""
+def test_keys_that_are_or_are_not_in_order_equal_the_reference(dtype, order, forced_kernels):
+    """All outputs are compared for keys in order; values and index, for arrays in which two keys
+    are replaced by their neighbours, and for arrays with NaN at the end, where it sorts, or at the
+    start."""
     items = ORDERS[order]
     if dtype == "u4" and items.min() < 0:
         items = items - items.min()
-    for size in EDGES[len(dtype + order) % 2 :: 2]:
+    for size in EDGE_SIZES[len(dtype + order) % 2 :: 2]:
         array = whole_numbers(dtype, items[:size])
         check_unique(fastsel.unique, array)
     array = whole_numbers(dtype, items)
@@ -88,8 +89,8 @@ def test_keys_whose_order_breaks_late_equal_the_reference(forced_kernels):
 
 
 @pytest.mark.parametrize("dtype", ["S1", "S3", "S4", "S8", "S9", "U1", "U2", "U5", ">U5"])
-def test_strings_that_are_in_order(dtype, forced_kernels):
-    """Some characters need two or four bytes. In some arrays, one string is out of order."""
+def test_strings_that_are_or_are_not_in_order_equal_the_reference(dtype, forced_kernels):
+    """U dtypes have characters above 0xff and 0xffff. In some arrays, two strings are exchanged."""
     characters = "\x01a\xff" if dtype[0] == "S" else "\x01a\u0100\U0001f600"
     width = int(dtype.lstrip(">SU"))
     texts = ["".join(t) for t in itertools.product(characters, repeat=min(width, 5))]

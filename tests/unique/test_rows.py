@@ -26,16 +26,16 @@ nan = np.nan
 
 
 def rows_of(name, count, width, groups, seed=0):
-    """Rows of about `groups` groups, which differ by at least one item, anywhere in the row."""
+    """Random rows of at most `groups` groups."""
     rng = np.random.default_rng([count, width, groups, seed])
     pool = grouped(name, groups * width, max(groups * width // 3, 1), seed).reshape(groups, width)
-    if groups > 1:  # many rows begin with the same items
+    if groups > 1:  # pairs of groups have equal first halves
         pool[1::2, : width // 2] = pool[::2, : width // 2][: len(pool) // 2]
     return pool[rng.integers(groups, size=count)] if groups < count else pool[:count]
 
 
 def check_values_and_all_outputs(array, axis):
-    """Values alone and all four outputs, in both orders."""
+    """Check values alone and all four outputs, in both orders."""
     for in_order in (True, False):
         expected = reference.unique_outputs(array, axis, sorted=in_order)
         check_outputs(array, axis, in_order, expected)
@@ -292,9 +292,11 @@ def test_zeros_of_both_signs_are_equal_and_the_first_row_is_kept(dtype, kernels_
 
 
 @pytest.mark.parametrize("count", [3, 1025])
-def test_one_item_that_is_not_canonical(count, kernels_with_few_threads):
-    """unique copies the rows only if an item is -0.0, NaN, NaT or a bool of another byte than 0 or
-    1."""
+def test_rows_with_one_item_that_is_not_canonical_equal_the_reference(
+    count, kernels_with_few_threads
+):
+    """unique copies rows if an item is -0.0, NaN, NaT, or a bool with a byte other than 0 and 1.
+    Rows of long doubles are always copied."""
     for dtype in ("f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[D]", "bool"):
         not_canonical = {"M": "NaT", "m": "NaT", "b": True}.get(np.dtype(dtype).kind, -0.0)
         canonical = (np.arange(count * 4) % 7).astype(dtype).reshape(count, 4)

@@ -1,4 +1,4 @@
-"""The scatter's work: two passes over the keys, and a sum of counts."""
+"""The number of parts, chunks and counts of a scatter."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,11 @@ from fastsel._unique import _keys
 
 
 @pytest.mark.parametrize("scatter", [scatter_by_hash, scatter_by_value])
-@pytest.mark.parametrize("size", [2**18, 2**21])  # the first size at which 64 threads have work
-def test_work_per_key_does_not_grow_with_the_threads(scatter, size):
-    """Each pass reads a key once, in its chunk, and each part is sorted or hashed once. Only the
-    number of counts may grow: one thread sums the counts of each part in each chunk."""
+@pytest.mark.parametrize("size", [2**18, 2**21])
+def test_parts_do_not_depend_on_threads_and_counts_are_at_most_one_for_four_keys(scatter, size):
+    """Each part is sorted or hashed once, by one thread. There is one count for each part in each
+    chunk, so that their number grows with the threads, and one thread scans all counts. A call may
+    have 64 threads from 2**18 keys of 8 bytes on."""
     keys = _keys.keys_of(np.random.default_rng(1).integers(0, 2**62, size), True)
     serial = scatter(keys, threads=1)
     for threads in (2, 7, 64):

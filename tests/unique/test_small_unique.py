@@ -1,4 +1,4 @@
-"""unique of small arrays: one call of a kernel, which sorts or hashes."""
+"""The kernel of small arrays, which makes all outputs of unique in one call."""
 
 import itertools
 
@@ -35,7 +35,7 @@ SPREADS = {
 
 
 def items_of(spread, dtype, size):
-    """Items of a dtype; among floats are zeros of both signs and NaN of several bits."""
+    """Items of a dtype; among floats are zeros and NaN of both signs."""
     rng = np.random.default_rng(size)
     numbers = SPREADS[spread](size, rng)
     dtype = np.dtype(dtype)
@@ -83,7 +83,7 @@ def test_every_output_equals_the_reference(dtype, spread):
 
 
 @pytest.mark.parametrize("dtype", ["S3", "S8", "S20", "U2", "U5", "V16"])
-def test_bytes_come_in_order_of_first_occurrence(dtype):
+def test_strings_and_raw_bytes_come_in_order_of_first_occurrence(dtype):
     for size in (1, 64, 300, 1025):
         items = np.random.default_rng(size).integers(10, 99, size).astype("U2")
         array = items.astype("S2" if dtype[0] in "SV" else "U2").astype(dtype)
@@ -94,7 +94,7 @@ def test_bytes_come_in_order_of_first_occurrence(dtype):
             assert_same(small_outputs(array, True, in_order, (True, True, True)), expected)
 
 
-def test_items_are_read_in_c_order_in_every_layout():
+def test_strided_and_unaligned_items_are_read_in_c_order_and_no_items_give_none():
     unaligned = np.empty(81, np.uint8)[1:].view(np.int64)
     unaligned[...] = np.arange(10)
     for array in (np.arange(20)[::2], unaligned, np.arange(6).reshape(2, 3).T):
@@ -105,8 +105,8 @@ def test_items_are_read_in_c_order_in_every_layout():
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range_equal_the_reference(flags):
-    """From 1025 keys on, the kernel looks for an order and a narrow range. Some arrays have
-    neither, but a sample of them has one of the two."""
+    """With entries, the kernel looks for keys in order and for a narrow range; without entries, it
+    sorts or hashes."""
     ascending = np.arange(1025) // 2 * 2**40
     nearly_ascending = np.arange(5000) * 2**40
     nearly_ascending[[7, 8]] = nearly_ascending[[8, 7]]

@@ -10,7 +10,7 @@ from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
-SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around one block and whole batches
+SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around one block, whole batches, and several parts
 THREADS = (1, 2, 3, 7, 20)
 # Flags of the index, the inverse and the counts.
 FLAGS = ((), (1,), (2,), (0, 2), (0, 1, 2))
@@ -18,7 +18,7 @@ FLAGS = [tuple(k in outputs for k in range(3)) for outputs in FLAGS]
 
 
 def random_items(dtype, size, rng):
-    """Items of all magnitudes, with zeros of both signs, NaN of both signs and NaT."""
+    """Random items of many magnitudes; floats have infinity, and zeros and NaN of both signs."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
@@ -34,7 +34,8 @@ def random_items(dtype, size, rng):
 
 
 def lowest_bits(items, rng):
-    """Items that differ in their lowest bits only."""
+    """Pairs of items that differ in their lowest bits only: each item of the second half is an item
+    of the first half plus 1."""
     words = items.view(f"u{items.itemsize}")
     words &= ~words.dtype.type(0xFF)
     words |= rng.integers(0, 3, len(words), words.dtype)
@@ -79,7 +80,8 @@ def canonical(items):
 
 
 def expected_of(items, equal_nan):
-    """NumPy's outputs. If it returns the index, NumPy applies equal_nan to NaT as it should."""
+    """NumPy's outputs, with canonical values. NumPy applies equal_nan to NaT only if it returns the
+    index."""
     values, *extras = np.unique(items, True, True, True, equal_nan=equal_nan)
     return canonical(values), *extras
 
@@ -113,7 +115,7 @@ def clusters(size, rng):
 
 
 def missed_by_the_sample(size, rng):
-    """The kernel's sample has small keys only; most keys are larger."""
+    """With 256 parts, the kernel's sample has small keys only, and all other keys are large."""
     items = rng.integers(2**40, 2**40 + 2**30, size)
     positions = sample_of(np.arange(size), size, 16 * 256, _keys.SEEDS[1] >> 33)[0]
     items[positions.view(np.int64).ravel()] = np.arange(16 * 256)
@@ -125,7 +127,7 @@ def organ_pipe(size, rng):
     return np.concatenate((rising, rising[::-1], [0] * (size % 2)))
 
 
-# Keys of which some parts, or pieces of parts, are much larger than others.
+# Keys of which some parts, or pieces of parts, may be much larger than others.
 CRAFTED = {
     "powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)),
     "near_powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)) + r.integers(0, 9, n),
@@ -158,9 +160,9 @@ def test_crafted_keys_equal_numpy(kind):
                     assert not flag or np.array_equal(ours, theirs)
 
 
-def test_the_sample_differs_between_processes():
-    """The sample depends on the process, so that nobody can craft keys whose quantiles it
-    misses."""
+def test_the_sample_depends_on_the_argument_first():
+    """`first` comes from the seeds of the hash, which are random in each process, so that nobody
+    can craft keys that the sample misses."""
     size = 100_003
     samples = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
     assert len(set(samples)) == 3

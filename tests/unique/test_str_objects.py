@@ -51,7 +51,7 @@ def test_texts_equal_numpy_in_every_output(items, kernels_with_few_threads):
         check_unique(fastsel.unique, array)
 
 
-def test_without_the_gil_the_kernels_use_a_copy_of_the_array(run_python):
+def test_without_the_gil_unique_uses_a_copy_and_no_array_is_tiny(run_python):
     """unique works on a copy of an object array. And no array with items is tiny, because NumPy's
     nonzero, which serves tiny arrays, relies on the GIL between its two passes. The test only
     pretends that there is no GIL: __hash__ changes the array, in place of another thread."""
@@ -123,8 +123,8 @@ def test_an_object_array_of_one_dimension_takes_axis_zero(kernels_with_few_threa
 
 @pytest.mark.parametrize("num_distinct", [1, 40, 1100, 5000])
 def test_many_texts_are_grouped_as_by_python_unsorted_and_sorted(num_distinct):
-    """The distinct texts are few, or more than a small hash table holds. Equal texts are different
-    objects, so that their identity does not decide."""
+    """The distinct texts are few, or more than a small hash table holds. Equal texts of several
+    characters are different objects, so that their identity does not decide."""
     rng = np.random.default_rng(num_distinct)
     for make in (str, lambda number: b"%d" % number, "é{}".format, "\U0001f600{}".format):
         items = [make(number) for number in rng.integers(num_distinct, size=6000)]
@@ -164,7 +164,7 @@ def test_many_texts_are_sorted(make):
 def test_texts_of_every_width_and_length_are_sorted(
     characters, max_length, kernels_with_few_threads
 ):
-    """Characters of 1, 2 and 4 bytes; lengths around the number of characters in a word."""
+    """Characters have 1, 2 or 4 bytes. Texts have fewer or more characters than a word can pack."""
     rng = np.random.default_rng(max_length)
     items = [
         "".join(rng.choice([*characters], length))

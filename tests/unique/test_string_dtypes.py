@@ -40,7 +40,7 @@ def test_text_sorts_by_code_point(order, kernels_with_few_threads):
 
 
 @pytest.mark.parametrize("name", ["V1", "V3", "V16", "V20", "S3", "S9", "S20"])
-def test_items_that_differ_in_one_byte_only(name, kernels_with_few_threads):
+def test_items_that_differ_in_one_byte_equal_the_reference(name, kernels_with_few_threads):
     dtype = np.dtype(name)
     for byte in range(dtype.itemsize):
         raw = np.full((256, dtype.itemsize), 7, np.uint8)

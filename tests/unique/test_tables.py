@@ -171,8 +171,8 @@ def test_recent_keys_are_found_at_their_first_positions(
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
-def test_recent_keys_that_share_a_slot(dtype):
-    """Among the keys are 0 and 1, which also mark an empty slot of the filter."""
+def test_recent_keys_that_share_a_slot_are_found(dtype):
+    """Among the keys are 0 and 1: an empty slot of the filter has 0, or 1 if it is slot 0."""
     words = np.arange(0, 2**31, 2**18).astype(dtype)  # as many words as slots
     rng = np.random.default_rng(7)
     for keys in (words[:2], words[:20], words, np.append(words, 1), words[1:]):
@@ -182,7 +182,7 @@ def test_recent_keys_that_share_a_slot(dtype):
 
 
 @pytest.mark.parametrize(("chunks", "max_groups"), [(1, 4_999), (2, 2_000)])
-def test_tables_give_up_on_twice_the_groups_that_are_allowed(chunks, max_groups):
+def test_tables_give_up_on_more_than_twice_the_groups_that_are_allowed(chunks, max_groups):
     array = np.arange(10_000)
     assert not make_tables(array, max_groups=max_groups, expected=10, threads=chunks).find()
     tables = make_tables(array, max_groups=10_000, expected=10, threads=chunks)

@@ -1,10 +1,11 @@
 """unique of whole arrays, by every algorithm: sizes, groups, dtypes, layouts, choices of outputs.
 
-The other files: test_keys.py and test_string_dtypes.py (which item stands for its
-group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
+Other files of unique: test_keys.py, test_complex.py and test_string_dtypes.py (which item stands
+for its group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
 test_unique_rules.py (each rule, literally), test_unique_classes.py (array-likes, subclasses),
 test_unique_promises.py (threads, seeds), test_hostile_keys.py, test_objects.py,
-test_str_objects.py and test_missing_values.py (objects).
+test_str_objects.py and test_missing_values.py (objects). The remaining files of this folder have
+one algorithm, one step of a call, or group_indices.
 """
 
 import math
@@ -32,22 +33,22 @@ KEY_DTYPES = [
     for name, dtype in DTYPES.items()
     if not dtype.hasobject and dtype.names is None and dtype.char != "T"
 ]
-"""The dtypes whose items can be keys of a fixed number of bytes."""
+"""The names of the dtypes whose items can be keys of a fixed number of bytes."""
 ML_FLOATS = [name for name in arrays.ML_DTYPES if "float" in name]
-NUMBERS = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
-EDGES = (*range(10), 15, 16, 17, 31, 32, 33, *range(61, 68))
-BLOCK_EDGES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
+NUMBER_DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">f8")
+EDGE_SIZES = (*range(10), 15, 16, 17, 31, 32, 33, *range(61, 68))
+BLOCK_EDGE_SIZES = (1, 63, 64, 65, 511, 512, 513, 1024, 1025, 3000)
 MAKERS = (arrays.scattered, arrays.in_a_row)
 
 
 def group_counts(size):
-    """1, 2, 25, about sqrt(n), n/10 and n groups, as far as they differ."""
+    """1, 2, 25, about sqrt(n), n/10 and n groups, as far as they differ and are at most n."""
     counts = {1, 2, 25, math.isqrt(size), size // 10 if size > 100 else 1, size}
     return sorted(count for count in counts if 0 < count <= max(size, 1))
 
 
 def check_values_and_all_outputs(array, outputs=reference.unique_outputs):
-    """Values alone and all four outputs, in both orders."""
+    """Check values alone and all four outputs, in both orders."""
     for in_order in (True, False):
         expected = outputs(array, sorted=in_order)
         assert_same(fastsel.unique(array, sorted=in_order), expected[0])
@@ -55,7 +56,7 @@ def check_values_and_all_outputs(array, outputs=reference.unique_outputs):
 
 
 def check_algorithms(array, monkeypatch, outputs=reference.unique_outputs):
-    """Every algorithm returns the expected outputs."""
+    """Check that every algorithm returns the expected outputs."""
     rules = [{"sorted": True}, {"sorted": False}]
     if array.dtype.kind in "fcmM" or array.dtype.name in ML_FLOATS:
         rules += [{"sorted": in_order, "equal_nan": False} for in_order in (True, False)]
@@ -110,7 +111,7 @@ def test_small_sizes_with_every_algorithm_equal_the_reference(
     name, every_count, forced_kernels, monkeypatch
 ):
     step = (1 if every_count else 2) if name in arrays.WORD_DTYPES else 5
-    sizes = EDGES[KEY_DTYPES.index(name) % step :: step]
+    sizes = EDGE_SIZES[KEY_DTYPES.index(name) % step :: step]
     for size in sizes:
         counts = group_counts(size)
         for groups in counts if every_count else [counts[-1 - size % len(counts)]]:
@@ -242,8 +243,8 @@ def test_unique_of_sixty_four_dimensions_equals_the_reference():
 @pytest.mark.parametrize(
     "function", ["unique_all", "unique_counts", "unique_inverse", "unique_values"]
 )
-def test_array_api_functions_keep_nans_apart(function, kernels_with_few_threads):
-    """Values are sorted, except those of unique_values."""
+def test_array_api_functions_equal_the_reference(function, kernels_with_few_threads):
+    """Each NaN is a value of its own. Values are sorted, except those of unique_values."""
     for name in DTYPES:
         for shape in values_for_dtype(name, ((300,), (), (0,), (1,), (20, 15)), 3):
             array = grouped(name, math.prod(shape), 25).reshape(shape)
@@ -254,13 +255,16 @@ def test_array_api_functions_keep_nans_apart(function, kernels_with_few_threads)
             assert_same(tuple(outputs) if isinstance(outputs, tuple) else outputs, expected)
 
 
-@covering(dtype=NUMBERS, algorithm=ALGORITHMS)
+# Values and index.
+
+
+@covering(dtype=NUMBER_DTYPES, algorithm=ALGORITHMS)
 def test_values_and_index_from_every_algorithm_equal_the_reference(
     dtype, algorithm, forced_kernels, monkeypatch
 ):
     force(monkeypatch, algorithm)
     rng = np.random.default_rng(3)
-    for k, size in enumerate(BLOCK_EDGES):
+    for k, size in enumerate(BLOCK_EDGE_SIZES):
         for groups in [(1, size, 100, 5)[(k + len(dtype)) % 4]]:
             check_values_and_index(
                 whole_numbers(dtype, rng.integers(-1, groups, size)), threads=(1, 3)

@@ -126,8 +126,10 @@ def test_a_subclass_is_kept_if_values_are_unsorted():
     assert lists((values, counts)) == [[3, 1], [2, 1]]
 
 
-@pytest.mark.skipif(NUMPY < "2.3.0", reason="before 2.3, numpy.unique fails for a matrix")
-def test_a_matrix_gives_one_dimension_and_plain_arrays():
+@pytest.mark.skipif(
+    NUMPY < "2.3.0", reason="before 2.3, numpy.unique of a matrix returns repeated values"
+)
+def test_a_matrix_gives_ndarrays():
     with pytest.warns(PendingDeprecationWarning):
         matrix = np.matrix([[3, 1], [3, 1]])
     for options in OPTIONS:
@@ -135,7 +137,7 @@ def test_a_matrix_gives_one_dimension_and_plain_arrays():
     assert_same(fastsel.unique(matrix, sorted=False), np.array([3, 1]))
 
 
-def test_a_memory_map_gives_plain_arrays(tmp_path):
+def test_a_memory_map_gives_ndarrays(tmp_path):
     mapped = np.memmap(tmp_path / "items", np.float32, mode="w+", shape=(4,))
     mapped[:] = [3, 1, 3, nan]
     for options in OPTIONS:

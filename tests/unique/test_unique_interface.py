@@ -1,4 +1,4 @@
-"""unique as a drop-in for numpy.unique: signatures, errors, the four functions, overrides."""
+"""unique as a drop-in for numpy.unique: signatures, errors, array-API functions, overrides."""
 
 import inspect
 import pickle
@@ -176,7 +176,7 @@ def test_named_tuples_have_the_names_of_numpy_and_can_be_pickled(name):
 def test_array_api_functions_accept_lists_and_scalars(name):
     for array_like in (3, [], [2, 1, 2], [[1.5, nan], [nan, 1.5]], "text", True):
         ours, theirs = getattr(fastsel, name)(array_like), getattr(np, name)(array_like)
-        if name == "unique_values":  # its order is not defined
+        if name == "unique_values":  # NumPy does not define the order
             assert type(ours) is np.ndarray
             ours, theirs = np.sort(ours), np.sort(theirs)
         assert_same(tuple(ours), tuple(theirs))

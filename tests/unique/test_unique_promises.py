@@ -71,7 +71,7 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
-    """The number of chunks varies from one to more than the number of items."""
+    """The number of chunks depends on the number of threads, and so on MIN_CHUNK_BYTES."""
     array, axis = sample(name)
     expected_outputs = expected_in_both_orders(array, axis)
     for num_threads, chunk_bytes in ((2, 1), (5, 100), (2, 3000), (5, 10_000), (2, 2**30)):
@@ -119,7 +119,8 @@ def test_seed_agnosticism(run_python, monkeypatch):
 
 
 def snapshot(array):
-    """All bytes of the memory, gaps and padding included; or the items, if these are objects."""
+    """All bytes of the memory, gaps and padding included; or the items, if they are objects or have
+    the dtype StringDType."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.tolist() if array.dtype.char in "OT" else array.ravel("K").view(np.uint8).tobytes()
@@ -148,7 +149,7 @@ def test_input_unmodified(name, threads, forced_kernels, monkeypatch):
         assert str(array.flags) == flags
 
 
-# Several callers, and writers meanwhile.
+# Several callers, and writers during a call.
 
 
 def test_concurrent_callers(forced_kernels, monkeypatch):
@@ -197,8 +198,10 @@ def write_until(stop, memory, contents):
         ("f4", 2),
     ],
 )
-def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
-    """No write of another thread makes unique crash or raise; index and inverse are in bounds."""
+def test_keys_changed_meanwhile_leave_index_and_inverse_within_bounds(
+    dtype, width, forced_kernels, monkeypatch
+):
+    """No write of another thread makes unique crash or raise an error."""
     nan_bits = -(2**63) if dtype == "m8[s]" else -1  # NaT, or NaN as floats
     rng = np.random.default_rng(6)
     contents = [
@@ -244,7 +247,7 @@ def test_keys_changed_meanwhile(dtype, width, forced_kernels, monkeypatch):
 # Any call.
 
 
-# fastsel calls np.unique for objects of one dimension along an axis. NumPy refuses them before 2.4.
+# fastsel calls np.unique for empty arrays. Before 2.4, np.unique accepts no axis for objects.
 ACCEPTS_OBJECTS_ALONG_AN_AXIS = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 
 

@@ -156,12 +156,12 @@ RULES = {
 
 @pytest.mark.parametrize("rule", RULES)
 def test_outputs_follow_the_rule(rule):
-    """The outputs are the literal ones, and those of NumPy."""
+    """The outputs equal the literal outputs of the rule, and NumPy's."""
     if rule == "objects_in_one_dimension_take_an_axis" and NUMPY < "2.4.0":
         pytest.skip("before 2.4, numpy.unique of objects accepts no axis")
     array, keywords, *expected = RULES[rule]
     outputs = fastsel.unique(array, *ALL, **keywords)
-    assert repr(lists(outputs)) == repr(expected)  # repr: NaN in the lists
+    assert repr(lists(outputs)) == repr(expected)  # repr, because NaN differs from itself
     assert_same(outputs, np.unique(array, *ALL, **keywords))
     assert_same(fastsel.unique(array, **keywords), outputs[0])
 
