@@ -242,7 +242,7 @@ def test_texts_of_equal_hashes_are_distinct(characters, monkeypatch, kernels_wit
 
 
 @pytest.mark.parametrize("characters", CHARACTER_PAIRS)
-def test_equal_group_values_compares_each_text_with_its_value(characters):
+def test_each_equals_value_compares_each_text_with_its_value(characters):
     texts = differing_in_one_character(characters)
     array, copies = objects(*texts), objects(*(text[:1] + text[1:] for text in texts))
     group_ids = np.arange(len(texts))
