@@ -1,5 +1,5 @@
-"""The sort of one part, which should fit the cache. The keys of the part are scattered once more, by
-their leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
+"""The sort of one part, which should fit the cache. The keys of the part are scattered once more,
+by their leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
 
 An entry is a number of 4 bytes that moves along with its key, for example the key's position. To
 sort a piece with entries, each key is packed into one word with its position within the piece; the
@@ -31,8 +31,8 @@ ctypedef fused packed_t:
 cdef enum:
     PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
     LONG_PIECE = 1024       # a longer piece is sorted like a part
-    MIN_PIECE_BITS = 5      # log2 of the minimum number, unless the keys differ in fewer bits
-    MAX_PIECE_BITS = 12     # log2 of the maximum number of pieces of one scatter
+    MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
+    MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
 
 # NumPy's sort of a dtype reads the dtype of an array, its last argument. Code without the GIL has a

@@ -21,7 +21,7 @@ from fastsel._unique.ordered_keys cimport bit_length
 from fastsel._unique.scatter cimport MAX_PARTS
 
 cdef enum:
-    CELLS_PER_LIMIT = 16    # about: a node has 8 to 32
+    CELLS_PER_LIMIT = 16    # about; a node with a narrow range has fewer
     MAX_LEVELS = 12         # each level uses at least 5 of 64 bits
 
 
