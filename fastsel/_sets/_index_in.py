@@ -103,7 +103,7 @@ def _index(items, tests):
     if items.size == 0:  # slices without items are equal
         return np.zeros(len(items), np.intp)
     if "O" in (items.dtype.kind, tests.dtype.kind):
-        return _of_objects(items, tests)
+        return _index_of_objects(items, tests)
     cast = _membership.converted(items, tests)
     if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
@@ -152,7 +152,7 @@ def _by_keys(items, tests, forced):
     """The index by a direct-address table, or by hash tables; None if hash tables need too many
     probes, or if another algorithm is `forced`."""
     if forced in (None, "dense"):
-        arguments = _membership.range_of(items, tests, positions=True)
+        arguments = _membership.range_arguments(items, tests, positions=True)
         index = arguments and look_up_in_range(*arguments, True, False)
         if index is not None:
             return index
@@ -163,7 +163,7 @@ def _by_keys(items, tests, forced):
     algorithm, expected, threads = _membership.hash_plan(others, table, forced)
     index = None
     if algorithm == "tables":
-        tables = _membership.table_of(table, expected, inverse=swapped, group_ids=True)
+        tables = _membership.new_tables(table, expected, inverse=swapped, group_ids=True)
         if tables.find():
             index = _by_table(tables, others, swapped, threads)
     if index is None:
@@ -185,7 +185,7 @@ def _by_table(tables, others, swapped, threads):
     return tables.finish(first_positions)[0]
 
 
-def _of_objects(items, tests):
+def _index_of_objects(items, tests):
     """The index of objects: by Python's hash if it agrees with ``==``; otherwise each test is
     compared with all items."""
     items, tests = items.astype(object), tests.astype(object)

@@ -97,7 +97,7 @@ def isin(
             if kind is not None and not (isinstance(kind, str) and kind == "sort"):
                 raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
             return among(*_slices.along(axis, element, test_elements), bool(invert))
-        if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+        if kind is None or (isinstance(kind, str) and _serves_kind(kind, element, test_elements)):
             check_truth(assume_unique)
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:
@@ -106,7 +106,7 @@ def isin(
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
 
-def _serves(kind, element, test_elements):
+def _serves_kind(kind, element, test_elements):
     """May fastsel serve this `kind`? If not, NumPy raises its error."""
     if kind != "table":
         return kind == "sort"

@@ -103,7 +103,7 @@ def masks(first, second, wanted):
         if result is not None:
             return result
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
-        return _beside_nan(first, second, wanted)
+        return _masks_without_nan(first, second, wanted)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
         result = _by_range(*keys, wanted)
@@ -134,7 +134,7 @@ def among_objects(items, tests, invert):
     return np.fromiter((item in test_set for item in items), bool, len(items)) ^ invert
 
 
-def _beside_nan(first, second, wanted):
+def _masks_without_nan(first, second, wanted):
     """The masks, computed without the items that are NaN: they never match, and looking them up
     takes time."""
     arrays = first, second
@@ -160,7 +160,7 @@ def _by_range(first, second, wanted):
     for other keys."""
     result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
-        arguments = range_of(items, tests) if is_wanted else None
+        arguments = range_arguments(items, tests) if is_wanted else None
         mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
         if is_wanted and mask is None:
             return None
@@ -168,7 +168,7 @@ def _by_range(first, second, wanted):
     return tuple(result)
 
 
-def range_of(items, tests, positions=False):
+def range_arguments(items, tests, positions=False):
     """The arguments of `look_up_in_range`, without the last two; None if the keys are not numbers
     of one word, or if a direct-address table does not pay. With positions, the table has a position
     for each word instead of a bit."""
@@ -203,7 +203,7 @@ def _by_hash(first, second, wanted, forced):
     outputs = of_items, of_tests, wanted.invert, threads
     result = None
     if algorithm == "tables":
-        tables = table_of(tests, expected)
+        tables = new_tables(tests, expected)
         if tables.find():
             result = masks_by_table(tables, items, _keys.SEEDS, *outputs)
     if result is None:
@@ -227,7 +227,7 @@ def hash_plan(items, tests, forced):
     return forced or algorithm, expected, threads
 
 
-def table_of(keys, expected, inverse=False, group_ids=False):
+def new_tables(keys, expected, inverse=False, group_ids=False):
     """New Tables of the keys; the caller calls `find`. Keys that equal no other are not added,
     unless the inverse is wanted."""
     nbytes = keys.size * keys.width

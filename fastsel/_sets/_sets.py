@@ -131,7 +131,7 @@ def intersect1d(
     array([[3, 4]])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    both = _together(ar1, ar2, axis)
+    both = _in_common_dtype(ar1, ar2, axis)
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if masks is None:
         arguments = _gate.non_defaults(
@@ -342,7 +342,7 @@ def setxor1d(
     array([1, 3, 5])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    both = _together(ar1, ar2, axis)
+    both = _in_common_dtype(ar1, ar2, axis)
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
         both = None  # for an array and a Python number, NumPy's result has the array's dtype
@@ -390,7 +390,7 @@ def _base_arrays(ar1, ar2, axis):
     return flat_arrays
 
 
-def _together(ar1, ar2, axis):
+def _in_common_dtype(ar1, ar2, axis):
     """The arrays of _base_arrays, in their common dtype; None if NumPy serves the call."""
     arrays = _base_arrays(ar1, ar2, axis)
     if arrays is None:

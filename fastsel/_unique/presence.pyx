@@ -26,7 +26,7 @@ cdef class Presence(Job):
                  bint counted, int threads):
         """keys is a Keys of at least one key; the keys are words. value_range is (base, bits): each
         of the 2^bits ordered keys from base on has an entry. For keys of 1 byte and float16 it is
-        (0, 8 * width): otherwise memory beyond the table is read and written. If
+        (0, 8 * width): otherwise memory beyond the table is read or written. If
         with_first_positions, first occurrences are marked; if `counted`, the keys of each entry are
         counted."""
         cdef range_t *r = &self.value_range
