@@ -1,1 +1,1 @@
-"""Arrays as sets: which items are in both, in either, in one alone."""
+"""Arrays as sets: which items are in both arrays, in either array, or in only one of them."""

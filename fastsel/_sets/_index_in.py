@@ -1,7 +1,8 @@
-"""index_in: signature, docstring, and the choice of how tests are found.
+"""index_in: signature, docstring, and the choice of an algorithm.
 
 The choice is as in _membership: a few tests are compared with each item, words of a narrow range
-have a direct-address table, other keys are hashed. Items without keys are grouped by unique.
+have a direct-address table, other keys are hashed. `unique` groups items without keys, and keys
+that need too many probes. Objects have their own algorithms.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from fastsel._sets.table_lookup import (
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
 
-# Direct-address tables and partitions have 4 bytes for the position of a test plus one.
-MAX_TESTS = (1 << 32) - 2
+# Direct-address tables and partitions have 4 bytes for the position of a key plus one.
+MAX_KEYS = (1 << 32) - 2
 
-_NUMBERS = "biufc"
+_NUMBER_KINDS = "biufc"
 
 
 def index_in(
     element: ArrayLike, test_elements: ArrayLike, axis: SupportsIndex | None = None
 ) -> NDArray[np.intp]:
-    """Where each item of `element` first occurs among the test elements; -1 where it does not.
+    """Where each item of `element` first occurs among the test elements; -1 if it does not occur.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def index_in(
 
     Returns
     -------
-    ndarray of intp, shape of `element`, or (length of the axis,)
+    ndarray of intp, shape of `element`; with `axis`, shape (length of that axis of `element`,)
         For each item, the position of the first equal item in the flattened test elements, or along
         the axis. As in `isin`, NaN and NaT, and slices with NaN or NaT, never match.
 
@@ -61,11 +62,12 @@ def index_in(
     -----
     **Equality.** Numbers are compared as in `isin`; 8 byte integers and floats are compared as
     floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
-    numbers and strings, are never equal. `unique` groups structured dtypes and StringDType.
+    numbers and strings, are never equal. Structured items and StringDType are equal if `unique`
+    puts them into one group.
 
     **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
-    `element`. If objects are not all numbers, str, bytes or None, each object is compared with each
-    test element.
+    `element`. If objects are not all Python numbers, str, bytes or None, each object is compared
+    with each test element.
 
     **Threads.** The result is the same for every number of threads and every seed.
 
@@ -101,7 +103,7 @@ def _index(items, tests):
     if items.size == 0:  # slices without items are equal
         return np.zeros(len(items), np.intp)
     if "O" in (items.dtype.kind, tests.dtype.kind):
-        return _of_objects(items, tests)
+        return _index_of_objects(items, tests)
     cast = _membership.converted(items, tests)
     if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
@@ -122,7 +124,7 @@ def _are_comparable(one, other):
     """Does NumPy define equality for items of two different dtypes?"""
     if one.kind == other.kind or {one.kind, other.kind} == {"U", "T"}:
         return True
-    return one.kind in _NUMBERS and other.kind in _NUMBERS
+    return one.kind in _NUMBER_KINDS and other.kind in _NUMBER_KINDS
 
 
 def _index_of_dtype(items, tests):
@@ -139,7 +141,7 @@ def _index_of_dtype(items, tests):
         if index is not None:
             return index
     index = None
-    if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_TESTS:
+    if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_KEYS:
         keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
         if keys[0] is not None:
             index = _by_keys(*keys, forced)
@@ -147,10 +149,10 @@ def _index_of_dtype(items, tests):
 
 
 def _by_keys(items, tests, forced):
-    """The index by a direct-address table, or by hash tables; None if hash tables take too many
-    probes."""
+    """The index by a direct-address table, or by hash tables; None if hash tables need too many
+    probes, or if another algorithm is `forced`."""
     if forced in (None, "dense"):
-        arguments = _membership.range_of(items, tests, positions=True)
+        arguments = _membership.range_arguments(items, tests, positions=True)
         index = arguments and look_up_in_range(*arguments, True, False)
         if index is not None:
             return index
@@ -158,22 +160,23 @@ def _by_keys(items, tests, forced):
         return None
     swapped = items.size < tests.size
     table, others = (items, tests) if swapped else (tests, items)
-    algorithm, expected, threads = _membership.hashing(others, table, forced)
+    algorithm, expected, threads = _membership.hash_plan(others, table, forced)
     index = None
     if algorithm == "tables":
-        tables = _membership.table_of(table, expected, inverse=swapped, group_ids=True)
+        tables = _membership.new_tables(table, expected, inverse=swapped, group_ids=True)
         if tables.find():
             index = _by_table(tables, others, swapped, threads)
     if index is None:
         if swapped:
-            _, expected, _ = _membership.hashing(items, tests, forced)
+            _, expected, _ = _membership.hash_plan(items, tests, forced)
         index = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
     return index
 
 
 def _by_table(tables, others, swapped, threads):
-    """The index by one hash table; None if it takes too many probes. The table has all tests or, if
-    swapped, all items: then it gives the first test of each group of items."""
+    """The index by one hash table; None if it needs too many probes. The table has all tests or, if
+    swapped, all items: then `others`, the tests, are looked up, and each group of items gets its
+    first test."""
     if not swapped:
         return index_by_table(tables, others, _keys.SEEDS, threads)
     first_positions = np.full(len(tables.index), -1)
@@ -182,7 +185,7 @@ def _by_table(tables, others, swapped, threads):
     return tables.finish(first_positions)[0]
 
 
-def _of_objects(items, tests):
+def _index_of_objects(items, tests):
     """The index of objects: by Python's hash if it agrees with ``==``; otherwise each test is
     compared with all items."""
     items, tests = items.astype(object), tests.astype(object)
@@ -197,7 +200,8 @@ def _of_objects(items, tests):
 
 
 def _by_unique(items, tests):
-    """The index by unique: the first occurrences of the groups of tests and items together."""
+    """The index by `unique` of tests and items together: if the first occurrence of an item's group
+    is a test, it is the first test that equals the item."""
     axis = 0 if items.ndim > 1 else None
     _, index, inverse = unique(
         np.concatenate((tests, items)), True, True, axis=axis, equal_nan=False, sorted=False

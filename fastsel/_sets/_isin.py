@@ -30,30 +30,34 @@ def isin(
     test_elements : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Changes neither the result nor the speed.
+        Changes neither the result nor the speed, unless the call is passed to NumPy: then repeated
+        items may give a wrong result.
     invert : bool, optional
         True marks the items that are not among the test elements.
     kind : {None, 'sort', 'table'}, optional
-        fastsel chooses the algorithm without `kind`; 'table' can only raise NumPy's errors.
+        Checked as in NumPy; then fastsel chooses the algorithm itself. A call that is passed to
+        NumPy uses `kind`.
     axis : int, optional
         Compare slices along this axis instead of items. The arrays must have the same lengths along
         all other axes.
 
     Returns
     -------
-    ndarray of bool, shape of `element`, or (length of the axis,)
+    ndarray of bool, shape of `element`; with `axis`, shape (length of that axis of `element`,)
         NaN and NaT never match, and neither do slices with NaN or NaT.
 
     Raises
     ------
     ValueError
-        If `kind` has another value, or if `kind` is 'table' and the items are slices, or neither
-        integers nor bool.
+        If `kind` has another value, or if `kind` is 'table' and the items are slices, or those of
+        either array are neither integers nor bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
+    TypeError
+        If the arrays have no common dtype, and `axis` is given or NumPy has to sort the items.
     AxisError, TypeError, ValueError
-        If `axis` is out of range or not an integer, if slices have objects, or if the arrays differ
-        along another axis.
+        If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
+        the arrays differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
@@ -69,8 +73,10 @@ def isin(
     **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. With `axis`,
     subclasses are treated as base-class arrays.
 
-    **NumPy.** Objects, StringDType, structured dtypes, and pairs of dtypes that NumPy converts
-    before it compares them, such as 8 byte integers and floats, are passed to NumPy.
+    **NumPy.** StringDType, structured dtypes, and pairs of dtypes that are not compared exactly,
+    such as 8 byte integers and floats, are passed to NumPy. Object arrays are passed to NumPy, too,
+    unless both arrays have only Python numbers, str, bytes and None, and there are at least 8 test
+    elements: then the items are looked up by Python's hash.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def isin(
             if kind is not None and not (isinstance(kind, str) and kind == "sort"):
                 raise ValueError(f"kind must be None or 'sort' with an axis, got {kind!r}")
             return among(*_slices.along(axis, element, test_elements), bool(invert))
-        if kind is None or (isinstance(kind, str) and _serves(kind, element, test_elements)):
+        if kind is None or (isinstance(kind, str) and _serves_kind(kind, element, test_elements)):
             check_truth(assume_unique)
             mask = among(element.ravel(), test_elements.ravel(), bool(invert))
             if mask is not None:
@@ -100,7 +106,7 @@ def isin(
     return _gate.library(element, test_elements).isin(element, test_elements, **arguments)
 
 
-def _serves(kind, element, test_elements):
+def _serves_kind(kind, element, test_elements):
     """May fastsel serve this `kind`? If not, NumPy raises its error."""
     if kind != "table":
         return kind == "sort"
@@ -113,8 +119,8 @@ def _serves(kind, element, test_elements):
 
 
 def among(items, tests, invert):
-    """Which items, or slices along axis 0, are among the tests; with `invert`, which are not. None
-    if NumPy serves the call."""
+    """Which items, or slices along axis 0, are among the tests; with `invert`, which are not.
+    Returns None if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
     cast = _membership.converted(items, tests)
@@ -130,5 +136,5 @@ def among(items, tests, invert):
 
 
 def check_truth(flag):
-    """Raise the error of a flag that has no truth value, for flags that are not used otherwise."""
+    """Raise the error of a flag that has no truth value. The result does not depend on the flag."""
     bool(flag)

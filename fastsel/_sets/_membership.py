@@ -18,15 +18,16 @@ from fastsel._unique.tables import Tables
 # A hash table of MAX_GROUPS groups fits the cache.
 MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
 
-# One thread fills the table of the tests. With fewer than FILLED_SHARE items for each distinct
-# test, filling it takes longer than scattering both arrays on several threads.
+# Unless tests are repeated many times, one thread fills their table. With fewer than FILLED_SHARE
+# items for each distinct test, this takes longer than scattering both arrays on several threads.
 FILLED_SHARE = 4
 
-# NumPy compares all objects with one test after the other. Hashing an object takes as long as
-# MIN_HASHED_OBJECTS comparisons.
+# NumPy compares all objects with one test after the other. Hashing an object takes about the time
+# of MIN_HASHED_OBJECTS comparisons.
 MIN_HASHED_OBJECTS = 8
 
-# Types whose objects are equal if, and only if, ``==`` is True; equal objects have equal hashes.
+# Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are
+# bool, and equal objects have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
 
 
@@ -49,7 +50,7 @@ def converted(array, other):
         return None
     if np.can_cast(dtype, to, "safe"):
         return other.astype(to), None
-    # The dtype holds an item if converting the item and back gives the same value.
+    # The dtype can hold an item if its conversion keeps the value.
     with np.errstate(all="ignore"):
         cast = other.astype(to)
         if to.kind in "iu" and dtype.kind in "iu":
@@ -62,8 +63,9 @@ def converted(array, other):
 
 
 def compares_exactly(one, other):
-    """Are the items of two dtypes equal if, and only if, they are the same numbers or strings? They
-    are not if NumPy converts large integers to floats, or has its own rules for the pair."""
+    """Are the items of two dtypes equal if, and only if, they are the same numbers, times or
+    strings? They are not if NumPy converts large integers to floats, or has its own rules for the
+    pair."""
     if one == other:
         return True
     kinds, numbers = one.kind + other.kind, "biufc"
@@ -79,9 +81,11 @@ def compares_exactly(one, other):
 
 def masks(first, second, wanted):
     """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
-    arrays, with None for masks that are not wanted. NaN never matches. Both arrays are of one
-    dtype, and have items, or slices along axis 0. Returns None for items if NumPy decides which of
-    them are equal."""
+    arrays. A mask that is not wanted may be None. NaN never matches.
+
+    Both arrays are of one dtype, and are 1-d, or have slices along axis 0. Returns None for 1-d
+    arrays if NumPy decides which of their items are equal.
+    """
     are_items, forced = first.ndim == 1, _plan.FORCED.get()
     if 0 in (len(first), len(second), *first.shape[1:]):
         if are_items and not _has_keys(first.dtype):
@@ -99,7 +103,7 @@ def masks(first, second, wanted):
         if result is not None:
             return result
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
-        return _beside_nan(first, second, wanted)
+        return _masks_without_nan(first, second, wanted)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
         result = _by_range(*keys, wanted)
@@ -119,7 +123,7 @@ def are_hashed_by_value(*lists):
 
 
 def among_objects(items, tests, invert):
-    """Which Python objects are among the tests, by their hash; None if NumPy's ``==`` may give
+    """Which Python objects are among the tests, by Python's hash; None if NumPy's ``==`` may give
     another result, or takes less time."""
     if tests.size < MIN_HASHED_OBJECTS:
         return None
@@ -130,8 +134,9 @@ def among_objects(items, tests, invert):
     return np.fromiter((item in test_set for item in items), bool, len(items)) ^ invert
 
 
-def _beside_nan(first, second, wanted):
-    """The masks, computed without the NaN items: NaN never matches, and its keys take time."""
+def _masks_without_nan(first, second, wanted):
+    """The masks, computed without the items that are NaN: they never match, and looking them up
+    takes time."""
     arrays = first, second
     numbers = [~np.isnan(items) for items in arrays]
     number_masks = masks(*map(extract, numbers, arrays), wanted)
@@ -151,10 +156,11 @@ def _has_keys(dtype):
 
 
 def _by_range(first, second, wanted):
-    """The masks for words of a narrow range; None for other keys."""
+    """The masks for words of a narrow range, with None for masks that are not wanted. Returns None
+    for other keys."""
     result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
-        arguments = range_of(items, tests) if is_wanted else None
+        arguments = range_arguments(items, tests) if is_wanted else None
         mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
         if is_wanted and mask is None:
             return None
@@ -162,9 +168,10 @@ def _by_range(first, second, wanted):
     return tuple(result)
 
 
-def range_of(items, tests, positions=False):
-    """The arguments of `look_up_in_range`, without the last two; None if a direct-address table
-    does not pay. With positions, the table has a position for each word instead of a bit."""
+def range_arguments(items, tests, positions=False):
+    """The arguments of `look_up_in_range`, without the last two; None if the keys are not numbers
+    of one word, or if a direct-address table does not pay. With positions, the table has a position
+    for each word instead of a bit."""
     if items.order_map is None or not items.is_word:
         return None
     *rule, has_nan = items.rule
@@ -192,11 +199,11 @@ def _by_hash(first, second, wanted, forced):
     swapped = first.size < second.size
     items, tests = (second, first) if swapped else (first, second)
     of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]
-    algorithm, expected, threads = hashing(items, tests, forced)
+    algorithm, expected, threads = hash_plan(items, tests, forced)
     outputs = of_items, of_tests, wanted.invert, threads
     result = None
     if algorithm == "tables":
-        tables = table_of(tests, expected)
+        tables = new_tables(tests, expected)
         if tables.find():
             result = masks_by_table(tables, items, _keys.SEEDS, *outputs)
     if result is None:
@@ -204,12 +211,13 @@ def _by_hash(first, second, wanted, forced):
     return result[::-1] if swapped and result else result
 
 
-def hashing(items, tests, forced):
+def hash_plan(items, tests, forced):
     """(algorithm, expected, threads) for hash tables of the tests, in which items are looked up.
-    `expected` is an estimate of the number of distinct tests."""
+    The algorithm is "tables" or "partitions", or `forced`. `expected` is an estimate of the number
+    of distinct tests."""
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
-        *rule, _ = tests.rule  # NaN never match, and are in no table
+        *rule, _ = tests.rule  # NaN never match: those with the same key count as one test
         expected = _estimate.groups_of(
             tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
         )
@@ -219,7 +227,7 @@ def hashing(items, tests, forced):
     return forced or algorithm, expected, threads
 
 
-def table_of(keys, expected, inverse=False, group_ids=False):
+def new_tables(keys, expected, inverse=False, group_ids=False):
     """New Tables of the keys; the caller calls `find`. Keys that equal no other are not added,
     unless the inverse is wanted."""
     nbytes = keys.size * keys.width

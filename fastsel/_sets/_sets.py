@@ -1,6 +1,6 @@
-"""The set functions: signatures, docstrings, and results from two masks.
+"""intersect1d, union1d, setdiff1d and setxor1d: signatures, docstrings, and results from masks.
 
-_membership finds which items are in the other array; unique sorts the selected items.
+`_membership` finds which items are in the other array; `unique` sorts the selected items.
 """
 
 from __future__ import annotations
@@ -89,33 +89,36 @@ def intersect1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Accepted as in NumPy; repeated values do no harm.
+        Changes nothing, unless the call is passed to NumPy: then repeated items may give a wrong
+        result.
     return_indices : bool, optional
-        Also return the positions at which the values first occur in each of the flattened arrays.
+        Also return the positions at which the values first occur in each array.
     axis : int, optional
         Compare slices along this axis instead of items. The arrays must have the same lengths along
         all other axes.
 
     Returns
     -------
-    values : ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
+    values : ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
         Equal items have the bits of the first item in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
-        Positions of the first occurrences in the flattened `ar1` and `ar2`, or along `axis`. With
-        `return_indices`, the result is the tuple (values, index1, index2), otherwise only values.
+        Positions of the first occurrences in the flattened `ar1` and `ar2`; with `axis`, positions
+        along it. With `return_indices`, the result is the tuple (values, index1, index2), otherwise
+        only values.
 
     Raises
     ------
     TypeError
         If the arrays have no common dtype, or objects cannot be ordered.
     AxisError, TypeError, ValueError
-        If `axis` is out of range or not an integer, if slices have objects, or if the arrays differ
-        in length along another axis.
+        If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
+        the arrays differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
-    `isin` finds the items that are in both arrays, and these items are copied; the notes of
-    `unique` apply to the copy. Subclasses are passed to NumPy.
+    The notes of `isin` apply. The items that are in both arrays are copied, and the notes of
+    `unique` apply to the copy. Without `axis`, NumPy serves subclasses, and dtypes whose common
+    dtype cannot hold all their integers (int64 and uint64).
 
     Examples
     --------
@@ -128,7 +131,7 @@ def intersect1d(
     array([[3, 4]])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    both = _together(ar1, ar2, axis)
+    both = _in_common_dtype(ar1, ar2, axis)
     masks = both and _membership.masks(*both, WantedMasks(True, bool(return_indices), False))
     if masks is None:
         arguments = _gate.non_defaults(
@@ -171,13 +174,17 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
 
     Returns
     -------
-    ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        Equal items have the bits of the first item. All NaN are one value.
+    ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+        Equal items have the bits of the first item. All NaN are one value; with `axis`, each slice
+        with NaN is a value of its own.
 
     Raises
     ------
     TypeError
         If the arrays have no common dtype, or objects cannot be ordered.
+    AxisError, TypeError, ValueError
+        If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
+        the arrays differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
@@ -227,25 +234,31 @@ def setdiff1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Return the items in the order of `ar1`, with repeated items.
+        Return the items in the order of `ar1`, with repeated items. If the call is passed to NumPy,
+        repeated items may give a wrong result.
     axis : int, optional
         Compare slices along this axis instead of items. The arrays must have the same lengths along
         all other axes.
 
     Returns
     -------
-    ndarray of ar1's dtype, shape (k,), or that of `ar1` with `axis` of length k
-        All NaN of `ar1` are one value, even if `ar2` has NaN.
+    ndarray of ar1's dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+        NaN of `ar1` never match NaN of `ar2`. All NaN are one value, unless `assume_unique`; with
+        `axis`, each slice with NaN is a value of its own.
 
     Raises
     ------
     TypeError
-        If the arrays have no common dtype, or objects cannot be ordered.
+        If the arrays have no common dtype, and `axis` is given or NumPy has to sort the items; or
+        if objects cannot be ordered.
+    AxisError, TypeError, ValueError
+        If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
+        the arrays differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
     The notes of `isin` apply. The items that are not in `ar2` are copied, and the notes of `unique`
-    apply to the copy.
+    apply to the copy. Without `axis`, subclasses are passed to NumPy.
 
     Examples
     --------
@@ -296,25 +309,31 @@ def setxor1d(
     ar1, ar2 : array_like, any shape
         Any dtype; read only, never modified.
     assume_unique : bool, optional
-        Accepted as in NumPy; repeated values do no harm.
+        Changes nothing, unless the call is passed to NumPy: then repeated items may give a wrong
+        result.
     axis : int, optional
         Compare slices along this axis instead of items. The arrays must have the same lengths along
         all other axes.
 
     Returns
     -------
-    ndarray of the common dtype, shape (k,), or that of `ar1` with `axis` of length k
-        All NaN of one array are one value, which differs from the NaN of the other array.
+    ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+        All NaN of one array are one value, which differs from the NaN of the other array; with
+        `axis`, each slice with NaN is a value of its own.
 
     Raises
     ------
     TypeError
         If the arrays have no common dtype, or objects cannot be ordered.
+    AxisError, TypeError, ValueError
+        If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
+        the arrays differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
     The notes of `isin` apply. The items that are in only one array are copied, and the notes of
-    `unique` apply to the copy. Subclasses are passed to NumPy.
+    `unique` apply to the copy. Without `axis`, NumPy serves subclasses, and dtypes whose common
+    dtype cannot hold all their integers (int64 and uint64).
 
     Examples
     --------
@@ -323,10 +342,10 @@ def setxor1d(
     array([1, 3, 5])
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
-    both = _together(ar1, ar2, axis)
+    both = _in_common_dtype(ar1, ar2, axis)
     are_base_arrays = axis is not None or all(_gate.base_array(ar) is not None for ar in (ar1, ar2))
     if both and assume_unique and not are_base_arrays:
-        both = None  # NumPy's result has the dtype of the array beside a Python number
+        both = None  # for an array and a Python number, NumPy's result has the array's dtype
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
@@ -354,8 +373,8 @@ def _nan_of(items):
 
 
 def _base_arrays(ar1, ar2, axis):
-    """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if an
-    array is of a class that NumPy or another library serves."""
+    """The arrays, flattened or, with an axis, with their slices along axis 0. Returns None if NumPy
+    or another library serves the class of an array."""
     arrays = ar1, ar2
     if any(map(_gate.overrides, arrays)):
         return None
@@ -371,7 +390,7 @@ def _base_arrays(ar1, ar2, axis):
     return flat_arrays
 
 
-def _together(ar1, ar2, axis):
+def _in_common_dtype(ar1, ar2, axis):
     """The arrays of _base_arrays, in their common dtype; None if NumPy serves the call."""
     arrays = _base_arrays(ar1, ar2, axis)
     if arrays is None:
@@ -382,7 +401,7 @@ def _together(ar1, ar2, axis):
     if axis is None and not _membership.compares_exactly(one, other):
         return None
     common = np.result_type(one, other)
-    # int64 and uint64 have the common dtype float64, which is not exact for large integers.
+    # uint64 and signed integers have the common dtype float64, which cannot hold large integers.
     inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")
     if axis is None and inexact:
         return None

@@ -10,8 +10,9 @@ from fastsel._unique import _distinct
 
 
 def checked_axis(axis, **arrays):
-    """The axis of the slices, counted from 0; None if items are compared, which the slices of a 1-d
-    array are. For arrays that override NumPy's functions, their library checks the axis."""
+    """The axis of the slices, counted from 0; None if items are compared: without an axis, or if
+    both arrays are 1-d. If an array overrides NumPy's functions, its library checks the axis, which
+    is returned as it is."""
     if axis is None or any(map(_gate.overrides, arrays.values())):
         return axis
     arrays = {name: _gate.as_array(name, array) for name, array in arrays.items()}
@@ -23,7 +24,8 @@ def checked_axis(axis, **arrays):
 
 
 def checked_axis_of_shapes(axis, **shapes):
-    """checked_axis, from the shapes of two arrays. An unknown length is NaN."""
+    """checked_axis of an axis that is not None, from the shapes of two arrays. An unknown length is
+    NaN."""
     axis = _gate.integer("axis", axis)
     (first, one), (second, other) = shapes.items()
     for shape in (one, other):
@@ -44,7 +46,7 @@ def checked_axis_of_shapes(axis, **shapes):
 
 
 def along(axis, *arrays):
-    """The arrays with their slices along axis 0."""
+    """Views of the arrays, with `axis` moved to axis 0."""
     return [np.moveaxis(np.asarray(array), axis, 0) for array in arrays]
 
 
@@ -56,5 +58,5 @@ def compress(mask, items):
 
 
 def unique(items, **outputs):
-    """The sorted distinct items, or slices along axis 0."""
+    """The sorted distinct items, or slices along axis 0; and the `outputs` of fastsel.unique."""
     return _distinct.unique(items, axis=None if items.ndim == 1 else 0, **outputs)

@@ -25,8 +25,10 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
               bint invert, int threads):
     """Which items are among the tests, as a flat array of bool.
 
-    Items and tests are native words of one rule: (significant, limit, nan, nan_unequal). There are
-    at most MAX_TESTS tests.
+    Items and tests are native words of one rule: (significant, limit, nan, nan_unequal). The words
+    are integers, times or floats, whose NaN equal no item: otherwise equal items with different
+    bits do not match. There are at most MAX_TESTS tests: otherwise memory behind the job is
+    overwritten.
     """
     cdef CompareItems job = CompareItems(items, tests, rule, threads)
     out = new_result(job.units, cnp.NPY_BOOL)
@@ -57,7 +59,7 @@ cdef class CompareItems(Job):
     cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
     cdef Py_ssize_t n_tests
     cdef Py_ssize_t[MAX_COMPARED] positions  # by test: its position; NaN is left out
-    cdef uint8_t *out             # by item: 1 if a test equals it
+    cdef uint8_t *out             # by item: 1 if a test equals the item; with invert, 0
     cdef bint invert
 
     def __init__(self, cnp.ndarray items, cnp.ndarray tests, tuple rule, int threads):
@@ -91,8 +93,9 @@ cdef class CompareItems(Job):
 
 
 cdef class FindItems(CompareItems):
-    """Compares items with one test after the other, from the last test to the first. A byte notes
-    the test that an item equals, without a branch, so that the first equal test remains."""
+    """Compares items with one test after the other, from the last test to the first. A byte for
+    each item notes the test that the item equals, without a branch. A later match overwrites it, so
+    that the first equal test remains."""
     cdef Py_ssize_t[::1] index
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

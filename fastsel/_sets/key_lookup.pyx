@@ -1,5 +1,6 @@
 """The keys of one array, the tests, are added to a hash table; the keys of another array, the
 items, are looked up in this table, one batch at a time. Both arrays may have been scattered before.
+A side (lookup_t) is one of the two arrays, and its outputs.
 
 If another thread changes a key meanwhile, only the result for this key is undefined.
 """
@@ -62,8 +63,8 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add the tests from `test` to stop_test - 1 to an empty table, and look up the items from
-    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots.
-    Returns 0 or a status."""
+    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots. All
+    four are indices of keys or, if a side is scattered, of its words. Returns 0 or a status."""
     cdef uint8_t *marks = NULL
     cdef Py_ssize_t status
     table.skips_unequal = True
@@ -99,8 +100,9 @@ cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t sto
 
 cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
                             Py_ssize_t *positions) noexcept nogil:
-    """Load the words of n keys, in the order of keys or scattered words, and their positions: in
-    the array if side.positions is not NULL, otherwise among the scattered words."""
+    """Load n words and the positions of their keys. The words are those of keys or, if the side is
+    scattered, scattered words. Positions are in the array or, if the side is scattered and
+    side.positions is NULL, among the scattered words."""
     cdef Py_ssize_t j
     if side.words == NULL:
         load_words(&side.keys, start, n, words)
@@ -119,9 +121,13 @@ cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
-    """Look up the keys start to stop - 1 of a side. Returns 0 or FLOODED. An item is found if the
-    table has it; it marks its slot. A test is found if its slot is marked. For the outputs index,
-    positions_plus_1 and first_positions the table has ids: otherwise memory at NULL is read."""
+    """Look up the keys start to stop - 1 of a side, and write its output, of which it has at most
+    one. Returns 0 or FLOODED.
+
+    An item is found if the table has it; it marks its slot if marks is not NULL. A test is found if
+    its slot is marked; marks[0] is 0: otherwise tests without a slot are found, too. For the
+    outputs index, positions_plus_1 and first_positions the table has ids: otherwise memory at NULL
+    is read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
@@ -157,17 +163,17 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
     return 0
 
 
-cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot) noexcept nogil:
-    """The group id, plus one, of a slot from `find_keys`; 0 for slot 0. The only branch is for the
-    seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it, and the
-    branch is predicted well."""
-    if slot > <uint64_t>1 << table.slot_bits:
+cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
+    """The group id, plus one, of a slot, plus one, from `find_keys`; 0 for 0. The only branch is
+    for the seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it,
+    and the branch is predicted well."""
+    if slot_plus_1 > <uint64_t>1 << table.slot_bits:
         return table.seed_id_plus_1
-    return table.ids_plus_1[slot - (slot != 0)] & (0 - <uint32_t>(slot != 0))
+    return table.ids_plus_1[slot_plus_1 - (slot_plus_1 != 0)] & (0 - <uint32_t>(slot_plus_1 != 0))
 
 
-cdef inline Py_ssize_t first_position_of(const table_t *table, uint32_t slot) noexcept nogil:
-    """The first position of the group of a slot from `find_keys`; -1 for slot 0."""
-    cdef uint32_t id_plus_1 = id_plus_1_of(table, slot)
+cdef inline Py_ssize_t first_position_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
+    """The first position of the group of a slot, plus one, from `find_keys`; -1 for 0."""
+    cdef uint32_t id_plus_1 = id_plus_1_of(table, slot_plus_1)
     cdef Py_ssize_t first = table.first_positions[id_plus_1 - (id_plus_1 != 0)]
     return ((first + 1) & (0 - <Py_ssize_t>(id_plus_1 != 0))) - 1

@@ -21,9 +21,9 @@ def look_up_in_range(items not None, tests not None, tuple value_range not None,
     """Which items are among the tests, as bool; with positions, the position of the first test that
     equals each item, or -1. None if a test has no entry.
 
-    Items and tests are Keys: words of one rule, at least one item and one test. value_range is
-    as for Presence. has_nan: the word nan of the rule never matches. With positions there are fewer
-    than 2^32 - 1 tests: otherwise positions wrap around.
+    Items and tests are Keys: words of one rule, at least one item and one test. value_range is as
+    for Presence. If has_nan, the word nan of the rule never matches. With positions there are fewer
+    than 2^32 - 1 tests: otherwise positions wrap around. `invert` applies to bool.
     """
     cdef Presence presence = Presence(tests, value_range, positions, False, threads)
     cdef Py_ssize_t size = items[1]
@@ -50,8 +50,8 @@ def look_up_in_range(items not None, tests not None, tuple value_range not None,
 
 
 cdef class LookUpEntries(Job):
-    """Looks up the entry of each item: its bit, or the position of its first test. Items beyond the
-    range have no entry."""
+    """Looks up the entry of each item: its bit, or the position of its first test. An item beyond
+    the range has no entry, and matches no test."""
     cdef keys_t items
     cdef object owned             # the array that `items` points to
     cdef Presence presence

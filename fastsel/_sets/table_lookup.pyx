@@ -1,8 +1,10 @@
-"""Which keys of one array, the items, another array, the tests, has, and where; and the reverse.
+"""Which keys of one array, the items, are in another array, the tests, and where; and which tests
+are among the items.
 
-Hash tables hold the tests. If one table fits the cache, it is the table of tables.pyx; otherwise
-both arrays are scattered by their hash, as in partitions.pyx, and each part has a table. Items are
-looked up in batches. A test is among the items if an item has marked its slot.
+Hash tables hold the tests. For small arrays there is one table. For large arrays `_membership`
+chooses: all keys are looked up in the merged table of tables.pyx, or both arrays are scattered by
+their hash, as in partitions.pyx, and each part has a table. Items are looked up in batches. A test
+is among the items if an item has marked its slot.
 
 If another thread changes a key meanwhile, only the result for this key is undefined.
 """
@@ -29,8 +31,8 @@ cnp.import_array()
 
 def masks_by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
                    bint of_tests, bint invert, int threads):
-    """(which items are among the tests, which tests are among the items) as bool arrays, None for
-    an output that is not wanted. None instead of both if items need too many probes.
+    """(which items are among the tests, which tests are among the items) as bool arrays, with None
+    for an output that is not wanted. Returns None if items need too many probes.
 
     The tests are the keys of `tables`, whose groups have been found; the items are Keys of the same
     rule. Keys that equal no other never match.
@@ -44,13 +46,13 @@ def masks_by_table(Tables tables not None, items not None, tuple seeds not None,
         marks[:] = 0
     job = LookUp(tables, items, seeds, items_out, invert, threads)
     job.marks = marks
-    if not job.passes(threads):
+    if not job.look_up_all(threads):
         return None
     if of_tests:
         marks[0] = 0
         job = LookUp(tables, None, seeds, tests_out, invert, threads)
         job.marks, job.are_tests = marks, True
-        if not job.passes(threads):
+        if not job.look_up_all(threads):
             return None
     return items_out, tests_out
 
@@ -60,17 +62,17 @@ def index_by_table(Tables tables not None, items not None, tuple seeds not None,
     probes. The tests are the keys of `tables`, which have ids."""
     index = new_result(items[1], cnp.NPY_INTP)
     cdef LookUp job = LookUp(tables, items, seeds, index, False, threads)
-    return index if job.passes(threads) else None
+    return index if job.look_up_all(threads) else None
 
 
 def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
                          Py_ssize_t[::1] first_positions not None, int threads):
     """Write the position of the first test of each group of items to first_positions, which has -1
-    for each group before; the items are the keys of `tables`. Returns False if tests need too many
-    probes."""
+    for each group before. The items are the keys of `tables`, which have ids. Returns False if
+    tests need too many probes."""
     cdef LookUp job = LookUp(tables, tests, seeds, None, False, threads)
     job.side.first_positions = &first_positions[0]
-    return job.passes(threads)
+    return job.look_up_all(threads)
 
 
 def masks_by_partitions(tests not None, items not None, tuple seeds not None,
@@ -78,7 +80,7 @@ def masks_by_partitions(tests not None, items not None, tuple seeds not None,
                         int threads):
     """The masks that masks_by_table returns, for tests that are too many for one table; `expected`
     is an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
-    positions wrap around."""
+    positions wrap around. Returns None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
         invert, threads)
@@ -92,7 +94,8 @@ def masks_by_partitions(tests not None, items not None, tuple seeds not None,
 
 def index_by_partitions(tests not None, items not None, tuple seeds not None,
                         Py_ssize_t expected, int threads):
-    """The index that index_by_table returns; the arguments are as for masks_by_partitions."""
+    """The index that index_by_table returns; the arguments are as for masks_by_partitions. Returns
+    None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, True, threads), expected,
         False, threads)
@@ -108,11 +111,11 @@ def index_by_partitions(tests not None, items not None, tuple seeds not None,
 
 def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
                    tuple seeds not None, bint of_first, bint of_second, bint invert):
-    """(which items of `first` are in `second`, which items of `second` are in `first`), None for an
-    output that is not wanted. None instead of both if keys need too many probes.
+    """(which items of `first` are in `second`, which items of `second` are in `first`), with None
+    for an output that is not wanted. Returns None if keys need too many probes.
 
-    Both are small arrays of one dtype, not empty; their items have this rule, and are words or
-    longer than 8 bytes.
+    Both are small arrays of one dtype, not empty. rule is the rule of their items, which are words
+    or longer than 8 bytes.
     """
     cdef bint swapped = cnp.PyArray_SIZE(first) < cnp.PyArray_SIZE(second)
     cdef lookup_t items, tests
@@ -129,7 +132,7 @@ def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tupl
 
 def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                    tuple seeds not None):
-    """The index that index_by_table returns, for two small arrays of one dtype."""
+    """The index that index_by_table returns, for arrays as for masks_of_small."""
     cdef lookup_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
@@ -182,7 +185,8 @@ cdef class LookUp(Job):
     cdef Py_ssize_t[::1] status   # of each chunk
 
     def __init__(self, Tables tables, keys, tuple seeds, cnp.ndarray out, bint invert, int threads):
-        """Look up `keys`, which are Keys; if None, look up the keys of the table themselves."""
+        """Look up `keys`, which are Keys; if None, look up the keys of the table themselves. `out`
+        gets the index if it has integers; otherwise it gets the mask, or is None."""
         self.owned, self.invert, self.marks = (tables, keys, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.keys
         if keys is None:
@@ -197,7 +201,7 @@ cdef class LookUp(Job):
         self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.status = new_intp(self.chunks)
 
-    cdef bint passes(self, int threads) except -1:
+    cdef bint look_up_all(self, int threads) except -1:
         """Look up all keys. Returns False if they need too many probes."""
         cdef Py_ssize_t k
         self.run(threads)
@@ -217,15 +221,16 @@ cdef class LookUp(Job):
 
 
 cdef ScatterByHash scattered(keys, tuple seeds, bint positions, int threads):
-    """Scatter all keys. Their positions are scattered too if `positions`, or if words are hashes,
-    so that keys can be compared."""
+    """Scatter all keys. Their positions are scattered too if `positions`, or if the words alone do
+    not decide which keys are equal."""
     scatter = ScatterByHash(keys, seeds, None, positions or not keys.is_word, threads)
     scatter_keys(scatter, threads)
     return scatter
 
 
 cdef object read_back_mask(Scatter scatter, const uint8_t[::1] entry_mask, int threads):
-    """The mask of the keys, in their order, from the mask of their entries; None for None."""
+    """The mask of the keys, in their order, from the mask of their entries; None if entry_mask is
+    None."""
     if entry_mask is None:
         return None
     out = new_result(scatter.keys.size, cnp.NPY_BOOL)
@@ -241,7 +246,7 @@ cdef class CompareParts(Job):
     cdef uint8_t[::1] tests_mask
     # By entry: the position of the first equal test plus one; or None.
     cdef uint32_t[::1] positions_plus_1
-    cdef Py_ssize_t expected          # tests of each part
+    cdef Py_ssize_t expected          # an estimate of the number of distinct tests of a part
     cdef bint invert
     cdef Py_ssize_t[::1] status       # of each chunk
 
@@ -268,12 +273,12 @@ cdef class CompareParts(Job):
         return self.positions_plus_1 is not None or not self.tests.keys.is_word
 
     cdef int table_threads(self, int threads) noexcept:
-        """The number of threads whose tables fit, beside the scattered keys, into 2.5 times the
-        bytes of both sides' keys, or into a byte per key if that is more."""
+        """The number of threads, at least one, whose tables fit into the room that both sides leave
+        (room_beside)."""
         cdef const keys_t *keys = &self.tests.keys
         cdef Py_ssize_t nbytes = table_bytes(keys, self.with_ids(), self.expected + BATCH)
         cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
-        nbytes += nbytes // 4         # the marks of slots take at most this
+        nbytes += nbytes // 4         # a slot has at least 4 bytes, and its mark has 1
         return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -307,7 +312,8 @@ cdef lookup_t side_of(Scatter scatter) noexcept nogil:
 
 
 cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
-    """The bytes that one side leaves for tables, beside its scattered keys; at least 1 per key."""
+    """The bytes for tables that the scattered keys of one side leave of 2.5 times the bytes of its
+    keys; at least 1 byte per key."""
     cdef Py_ssize_t used = 2 + (4 if scatter.four_bytes else 8)
     if scatter.positions is not None:
         used += sizeof(uint32_t)

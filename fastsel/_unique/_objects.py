@@ -86,7 +86,7 @@ def _hashed_strings(items):
         return None
     index, inverse, counts = _group_hashes(hashes)
     values = take_objects(items, index)
-    if not strings.equal_group_values(items, values, inverse, threads):
+    if not strings.each_equals_value(items, values, inverse, threads):
         return None
     return Groups(values, index, inverse, counts)
 
@@ -98,7 +98,7 @@ def _hashed_packed_strings(flat):
     if hashes is None:
         return None
     index, inverse, counts = _group_hashes(hashes)
-    if not packed_strings.equal_first_strings(flat, index, inverse):
+    if not packed_strings.each_equals_first(flat, index, inverse):
         return None
     return Groups(flat[index], index, inverse, counts)
 

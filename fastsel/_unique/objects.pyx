@@ -1,9 +1,10 @@
-"""First occurrences in an array of Python objects, by their own hash and equality.
+"""Groups in an array of Python objects. Objects are equal if a dict treats them as the same key.
 
-A dict holds a reference to the first object of each group, and each item of the array is read once.
-So `__hash__`, `__eq__` and signal handlers may change the array. The functions hold the GIL;
-`groups_of_objects` lets other threads have it after every ROUND_OBJECTS objects. In a build of
-Python without a GIL, no other thread may use the array: the caller passes a copy.
+`groups_of_objects` reads each item of the array once, and its dict holds a reference to the first
+object of each group. So `__hash__`, `__eq__` and signal handlers may change the array. The
+functions hold the GIL; `groups_of_objects` lets other threads have it after every ROUND_OBJECTS
+objects. In a build of Python without a GIL, no other thread may use the array: the caller passes a
+copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -23,7 +24,8 @@ cdef enum:
 
 def groups_of_objects(cnp.ndarray items not None, bint with_inverse):
     """(first_positions, inverse) of a 1-d, contiguous array of objects. Groups are in order of
-    first occurrence. first_positions is a list; the inverse is None unless with_inverse."""
+    first occurrence. first_positions is a list; the inverse is None unless with_inverse. Errors of
+    `__hash__` and `__eq__` are raised."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     cdef PyObject **objects = <PyObject **>cnp.PyArray_DATA(items)
     cdef Py_ssize_t[::1] inverse = None

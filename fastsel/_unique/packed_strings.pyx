@@ -2,8 +2,8 @@
 strings, without an object for each string.
 
 The strings are read in rounds. During a round, the thread holds the lock of their allocator.
-Between rounds the lock is released, signal handlers run, and other threads may change the array. A
-string that changes meanwhile may get another group, or the check may fail.
+Between rounds the lock is released, signal handlers run, and they or other threads may change the
+array. If a string changes meanwhile, it may get another group, or the check may return False.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -37,7 +37,7 @@ cdef enum:
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
     """The hash, uint64, of the characters of each string of a 1-d, contiguous array; None if a
-    string is missing."""
+    string is missing. seeds is (seed, factor)."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     cdef uint64_t *out = <uint64_t *>cnp.PyArray_DATA(hashes)
@@ -59,10 +59,11 @@ def hash_strings(cnp.ndarray strings not None, tuple seeds not None):
     return None if is_missing else hashes
 
 
-def equal_first_strings(cnp.ndarray strings not None,
-                        const Py_ssize_t[::1] first_positions not None,
-                        const Py_ssize_t[::1] inverse not None):
-    """Does each string equal the first string of its group?"""
+def each_equals_first(cnp.ndarray strings not None,
+                      const Py_ssize_t[::1] first_positions not None,
+                      const Py_ssize_t[::1] inverse not None):
+    """Does each string of a 1-d, contiguous array equal the first string of its group? False if a
+    string is missing."""
     cdef Py_ssize_t size = cnp.PyArray_SIZE(strings), start = 0, i
     cdef npy_string_allocator *allocator
     cdef npy_static_string string, first
@@ -89,7 +90,7 @@ cdef inline npy_string_allocator *lock(cnp.ndarray strings) noexcept:
 
 cdef inline bint load(npy_string_allocator *allocator, cnp.ndarray strings, Py_ssize_t i,
                       npy_static_string *string) noexcept:
-    """Load string i. Returns False if it is missing."""
+    """Load string i. Returns False if the string is missing."""
     cdef const char *packed = <const char *>cnp.PyArray_DATA(strings)
     packed += i * cnp.PyArray_ITEMSIZE(strings)
     return NpyString_load(

@@ -1,14 +1,15 @@
 """First occurrences by partitions: for keys with many groups.
 
 The keys are scattered by the top bits of their hash (scatter.pyx), so that parts are independent of
-each other and the table of a part fits the cache. Within a part, keys keep their order. So the
-first key that is added to a group is its first occurrence.
+each other, and the table of a part has about 1 / MAX_PARTS of the groups. Within a part, keys keep
+their order. So the first key that is added to a group is its first occurrence.
 
-Memory is reused, so that all four outputs take little more memory than the values alone:
+Memory is reused, so that all four outputs take little more working memory than the values alone:
 
-- the position of an entry becomes its group id within the part, and then the rank of the group
-- the words of a part become the counts of its groups, and then their ranks
-- the inverse has the first positions of the groups until it is written
+- the first words of a part become the counts of its groups, and then their ranks
+- with an inverse, the position of an entry becomes its group id within the part, and then the rank
+  of the group; the inverse has the first positions of the groups until it is written
+- without an inverse, the first `positions` of a part become the first positions of its groups
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -30,19 +31,19 @@ cdef class Partitions:
     """The state between `find` and `finish`; between them, the caller packs the marks to a
     bitmask."""
     cdef ScatterByHash scatter
-    cdef Py_ssize_t expected          # an estimate of the groups of a part
+    cdef Py_ssize_t expected          # an estimate of the number of groups of a part
     cdef bint counted
     cdef bint with_ids                # the tables have ids
-    cdef readonly object marks        # uint8, 1 at each first occurrence
+    cdef readonly object marks        # uint8, by key: 1 if it is a first occurrence
     cdef object inverse
     cdef Py_ssize_t part_chunks
-    cdef Py_ssize_t[::1] groups       # of each part
+    cdef Py_ssize_t[::1] groups       # number of groups of each part
     cdef int threads
 
     def __init__(self, keys not None, tuple seeds not None, Py_ssize_t expected, bint inverse,
                  bint counts, int threads):
-        """keys is a Keys of less than 2^32 keys: otherwise positions, counts and ranks wrap
-        around."""
+        """keys is a Keys of at least one key, and of fewer than 2^32 keys: otherwise positions,
+        counts and ranks wrap around. expected is an estimate of the number of groups."""
         cdef cnp.npy_intp size = keys.size
         self.marks = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT8, 0)
         # Only the inverse needs the part of each key again. Without an inverse, the marks may
@@ -57,7 +58,8 @@ cdef class Partitions:
             self.inverse = new_result(size, cnp.NPY_INTP)
 
     def find(self):
-        """Mark all first occurrences. Returns False if a table needs too many probes."""
+        """Mark all first occurrences. Returns False if a table needs too many probes, or if a part
+        may have more than 2^31 groups."""
         cdef FillTables fill = FillTables(self)
         cdef Py_ssize_t k, status = 0
         scatter_keys(self.scatter, self.threads)
@@ -70,8 +72,8 @@ cdef class Partitions:
         return status == 0
 
     def table_threads(self):
-        """The number of threads whose tables fit, beside the scattered keys, into 2.5 times the
-        bytes of the keys, or into a byte per key if that is more."""
+        """The number of threads, at least one, whose tables fit into the memory that the scattered
+        keys leave of 2.5 times the bytes of the keys, or into a byte per key if that is more."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
         cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
@@ -139,9 +141,12 @@ cdef class FillTables(PartPass):
         self.status[k] = status
 
     cdef Py_ssize_t fill(self, Py_ssize_t part, table_t *table, wide_t *words) noexcept nogil:
-        """Find the groups of one part. Returns a status. The first words of the part become counts.
-        With an inverse, the positions of entries become group ids, and the inverse gets first
-        positions; without an inverse, `positions` gets first positions."""
+        """Mark the first occurrences of one part. Returns 0 or a status.
+
+        With counts or an inverse, the first words of the part become the counts of its groups (0 if
+        only the inverse is wanted). With an inverse, the positions of entries become group ids, and
+        the inverse gets the first positions of the groups; with counts alone, `positions` gets
+        them."""
         cdef Py_ssize_t start = self.scatter.start_of(part), stop = self.scatter.start_of(part + 1)
         cdef uint32_t[::1] positions = self.scatter.positions
         cdef Py_ssize_t[::1] inverse = self.inverse
@@ -181,7 +186,8 @@ cdef class FillTables(PartPass):
 
 
 cdef class RankBlocks(Job):
-    """Count the set bits before each block; offsets has the number before each chunk."""
+    """Count the set bits before each block. offsets has the number of set bits before each chunk of
+    blocks, then the total."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets
     cdef Py_ssize_t[::1] before           # set bits before each block
@@ -203,7 +209,7 @@ cdef class RankBlocks(Job):
 
 
 cdef class RankGroups(PartPass):
-    """Write the counts of each group by its rank, and replace the group ids of entries by ranks."""
+    """Write the count of each group at its rank, and replace the group ids of entries by ranks."""
     cdef RankBlocks ranks
     cdef Py_ssize_t[::1] counts       # or None
 

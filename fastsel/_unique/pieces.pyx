@@ -1,11 +1,13 @@
-"""The sort of one part. In the cache, its keys are counted and scattered once more, by their
-leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
+"""The sort of one part, which should fit the cache. The keys of the part are scattered once more,
+by their leading bits, to pieces of about PIECE_KEYS keys, and NumPy sorts each piece.
 
-Entries move along with the keys. To sort a piece with entries, each key is packed into one word
-with its position within the piece; the word has only the bits of the key below the bits that chose
-the piece. NumPy sorts these words, so equal keys keep their order. If the words of a piece would
-have more than 64 bits, the piece is sorted like a part, by its own minimum and maximum. A long
-piece, which has many keys that are close to each other, is also sorted like a part.
+An entry is a number of 4 bytes that moves along with its key, for example the key's position. To
+sort a piece with entries, each key is packed into one word with its position within the piece; the
+word has only the bits of the key below the bits that chose the piece. NumPy sorts these words, so
+equal keys keep their order. If the words of a piece would have more than 64 bits, the piece is
+sorted like a part, by its own minimum and maximum. A long piece, which has many keys that are close
+to each other, is also sorted like a part. But if there are no entries, NumPy sorts a long piece of
+a long piece.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint32_t, uint64_t
@@ -29,17 +31,19 @@ ctypedef fused packed_t:
 cdef enum:
     PIECE_KEYS = 64         # NumPy's sort is fastest for pieces of this length
     LONG_PIECE = 1024       # a longer piece is sorted like a part
-    MIN_PIECE_BITS = 5
-    MAX_PIECE_BITS = 12     # log2 of the maximum number of pieces of one scatter
+    MIN_PIECE_BITS = 5      # log2 of the minimum number of pieces of one scatter,
+    MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
 
+# NumPy's sort of a dtype reads the dtype of an array, its last argument. Code without the GIL has a
+# pointer to the array.
 cdef cnp.npy_intp no_length = 0
-cdef cnp.ndarray view_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
-cdef cnp.ndarray view_u64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT64, 0)
-cdef fs_sort_t numpy_sort_u32 = fs_sort_of(view_u32)
-cdef fs_sort_t numpy_sort_u64 = fs_sort_of(view_u64)
-cdef void *array_u32 = <void *>view_u32
-cdef void *array_u64 = <void *>view_u64
+cdef cnp.ndarray empty_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
+cdef cnp.ndarray empty_u64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT64, 0)
+cdef fs_sort_t numpy_sort_u32 = fs_sort_of(empty_u32)
+cdef fs_sort_t numpy_sort_u64 = fs_sort_of(empty_u64)
+cdef void *array_u32 = <void *>empty_u32
+cdef void *array_u64 = <void *>empty_u64
 
 
 cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
@@ -53,19 +57,20 @@ cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline size_t starts_bytes(Py_ssize_t room) noexcept nogil:
-    """The bytes of the starts of pieces, for all depths."""
+    """The bytes of the starts of pieces, for all nested scatters of `room` keys."""
     return sizeof(uint32_t) * MAX_DEPTH * ((<Py_ssize_t>1 << piece_bits(room)) + 1)
 
 
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil:
-    """The bytes of a sorter."""
+    """The bytes that sorter_start allocates, before alloc rounds them up."""
     return room * (width + (sizeof(uint32_t) if with_entries else 0)) + starts_bytes(room)
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
                       bint with_entries) noexcept nogil:
-    """Start a sorter for parts of at most `room` keys, fewer than 2^32. Returns 0, or -1 if there
-    is no memory; in both cases the caller frees the sorter."""
+    """Allocate the memory of a sorter for parts of at most `room` keys, fewer than 2^32: otherwise
+    starts wrap around. Returns 0, or -1 if there is no memory; in both cases the caller frees the
+    sorter."""
     sorter.entries = NULL
     sorter.keys, sorter.starts = alloc(room * width), <uint32_t *>alloc(starts_bytes(room))
     if with_entries:
@@ -85,14 +90,15 @@ cdef void sorter_free(sorter_t *sorter) noexcept nogil:
 
 
 cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) noexcept nogil:
-    """Sort n > 0 keys, stably, and write them to sorter.keys. If the sorter has entries, `entries`
-    are sorted along with the keys, in place. `keys` are undefined afterwards. n is at most the
-    sorter's room: otherwise memory behind its buffers is overwritten."""
+    """Sort n > 0 keys, stably, and write them to sorter.keys; `keys` are undefined afterwards. If
+    `entries` is not NULL, they are sorted along with the keys, in place; the sorter has entries:
+    otherwise memory at NULL is written. n is at most the sorter's room: otherwise memory behind its
+    buffers is overwritten."""
     sort_range(sorter, keys, entries, 0, n, sorter.starts, False)
 
 
 cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
-    """log2 of the number of pieces for n keys."""
+    """log2 of the maximum number of pieces of n keys."""
     cdef int bits = 0
     while bits < MAX_PIECE_BITS and n >> bits > PIECE_KEYS:
         bits += 1
@@ -101,7 +107,8 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
 
 cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                      Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
-    """Sort keys start to stop - 1, by a scatter to pieces."""
+    """Sort keys start to stop - 1, by a scatter to pieces unless they are few. is_piece: these keys
+    are a piece. `starts` is the unused rest of sorter.starts."""
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
@@ -150,14 +157,15 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
 
 cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                             Py_ssize_t stop, wide_t low, int shift, uint32_t *starts,
-                            bint is_piece) noexcept nogil:
-    """Sort one piece, which lies in sorter.keys. Its keys are from low to low + 2^shift - 1."""
+                            bint is_nested) noexcept nogil:
+    """Sort one piece, which lies in sorter.keys, as its entries lie in sorter.entries. Its keys are
+    from low to low + 2^shift - 1. is_nested: it is a piece of a piece."""
     cdef wide_t *piece = <wide_t *>sorter.keys + start
     cdef uint64_t[LONG_PIECE] packed
     cdef Py_ssize_t n = stop - start
     cdef int position_bits = bit_length(n - 1)
     cdef bint fits = entries == NULL or shift + position_bits <= 64
-    if n > LONG_PIECE and (entries != NULL or not is_piece) or not fits:
+    if n > LONG_PIECE and (entries != NULL or not is_nested) or not fits:
         memcpy(keys + start, piece, n * sizeof(wide_t))
         if entries != NULL:
             memcpy(entries + start, sorter.entries + start, n * sizeof(uint32_t))
@@ -173,8 +181,9 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
 
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,
                              wide_t low, int position_bits, packed_t *packed) noexcept nogil:
-    """Sort n keys in place, and write their entries to out. A packed word has the key minus low,
-    then the position. packed has room for n words: otherwise memory behind it is overwritten."""
+    """Sort n keys in place, and write their entries to out. A packed word has the position in its
+    low bits, and the key minus low above them; both fit the word: otherwise keys change. packed has
+    room for n words: otherwise memory behind it is overwritten."""
     cdef packed_t mask = (<packed_t>1 << position_bits) - 1
     cdef Py_ssize_t i
     for i in range(n):
@@ -190,9 +199,10 @@ cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *ou
 
 cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint nan_unequal,
                           uint64_t *run_starts) noexcept nogil:
-    """Set the bit of each of n > 0 sorted keys that differs from the key before it, and with
-    nan_unequal the bit of each nan. Clear all other bits, to the end of the last block. Returns the
-    number of set bits."""
+    """Set the bit of the first of n > 0 sorted keys, of each key that differs from the key before
+    it and, with nan_unequal, of each nan, which sorts last. Clear all other bits, to the end of the
+    last block; run_starts has a word for each block: otherwise memory behind it is overwritten.
+    Returns the number of set bits."""
     cdef Py_ssize_t blocks = blocks_of(n), block, j
     cdef wide_t[64] copy
     for block in range(n >> 6):
@@ -211,8 +221,8 @@ cdef Py_ssize_t mark_runs(const wide_t *keys, Py_ssize_t n, uint64_t nan, bint n
 
 
 cdef inline uint64_t changes_in(const wide_t *keys, wide_t last) noexcept nogil:
-    """A word with a bit for each of 64 keys: 1 if the key differs from the key before it. `last` is
-    the key before the first key."""
+    """The 64 bits of a block of keys: 1 if a key differs from the key before it. `last` is the key
+    before the block."""
     cdef wide_t[64] changes
     cdef uint64_t bits
     cdef Py_ssize_t j

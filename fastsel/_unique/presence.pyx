@@ -1,8 +1,9 @@
 """Which words of a narrow range occur, by direct addressing: each word has an entry in a table.
 
-Each chunk of the keys has a table. If only values are wanted, an entry is a bit. Otherwise an entry
-is a byte, and a bitmask gets a bit for each key that is the first key of its group in its chunk. At
-the end the tables are merged. The entries, and so the distinct values, are in ascending order.
+Each chunk of the keys has a table. If only the words are wanted, an entry is a bit. If first
+occurrences are wanted, an entry is a byte, and a bitmask gets a bit for each key that is the first
+key of its group in its chunk. `merge` merges the tables. The entries, and so the distinct words,
+are in ascending order.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -24,8 +25,10 @@ cdef class Presence(Job):
     def __init__(self, keys not None, tuple value_range not None, bint with_first_positions,
                  bint counted, int threads):
         """keys is a Keys of at least one key; the keys are words. value_range is (base, bits): each
-        of the 2^bits ordered keys from base on has an entry. With with_first_positions, first
-        occurrences are found, too."""
+        of the 2^bits ordered keys from base on has an entry. For keys of 1 byte and float16 it is
+        (0, 8 * width): otherwise memory beyond the table is read or written. If
+        with_first_positions, first occurrences are marked; if `counted`, the keys of each entry are
+        counted."""
         cdef range_t *r = &self.value_range
         cdef Py_ssize_t size
         set_keys(&self.keys, keys, (0, 1))
@@ -65,7 +68,7 @@ cdef class Presence(Job):
         return True
 
     cdef Py_ssize_t merge(self) except -1:
-        """Merge the tables. Returns the number of words."""
+        """Merge the tables. Returns the number of distinct words."""
         self.offsets = new_intp(self.entry_chunks + 1)
         MergeTables(self).run(self.threads)
         scan(&self.offsets[0], self.entry_chunks)
@@ -112,8 +115,8 @@ cdef class Presence(Job):
 
 cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk, Py_ssize_t block,
                             Py_ssize_t stop, bint with_first_positions) noexcept nogil:
-    """Add the blocks of keys to the table of the chunk. Returns False if a key has no entry.
-    with_first_positions is a constant, so that two loops are compiled."""
+    """Add the keys of blocks `block` to stop - 1 to the table of the chunk. Returns False if a key
+    has no entry. with_first_positions is a constant, so that two loops are compiled."""
     cdef uint64_t[::1] bits = self.bits, first_bits = self.first_bits
     cdef uint8_t[::1] present = self.present
     cdef Py_ssize_t[::1] counts = self.counts
@@ -167,8 +170,7 @@ cdef inline bint fill_table(Presence self, const any_t *items, Py_ssize_t chunk,
 
 cdef inline void see_bytes(Presence self, Py_ssize_t table, uint8_t *seen,
                            bint with_first_positions) noexcept nogil:
-    """Write to `seen`, for each value of a byte that is not canonical yet, whether the table has
-    its word."""
+    """Write to `seen`, for each byte, whether the table has its canonical word."""
     cdef Py_ssize_t entry
     cdef int byte
     for byte in range(256):
@@ -189,8 +191,8 @@ cdef class EntryPass(Job):
 
 
 cdef class MergeTables(EntryPass):
-    """Merge the tables to the bits of the first table, and count the words. With first occurrences,
-    the table of each chunk also gets the words of the chunks before it."""
+    """Merge the tables into the bits of chunk 0, and count the distinct words. With first
+    occurrences, the table of each chunk also gets the words of the chunks before it."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef uint64_t[::1] bits = self.presence.bits
         cdef uint8_t[::1] present = self.presence.present
@@ -213,8 +215,8 @@ cdef class MergeTables(EntryPass):
 
 
 cpdef cnp.ndarray ascending_values(keys, tuple value_range, int threads):
-    """The distinct words of integers, ascending; None if an integer has no entry. keys and
-    value_range are as for Presence."""
+    """The distinct integers or times, ascending, in the type of keys.data (times lose their unit);
+    None if one has no entry. keys and value_range are as for Presence."""
     cdef Presence presence = Presence(keys, value_range, False, False, threads)
     cdef WriteValues write
     if not presence.find():
@@ -247,7 +249,7 @@ cdef class WriteValues(EntryPass):
         cdef Py_ssize_t position = self.presence.offsets[k]
         cdef Py_ssize_t count = self.presence.offsets[k + 1] - position
         cdef uint64_t base = self.presence.value_range.base_word, word
-        if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is a position plus base
+        if any_t is uint64_t and sizeof(intptr_t) == 8:     # a word is base plus the bit's index
             level.write(&bits[start], stop - start, <intptr_t>(base + start * 64),
                         is_sparse(count, stop - start), <intptr_t *>values + position, count)
             return

@@ -21,9 +21,10 @@ cdef enum:
 
 cpdef tuple presorted(keys, int threads):
     """(bits, direction), or None if the keys neither ascend nor descend. bits is the bitmask of the
-    first occurrences of at least one key. direction is 1 if the keys ascend; -1 if they descend; 0
-    if they descend and each NaN is a group, because the reverse of several NaN would be in the
-    wrong order. keys is a Keys: numbers of 4 or 8 bytes with an order_map, or strings without one.
+    first occurrences. direction is 1 if the keys ascend, or all are equal; -1 if they descend; 0 if
+    they descend and each NaN is a group, because the reverse of several NaN would be in the wrong
+    order. keys is a Keys, or a tuple of its fields, of at least one key: numbers of 4 or 8 bytes
+    with an order_map, or strings without one.
     """
     cdef MarkRuns job = MarkRuns()
     cdef cnp.npy_intp blocks
@@ -51,7 +52,7 @@ cpdef tuple presorted(keys, int threads):
 
 
 cdef class MarkRuns(Job):
-    """Mark keys that differ from the key before them, while all keys ascend, or all descend."""
+    """Mark the first key of each group, while all keys ascend, or all descend."""
     cdef keys_t keys
     cdef uint64_t[3] order_map    # sign, negative, minimum: makes ordered keys
     cdef int character_width      # bytes of a character; 0 if keys are numbers
@@ -62,8 +63,8 @@ cdef class MarkRuns(Job):
         self.seen[k] = self.mark(self.begin(k), self.begin(k + 1))
 
     cdef uint8_t mark(self, Py_ssize_t block, Py_ssize_t stop) noexcept nogil:
-        """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; after
-        both, some bits are not written."""
+        """Write the bits of blocks `block` to stop - 1. Returns 0, RISES, FALLS or both; if both,
+        some bits may not be written."""
         if self.character_width:
             return self.mark_strings(block, stop)
         return self.mark_numbers(block, stop)
@@ -81,7 +82,7 @@ cdef class MarkRuns(Job):
                     self.keys.data + block * 64 * width, min(whole - block, BLOCKS),
                     self.keys.rule.significant, self.keys.rule.limit, self.order_map, &last,
                     &self.bits[block], &seen)
-            if done == 0:       # a partial block, or a block with words that are not canonical
+            if done == 0:       # a partial block, noncanonical words, or each NaN is a group
                 self.mark_block(block, &last, &seen)
                 done = 1
             block += done
@@ -128,7 +129,8 @@ cdef class MarkRuns(Job):
 
 cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
                         int character_width) noexcept nogil:
-    """Compare two strings, as memcmp does."""
+    """Compare two strings by their characters. Negative if `one` is less than `other`, positive if
+    it is greater, 0 if both are equal."""
     cdef uint32_t a, b
     cdef Py_ssize_t offset
     if character_width == 1:
@@ -146,9 +148,9 @@ cdef inline int compare(const char *one, const char *other, Py_ssize_t width,
 
 def group_runs(const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None,
                Py_ssize_t size, const Py_ssize_t[::1] ranks, int threads):
-    """The inverse of keys in runs; bits mark the first key of each run. The group id of a key is
-    the index of its run or, with ranks, the rank of this index. offsets has the number of set bits
-    before each chunk."""
+    """The inverse of `size` keys in runs; bits mark the first key of each run. The group id of a
+    key is the index of its run or, with ranks, ranks[index]. offsets has the number of set bits
+    before each chunk of blocks, then the total."""
     cdef GroupRuns job = GroupRuns()
     job.bits, job.offsets, job.ranks = bits, offsets, ranks
     job.units, job.chunks = bits.shape[0], offsets.shape[0] - 1
@@ -167,7 +169,7 @@ cdef class GroupRuns(Job):
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef Py_ssize_t group = -1, run = self.offsets[k] - 1, i
-        if run >= 0:            # the last run of the chunk before
+        if run >= 0:            # the run that the chunk before ends with
             group = run if self.ranks is None else self.ranks[run]
         for i in range(self.begin(k) * 64, min(self.begin(k + 1) * 64, inverse.shape[0])):
             if bits[i >> 6] >> (i & 63) & 1:

@@ -1,12 +1,14 @@
-"""Quantiles of a sample divide the keys into parts of about equal size, for any distribution.
+"""Quantiles of a sample divide the keys into parts of about equal size, for any distribution. Equal
+keys are in one part, so a part with a frequent key is larger.
 
 The quantiles are the limits between parts. A table gives the part of a key without a search: the
-distance of the key from the smallest limit, shifted, is the index of a cell of the table, and the
+distance of the key from the smallest limit, shifted, is the number of a cell of the table, and the
 cell has the part. If a cell contains one limit, the limit moves to the start of the cell. If a cell
 contains several limits, it has a table of its own, and so on. Each table is a node.
 
-The table leaves out the widest gap between two limits. Floats of both signs have a wide gap around
-zero, with most of the exponents but few keys; integers with an outlier have a wide gap, too.
+The table leaves out most of the widest gap between two limits. Floats of both signs have a wide gap
+around zero, with most of the exponents but few keys; integers in two distant clusters have a wide
+gap, too.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -19,13 +21,14 @@ from fastsel._unique.ordered_keys cimport bit_length
 from fastsel._unique.scatter cimport MAX_PARTS
 
 cdef enum:
-    CELLS_PER_LIMIT = 16
+    CELLS_PER_LIMIT = 16    # about; a node with a narrow range has fewer
     MAX_LEVELS = 12         # each level uses at least 5 of 64 bits
 
 
 cdef class Quantiles:
     def __init__(self, const uint64_t[::1] sample not None, Py_ssize_t parts):
-        """sample ascends, and has at least `parts` keys."""
+        """sample ascends, and has at least `parts` ordered keys. parts is from 1 to MAX_PARTS:
+        otherwise the numbers of parts do not fit a byte."""
         cdef Py_ssize_t n = parts - 1, k
         cdef fs_cells_t cells
         self.parts = parts
@@ -35,7 +38,8 @@ cdef class Quantiles:
         self.limits = new_u64(n)
         for k in range(n):
             self.limits[k] = sample[sample.shape[0] * (k + 1) // parts]
-        # If several quantiles are the same key, this key gets a part of its own.
+        # If several quantiles are the same key, all but the first become this key plus 1, so that
+        # the part of the key has few other keys.
         for k in range(n - 1, 0, -1):
             if self.limits[k] == self.limits[k - 1] and self.limits[k] != <uint64_t>-1:
                 self.limits[k] += 1
@@ -46,7 +50,8 @@ cdef class Quantiles:
         self.build(0, n, cells)
 
     cdef int close_gap(self, fs_cells_t *cells) except -1:
-        """Make the widest gap as wide as the average of the other gaps, and write it to cells."""
+        """Shorten the widest gap between limits to about the average of the other gaps, and write
+        to `cells` what is left out. Fewer than 3 limits have no other gaps."""
         cdef uint64_t[::1] limits = self.limits
         cdef Py_ssize_t n = limits.shape[0], widest = 0, k
         cdef uint64_t wide, usual
@@ -66,8 +71,8 @@ cdef class Quantiles:
         return 0
 
     cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1:
-        """Build the node of the limits first to stop - 1; cells has the gap. Returns the index of
-        the node."""
+        """Build the node of the limits first to stop - 1, and its nodes; cells has the gap. Returns
+        the index of the node."""
         cdef Py_ssize_t node = self.n_nodes, start = self.n_cells, k = first, m, cell
         cdef uint64_t value_range = self.limits[stop - 1] - self.limits[first], low
         cells.low = self.limits[first]
@@ -90,8 +95,9 @@ cdef class Quantiles:
         return node
 
     cdef void choose_parts(self, const uint64_t *keys, Py_ssize_t n, uint8_t *parts) noexcept nogil:
-        """Write the parts of n <= BATCH keys. The part of a key is about the number of limits that
-        are at most the key. A greater key never has a lower part."""
+        """Write the parts of n <= BATCH ordered keys. The part of a key is the number of limits, as
+        moved to the starts of cells, that are at most the key. So a greater key never has a lower
+        part."""
         cdef const uint16_t[::1] part_of = self.part_of
         cdef uint32_t[BATCH] cells
         cdef uint16_t part_or_node, all_bits = 0
@@ -119,6 +125,6 @@ cdef class Quantiles:
 
 
 cdef inline Py_ssize_t cell_in(const node_t *node, uint64_t key) noexcept nogil:
-    """The index in part_of of the cell of a key. The caller has closed the gap for the key."""
+    """The index in part_of of the cell of a key, from which the caller has subtracted the gap."""
     cdef uint64_t cell = min((key - node.cells.low) >> node.cells.shift, node.cells.last - 1) + 1
     return node.first + <Py_ssize_t>(cell if key >= node.cells.low else 0)

@@ -9,8 +9,8 @@ cnp.import_array()
 
 def sampled_range(keys not None):
     """(base, bits): the 2^bits ordered keys from base on contain the ordered keys of a sample of
-    `keys`, a Keys of at least one word. base is None if a direct-address table cannot have an entry
-    for each word of this rule."""
+    `keys`, a Keys of at least one word. base is None if the rule of the keys allows no
+    direct-address table: for floats of 4 or 8 bytes, and if NaN or NaT equals no item."""
     cdef keys_t words
     cdef uint64_t[3] order_map = [0, 0, 0]
     cdef sampled_range_t sampled
@@ -22,8 +22,9 @@ def sampled_range(keys not None):
 
 
 def sample_of(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t drawn, Py_ssize_t first=0):
-    """(keys, changes): `drawn` of `size` > 0 keys, as they are in data, which is C-contiguous; and
-    how many of them differ from the next key. Another `first` draws other keys."""
+    """(keys, changes): a row of bytes for each of `drawn` keys, as they are in data, which is
+    C-contiguous and has `size` > 0 keys; and how many of them differ from the next key in data, or
+    are the last key. Another `first` draws other keys."""
     cdef cnp.npy_intp[2] shape
     cdef cnp.ndarray out
     cdef Py_ssize_t changes

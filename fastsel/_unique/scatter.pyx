@@ -5,9 +5,10 @@ chunk writes to in each part, and pass 2 writes. Within a part, keys keep their 
 Scatter chooses the part of a key: by its hash, or by quantiles of a sample (sorting.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
-if another thread writes to the keys meanwhile. The bytes also lead back from the entries of the
-parts to the keys: in the order of the keys, the entry of each key is the next entry of its part. So
-results are read as one stream per part, and written as one stream (`read_back`).
+if another thread writes to the keys meanwhile. An entry is the place of a key in its part. The
+bytes also lead back from the entries to the keys: in the order of the keys, the entry of each key
+is the next entry of its part. So `read_back` and `read_back_flags` read the results as one stream
+per part, and write them as one stream.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -24,9 +25,10 @@ cnp.import_array()      # for set_keys
 cdef class Scatter:
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
                       int threads) except -1:
-        """Allocate the memory for `parts` parts of `self.keys`, at most MAX_PARTS. With positions
-        there are fewer than 2^32 keys: otherwise positions wrap around. part_of has a byte for each
-        key, or is None."""
+        """Allocate the memory for `parts` parts of `self.keys`, at most MAX_PARTS: otherwise the
+        number of a part does not fit a byte. With positions there are fewer than 2^32 keys:
+        otherwise positions wrap around. part_of has a byte for each key; if it is None, it is
+        allocated."""
         cdef Py_ssize_t size = self.keys.size
         self.parts = parts
         self.key_blocks = blocks_of(size)
@@ -48,7 +50,7 @@ cdef class Scatter:
         pass
 
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil:
-        """Where a part begins; for `parts`, where the last part ends."""
+        """The first entry of a part; if part is `parts`, the number of all entries."""
         return self.starts[part * self.key_chunks]
 
 
@@ -96,7 +98,7 @@ cdef class ScatterKeyPass(Job):
         self.scatter, self.chunks = scatter, scatter.key_chunks
 
     cdef Py_ssize_t first_key(self, Py_ssize_t k) noexcept nogil:
-        """Where chunk k starts."""
+        """The first key of chunk k."""
         cdef Py_ssize_t block = chunk_start(self.scatter.key_blocks, self.chunks, k)
         return min(block * 64, self.scatter.keys.size)
 
@@ -156,7 +158,7 @@ cdef class WriteParts(ScatterKeyPass):
 
 
 cdef inline void next_entries(Scatter scatter, Py_ssize_t k, Py_ssize_t *next_entry) noexcept nogil:
-    """Write where the entries of chunk k begin in each part."""
+    """Write the first entry of chunk k in each part."""
     cdef const Py_ssize_t[::1] starts = scatter.starts
     cdef Py_ssize_t p
     for p in range(scatter.parts):

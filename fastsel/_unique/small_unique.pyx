@@ -1,9 +1,9 @@
 """unique of small arrays: all outputs from one call on one thread, with the GIL.
 
-Presorted keys, and keys of a narrow range, have kernels (presorted.pyx, dense.pyx). For ascending
-values, other keys are sorted beside their positions, by the sort of one part (pieces.pyx), if they
-are few or if many of them are distinct. All remaining keys are added to a hash table; for ascending
-values, its groups are sorted.
+A sample finds numbers that are presorted or of a narrow range; they have kernels (presorted.pyx,
+presence.pyx, dense.pyx). For ascending values, other numbers are sorted if they are few or if many
+of them are distinct, by the sort of one part (pieces.pyx), with their positions if needed. All
+remaining keys are added to a hash table; for ascending values, groups of numbers are then sorted.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -36,16 +36,16 @@ ctypedef struct small_t:
 
 
 def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, tuple seeds not None,
-                 bint index, bint inverse, bint counts, bint ascending, Py_ssize_t entries,
-                 Py_ssize_t share):
+                 bint index, bint inverse, bint counts, bint ascending, Py_ssize_t max_entries,
+                 Py_ssize_t sorted_share):
     """(values, index, inverse, counts) of a small array, with None for an output that is not
-    wanted; None if the hash table gives up. With `ascending` and an order_map, values ascend;
-    otherwise they are in order of first occurrence.
+    wanted; None if `a` is empty or the hash table needs too many probes. With `ascending` and an
+    order_map, values ascend; otherwise they are in order of first occurrence.
 
     rule is the rule of the items of a, which are words or longer than 8 bytes; order_map is their
-    order_map if they are numbers, otherwise None. `entries` is the maximum number of entries of a
-    direct-address table; 0 for arrays that are too small for a sample. For ascending values, all
-    keys are sorted if more than 1 in `share` is distinct.
+    order_map if they are numbers, otherwise None. max_entries is the maximum number of entries of a
+    direct-address table; 0 for arrays that are too small for a sample: then numbers are sorted for
+    ascending values. In larger arrays they are sorted if more than 1 in sorted_share is distinct.
     """
     cdef small_t task
     cdef Scratch scratch = Scratch()
@@ -58,19 +58,19 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
     task.ascending = ascending and order_map is not None
     if order_map is not None:
         task.order_map = order_map
-        if entries:
-            outputs = by_sample(&task, a, rule, order_map, entries)
+        if max_entries:
+            outputs = by_sample(&task, a, rule, order_map, max_entries)
             if outputs is not None:
                 return outputs
         elif ascending:
             return by_sorting(&task, a, scratch)
-    return by_table(&task, a, scratch, share if entries else 0)
+    return by_table(&task, a, scratch, sorted_share if max_entries else 0)
 
 
 cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
-                     Py_ssize_t entries):
+                     Py_ssize_t max_entries):
     """The outputs for keys that are presorted or of a narrow range according to a sample; None for
-    other keys."""
+    other keys, and if the sample missed a key."""
     cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
@@ -79,7 +79,7 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
         runs = presorted(keys, 1)
         if runs is not None and (runs[1] > 0 or not task.ascending):
             return by_runs(task, a, runs[0])
-    if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > entries:
+    if not sampled.is_addressable or <Py_ssize_t>1 << min(sampled.bits, 62) > max_entries:
         return None
     value_range = sampled.base, sampled.bits
     if (task.ascending and not (task.index or task.inverse or task.counts)
@@ -99,7 +99,7 @@ cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order
 
 
 cdef cnp.ndarray compress_items(const small_t *task, cnp.ndarray a, cnp.ndarray bitmask):
-    """The items whose bits are set in a bitmask."""
+    """The items of `a` whose bits are set in a bitmask."""
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
     cdef Py_ssize_t blocks = blocks_of(task.keys.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
@@ -140,7 +140,8 @@ cdef cnp.ndarray values_at(const small_t *task, cnp.ndarray a, const Py_ssize_t 
 
 
 cdef tuple by_runs(const small_t *task, cnp.ndarray a, cnp.ndarray run_starts):
-    """The outputs of ascending keys; run_starts is the bitmask of the first keys of runs."""
+    """The outputs of presorted keys, in the order of the keys; run_starts is the bitmask of the
+    first keys of runs."""
     cdef cnp.npy_intp size = task.keys.size, groups
     cdef cnp.ndarray first_positions, inverse_out = None, counts_out = None
     cdef const Py_ssize_t *starts
@@ -172,7 +173,7 @@ cdef tuple by_sorting(const small_t *task, cnp.ndarray a, Scratch scratch):
     """The outputs in ascending order, by a sort of all keys."""
     cdef Py_ssize_t size = task.keys.size
     cdef uint64_t *keys = <uint64_t *>scratch.alloc(size * sizeof(uint64_t))
-    # A rule begins with significant, limit and nan.
+    # ordered_keys reads significant, limit and nan, which lie side by side in a rule_t.
     level.ordered_keys[log2_width(task.keys.width)](
         task.keys.data, size, &task.keys.rule.significant, task.order_map, keys)
     if task.keys.width == 8:
@@ -190,7 +191,8 @@ cdef uint32_t *narrowed(uint64_t *keys, Py_ssize_t n) noexcept:
 
 
 cdef int sort_entries(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) except -1:
-    """Sort n keys. `entries`, if not NULL, get their positions. The caller frees the sorter."""
+    """Sort n keys into sorter.keys. `entries`, if not NULL, get the positions that the sorted keys
+    had before. The caller frees the sorter."""
     cdef Py_ssize_t j
     if sorter_start(sorter, sizeof(wide_t), n, entries != NULL) != 0:
         raise MemoryError()
@@ -259,7 +261,8 @@ cdef cnp.ndarray values_of(const small_t *task, cnp.ndarray a, const wide_t *key
 
 cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t groups,
                        wide_t *values) noexcept:
-    """Give zero and NaN the bits of their first occurrences; several NaN keep their order."""
+    """Give zero and NaN among the ascending values the bits of their first occurrences in items.
+    Several NaN keep their order."""
     cdef Py_ssize_t i = 0, zero = 0, nans = 0, stop = groups, middle
     cdef wide_t nan = <wide_t>task.keys.rule.nan, item
     while zero < stop:
@@ -290,11 +293,11 @@ cdef void restore_bits(const small_t *task, const wide_t *items, Py_ssize_t grou
 # ---- table ------------------------------------------------------------------------------
 
 
-cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssize_t share):
-    """The outputs by a hash table; None if the table gives up. The repeated keys among the first
-    BATCH keys give an estimate of the number of groups (the birthday problem). For ascending
-    values, all keys are sorted instead if the estimate is more than 1 group in `share` keys; with
-    share 0, keys are never sorted."""
+cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssize_t sorted_share):
+    """The outputs by a hash table; None if the table needs too many probes. The repeated keys among
+    the first BATCH keys give an estimate of the number of groups (the birthday problem). For
+    ascending values, all keys are sorted instead if the estimate is more than 1 group in
+    sorted_share keys; with sorted_share 0, keys are never sorted."""
     cdef chunk_table_t chunk_table
     cdef cnp.npy_intp size = task.keys.size, groups
     cdef Py_ssize_t sampled
@@ -306,14 +309,14 @@ cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssiz
         inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
         inverse_data = <Py_ssize_t *>cnp.PyArray_DATA(inverse_out)
     try:
-        sampled = BATCH if share and size > BATCH else size
+        sampled = BATCH if sorted_share and size > BATCH else size
         chunk_table.status = table_start(&chunk_table.table, &task.keys, with_ids, size, 0, sampled)
         if chunk_table.status == 0:
             fill(&chunk_table, &task.keys, 0, sampled, task.counts, inverse_data)
         groups = chunk_table.table.length
         if chunk_table.status == 0 and sampled < size:
             groups = min(size, BATCH * BATCH // (2 * (BATCH - chunk_table.table.length) + 1))
-            if task.ascending and groups * share > size:
+            if task.ascending and groups * sorted_share > size:
                 return by_sorting(task, a, scratch)
             if groups * 2 > size:
                 chunk_table.status = table_resize(&chunk_table.table, &task.keys, size)
@@ -323,14 +326,14 @@ cdef tuple by_table(const small_t *task, cnp.ndarray a, Scratch scratch, Py_ssiz
             raise MemoryError()
         if chunk_table.status:
             return None
-        return groups_of(task, a, scratch, &chunk_table, inverse_out)
+        return table_outputs(task, a, scratch, &chunk_table, inverse_out)
     finally:
         free_chunk_table(&chunk_table)
 
 
-cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch,
-                     const chunk_table_t *chunk_table, cnp.ndarray inverse_out):
-    """The outputs of the groups of a table."""
+cdef tuple table_outputs(const small_t *task, cnp.ndarray a, Scratch scratch,
+                         const chunk_table_t *chunk_table, cnp.ndarray inverse_out):
+    """The outputs of the groups of a table. inverse_out has group ids of the table, or is None."""
     cdef cnp.npy_intp groups = chunk_table.table.length
     cdef uint32_t *order = <uint32_t *>scratch.alloc(groups * sizeof(uint32_t))
     cdef cnp.ndarray first_positions = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
@@ -362,7 +365,7 @@ cdef tuple groups_of(const small_t *task, cnp.ndarray a, Scratch scratch,
 
 cdef int sort_groups(const small_t *task, const chunk_table_t *chunk_table, Scratch scratch,
                      uint32_t *order) except -1:
-    """Write the order of the groups of a table by their words."""
+    """Write the permutation that sorts the groups of a table by their values."""
     cdef Py_ssize_t groups = chunk_table.table.length, g
     cdef uint64_t *words = <uint64_t *>scratch.alloc(groups * sizeof(uint64_t))
     cdef sorter_t sorter

@@ -1,12 +1,12 @@
-"""Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
-part is sorted in the cache of one thread, so that equal keys lie side by side.
+"""Groups of equal keys in ascending order: keys are scattered to parts by their value, and one
+thread sorts each part, so that equal keys lie side by side.
 
 Keys of 4 and 8 bytes become ordered keys. Quantiles of a sample are the limits between parts
 (quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is reused:
 
-- the first words of a part become its distinct keys
-- the positions of its entries become the first positions of its groups or, with an inverse, the
-  group ids of the entries
+- the first words of a part become the ordered keys of its groups
+- the positions of its entries become the first positions of its groups; with an inverse, the group
+  ids of the entries; with all_positions, the positions of its sorted keys
 - the inverse has the first positions of the groups until it is written
 """
 cimport numpy as cnp
@@ -30,13 +30,13 @@ cnp.import_array()
 
 cdef enum:
     PART_KEYS = 4096              # minimum average size of parts, in keys
-    SAMPLED = 16                  # sampled keys per part: the sizes of parts vary by 25 %
-    MIN_ROOM = 1 << 22            # the sorters of all threads may always have this many bytes
+    SAMPLED_PER_PART = 16         # keys: the standard deviation of the size of a part is 25 %
+    MIN_ROOM = 1 << 22            # bytes that the sorters of all threads may always have together
     MAX_PART_KEYS = 1 << 26       # longer parts would delay the handling of signals
 
 
 cdef class ScatterByValue(Scatter):
-    """Words are ordered keys; a part has the words between two quantiles."""
+    """Words are ordered keys; a part has the words between two limits (quantiles.pyx)."""
     cdef Quantiles quantiles
     cdef uint64_t[3] order_map        # sign, negative, minimum: makes ordered keys
 
@@ -47,8 +47,9 @@ cdef class ScatterByValue(Scatter):
         self.describe(self.quantiles.parts, None, positions, threads)
 
     cdef Quantiles sampled_quantiles(self, Py_ssize_t parts):
-        """The quantiles of a sample. The seed chooses the sample, so that nobody can foresee it."""
-        cdef Py_ssize_t n = parts * SAMPLED, width = self.keys.width
+        """The quantiles of a sample. The random factor of the hash chooses the sample, so that
+        nobody can foresee it."""
+        cdef Py_ssize_t n = parts * SAMPLED_PER_PART, width = self.keys.width
         cdef uint8_t[::1] items
         cdef uint64_t[::1] sample
         if parts == 1:
@@ -76,8 +77,8 @@ cdef class ScatterByValue(Scatter):
 def sorted_groups(keys not None, tuple seeds not None, bint index, bint inverse, bint counts,
                   bint merged, int threads):
     """(values, index, inverse, counts) of a Keys of at least one number of 4 or 8 bytes, in
-    ascending order, with None for an output that is not wanted; None for too many keys. The values
-    are words.
+    ascending order, with None for an output that is not wanted; None for too many keys (see
+    sorted_parts). The values are canonical words.
 
     If `merged`, equal keys are one group. Otherwise each key is a group of its own: the index is
     the permutation that sorts the keys, stably, and the inverse is the inverse permutation.
@@ -114,7 +115,8 @@ def sorted_positions(keys not None, tuple seeds not None, int threads):
 
 cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint merged,
                             bint all_positions, int threads):
-    """Sort the parts, and scan the numbers of their groups. Returns None for too many keys."""
+    """Sort the parts, and scan the numbers of their groups. Returns None for too many keys: 2^32
+    with index or inverse, or MAX_PART_KEYS in a part."""
     cdef bint with_entries = index or inverse
     cdef ScatterByValue scatter
     cdef SortParts job
@@ -136,9 +138,9 @@ cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint me
 
 
 cdef class SortParts(Job):
-    """Sort each part. Its first words become its distinct keys, ascending; the bits of run_starts
-    mark the first key of each group. The head of this file says what positions and inverse become.
-    """
+    """Sort each part. Its first words become the ordered keys of its groups, ascending; the bits of
+    run_starts mark the first key of each group. The head of this file says what positions and
+    inverse become."""
     cdef ScatterByValue scatter
     cdef object inverse_out
     cdef Py_ssize_t[::1] inverse      # or None
@@ -146,8 +148,8 @@ cdef class SortParts(Job):
     cdef bint all_positions           # write the positions of all entries, not only of first ones
     cdef bint with_entries
     cdef Py_ssize_t longest           # number of keys of the longest part
-    cdef uint64_t[::1] run_starts     # bitmask of the sorted keys; each part begins with a block
-    cdef Py_ssize_t[::1] groups       # of each part
+    cdef uint64_t[::1] run_starts     # bitmask of the sorted keys; each part begins a new block
+    cdef Py_ssize_t[::1] groups       # of each part: the number; after a scan, the offset
     cdef bint no_memory
 
     def __init__(self, ScatterByValue scatter, inverse_out, bint merged, bint all_positions):
@@ -167,8 +169,8 @@ cdef class SortParts(Job):
         return (self.scatter.start_of(part) >> 6) + part
 
     cdef int sorter_threads(self, int threads) noexcept nogil:
-        """The number of threads whose sorters fit, beside the scattered keys, into 2.5 times the
-        bytes of the keys, or into MIN_ROOM if that is more."""
+        """The number of threads, at least one, whose sorters fit into the memory that the scattered
+        keys leave of 2.5 times the bytes of the keys, or into MIN_ROOM if that is more."""
         cdef Py_ssize_t size = self.scatter.keys.size, width = self.scatter.keys.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.with_entries)
@@ -231,7 +233,8 @@ cdef class SortParts(Job):
     cdef void write_groups(self, Py_ssize_t start, Py_ssize_t n, const uint64_t *bits,
                            const uint32_t *entries, const uint32_t *first_entries,
                            Py_ssize_t groups) noexcept nogil:
-        """Write the first positions of groups to the inverse, and the group id of each entry."""
+        """Write the first positions of the groups of a part to the inverse, and the group id of
+        each entry to the positions."""
         cdef Py_ssize_t[::1] inverse = self.inverse
         cdef uint32_t[::1] positions = self.scatter.positions
         cdef Py_ssize_t j
@@ -251,8 +254,8 @@ cdef class SortParts(Job):
 
 
 cdef class WriteGroups(Job):
-    """Write values, index and counts of the groups of each part. With all_positions, index gets all
-    positions, and counts gets the offset of each group."""
+    """Write values, index and counts of the groups of each part. With all_positions, index gets the
+    positions of all keys, group after group, and counts gets the offset of each group in index."""
     cdef SortParts job
     cdef Scatter scatter
     cdef cnp.ndarray values

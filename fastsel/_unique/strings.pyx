@@ -1,9 +1,10 @@
 """str and bytes objects: hashes of their characters, a check that equal hashes belong to equal
-strings, and words of the leading characters, which sort the strings.
+strings, words of leading characters as sort keys, and the runs of strings that are in order.
 
 Threads read the strings while the caller holds the GIL. So no Python code runs meanwhile, no string
-is freed, and no reference count changes. Between rounds other Python threads may change the array.
-In a build of Python without a GIL, no other thread may use the array: the caller passes a copy.
+is freed, and no reference count changes. Between rounds, signal handlers and other Python threads
+may change the array. In a build of Python without a GIL, no other thread may use the array: the
+caller passes a copy.
 """
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -34,8 +35,8 @@ cnp.import_array()
 
 cdef enum:
     ROUND_STRINGS = 1 << 16   # strings between two checks for signals: some milliseconds
-    STRING_BYTES = 128        # about the bytes that a thread reads of a string
-    CHARACTERS = 47           # offset of the eighth character in most str objects
+    STRING_BYTES = 128        # about how many bytes of a string a thread reads
+    PREFETCH_OFFSET = 47      # of the eighth character of an ASCII str, in 64-bit CPython >= 3.12
 
 ctypedef struct characters_t:
     const char *data
@@ -44,14 +45,14 @@ ctypedef struct characters_t:
 
 
 cdef class StringPass(Job):
-    """A pass over n > 0 strings, which are all str or all bytes, in rounds. The caller holds the
-    GIL during a round; between rounds other Python threads may run. A chunk fails at an object of
-    another type (in CompareStrings, also at a string that differs from its value), and the pass
-    ends after this round."""
+    """A pass over n > 0 objects, in rounds. The caller holds the GIL during a round; between rounds
+    signal handlers and other Python threads may run. Objects should be bytes if the first object is
+    bytes, otherwise str. A chunk fails at any other object, and the pass ends after this round.
+    CompareStrings has its own rule."""
     cdef object owned             # the array that `items` points to
-    cdef PyObject **items         # all strings
-    cdef Py_ssize_t start         # first string of the round
-    cdef Py_ssize_t size          # strings of the round
+    cdef PyObject **items         # the objects of all rounds
+    cdef Py_ssize_t start         # index of the first string of the round
+    cdef Py_ssize_t size          # number of strings of the round
     cdef bint are_bytes
     cdef uint8_t[::1] failed      # by chunk: 1 if it has failed
 
@@ -60,8 +61,9 @@ cdef class StringPass(Job):
         self.owned, self.items = strings, <PyObject **>cnp.PyArray_DATA(strings)
         self.are_bytes = self.items[0] != NULL and PyBytes_CheckExact(self.items[0])
 
-    cdef bint passes(self, int threads) except -1:
-        """Handle all strings. Returns whether no chunk has failed."""
+    cdef bint run_until_failure(self, int threads) except -1:
+        """Handle all strings, or stop after the round in which a chunk fails. Returns whether no
+        chunk has failed."""
         cdef Py_ssize_t k, size = cnp.PyArray_SIZE(self.owned)
         self.failed = new_u8(max_chunk_count(threads))
         self.failed[:] = False
@@ -95,13 +97,14 @@ cdef Py_ssize_t max_chunk_count(int threads) noexcept:
 
 def hash_strings(cnp.ndarray strings not None, tuple seeds not None, int threads):
     """The hash, uint64, of the characters of each of n > 0 objects; None unless all are str, or all
-    are bytes. Objects of subclasses of str or bytes count as other objects."""
+    are bytes. Objects of subclasses of str or bytes count as other objects. seeds is (seed,
+    factor)."""
     cdef HashStrings job = HashStrings(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     hashes = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     job.hashes = hashes
     job.seed, job.factor = seeds
-    return hashes if job.passes(threads) else None
+    return hashes if job.run_until_failure(threads) else None
 
 
 cdef class HashStrings(StringPass):
@@ -124,19 +127,20 @@ cdef class HashStrings(StringPass):
             self.hashes[i] = hash + characters.width * self.factor
 
 
-def equal_group_values(cnp.ndarray strings not None, cnp.ndarray values not None,
-                       cnp.ndarray group_ids not None, int threads):
-    """Does each of n > 0 strings equal the value of its group? Also returns False if the objects
-    are neither all str nor all bytes."""
+def each_equals_value(cnp.ndarray strings not None, cnp.ndarray values not None,
+                      cnp.ndarray group_ids not None, int threads):
+    """Is each of n > 0 objects the value of its group, or a string equal to this value? Strings are
+    bytes if the first object is bytes, otherwise str."""
     cdef CompareStrings job = CompareStrings(strings)
     assert cnp.PyArray_ISCARRAY_RO(values)
     job.values_owned, job.values = values, <PyObject **>cnp.PyArray_DATA(values)
     job.group_ids = group_ids
-    return job.passes(threads)
+    return job.run_until_failure(threads)
 
 
 cdef class CompareStrings(StringPass):
-    """Compare each string with the value of its group."""
+    """Compare each object with the value of its group. A chunk fails at an object that is not this
+    value, and not a string that equals it."""
     cdef object values_owned
     cdef PyObject **values
     cdef const Py_ssize_t[::1] group_ids
@@ -162,9 +166,9 @@ cdef class CompareStrings(StringPass):
 
 
 def pack_leading_characters(cnp.ndarray strings not None, int threads):
-    """Pack the first characters after the common prefix of each of n > 0 objects into a uint64
-    word. Words compare like these characters. Returns None unless all objects are str, or all are
-    bytes."""
+    """Pack the 8, 4 or 3 characters that follow the common prefix of n > 0 objects into a uint64
+    word for each object. A lesser word belongs to a lesser string; equal words decide nothing.
+    Returns None unless all objects are str, or all are bytes."""
     cdef MeasureStrings measure = MeasureStrings(strings)
     cdef WriteWords write = WriteWords(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
@@ -175,7 +179,7 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     measure.common_prefix, measure.widths = new_intp(max_chunks), new_u8(max_chunks)
     measure.common_prefix[:] = characters_of(measure.items[0], measure.are_bytes).length
     measure.widths[:] = 0
-    if not measure.passes(threads):
+    if not measure.run_until_failure(threads):
         return None
     write.common_prefix = measure.common_prefix[0]
     for k in range(max_chunks):
@@ -184,12 +188,12 @@ def pack_leading_characters(cnp.ndarray strings not None, int threads):
     write.bits = 8 if width == 1 else 16 if width == 2 else 21  # of the largest character
     words = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     write.words = words
-    return words if write.passes(threads) else None
+    return words if write.run_until_failure(threads) else None
 
 
 cdef class MeasureStrings(StringPass):
-    """Measure the common prefix with the first string, and the width of characters."""
-    cdef Py_ssize_t[::1] common_prefix    # of each chunk, in characters
+    """Measure the common prefix of all strings, and the width of the widest character."""
+    cdef Py_ssize_t[::1] common_prefix    # of each chunk and the first string, in characters
     cdef uint8_t[::1] widths              # of each chunk: bytes of its widest character
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -240,8 +244,8 @@ cdef class WriteWords(StringPass):
 
 def find_runs(cnp.ndarray strings not None):
     """Returns (run_starts, direction) if the n > 0 objects are all str, or all bytes, and ascend or
-    descend; otherwise None. run_starts has the positions of strings that differ from the string
-    before them; direction is 1 if the strings ascend, -1 if they descend."""
+    descend; otherwise None. run_starts has 0, and the positions of strings that differ from the
+    string before them; direction is -1 if the strings descend, otherwise 1."""
     cdef PyObject **items = <PyObject **>cnp.PyArray_DATA(strings)
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(strings)
     cdef cnp.ndarray run_starts = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
@@ -256,7 +260,7 @@ def find_runs(cnp.ndarray strings not None):
     for i in range(1, size):
         if i % ROUND_STRINGS == 0:
             PyErr_CheckSignals()
-            if not is_string(items[i - 1], are_bytes):  # a signal handler may have replaced it
+            if not is_string(items[i - 1], are_bytes):  # replaced by a signal handler
                 return None
         if i + AHEAD < size:
             fs_prefetch(<const char *>items[i + AHEAD])
@@ -277,7 +281,8 @@ def find_runs(cnp.ndarray strings not None):
 
 cdef inline Py_ssize_t common_characters(const characters_t *a, const characters_t *b,
                                          Py_ssize_t limit) noexcept nogil:
-    """The length of the common prefix of a and b, at most `limit`."""
+    """The length of the common prefix of a and b, at most `limit`, which exceeds neither length:
+    otherwise memory behind a string is read."""
     cdef Py_ssize_t j
     for j in range(limit):
         if PyUnicode_READ(a.width, a.data, j) != PyUnicode_READ(b.width, b.data, j):
@@ -286,11 +291,11 @@ cdef inline Py_ssize_t common_characters(const characters_t *a, const characters
 
 
 cdef inline void prefetch(PyObject **items, Py_ssize_t i, Py_ssize_t stop) noexcept nogil:
-    """Prefetch string i: its header, and its first characters, which may lie in the next cache
-    line."""
+    """Prefetch string i if i < stop: its header, and its first characters, which may lie in the
+    next cache line."""
     if i < stop:
         fs_prefetch(<const char *>items[i])
-        fs_prefetch(<const char *>items[i] + CHARACTERS)
+        fs_prefetch(<const char *>items[i] + PREFETCH_OFFSET)
 
 
 cdef inline bint is_string(PyObject *item, bint is_bytes) noexcept nogil:
@@ -312,7 +317,7 @@ cdef inline characters_t characters_of(PyObject *string, bint is_bytes) noexcept
 
 
 cdef inline bint equal_strings(PyObject *one, PyObject *other, bint are_bytes) noexcept nogil:
-    """Are both strings, and equal?"""
+    """Are both objects str or, with are_bytes, bytes, and are they equal?"""
     cdef characters_t a, b
     if not (is_string(one, are_bytes) and is_string(other, are_bytes)):
         return False

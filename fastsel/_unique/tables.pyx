@@ -3,12 +3,12 @@ in the cache.
 
 A chunk table is filled in rounds, so that signals are handled in time. Then adjacent tables are
 merged in pairs, the later table into the earlier one; then the merged tables are merged in pairs,
-and so on. So threads share the work, and the groups of the last table are in order of first
+and so on. So threads share the work, and the groups of the merged table are in order of first
 occurrence. At first, the inverse of a chunk has the group ids of the chunk's table. `finish`
 replaces them by the final ids; before that, the caller may order the groups.
 
-If only first occurrences are wanted, a filter has the recent keys; a key in the filter needs no
-lookup.
+If only first occurrences of words of 4 or 8 bytes are wanted, a filter has the recent keys; a key
+in the filter needs no lookup.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -27,7 +27,8 @@ from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 cnp.import_array()
 
 cdef enum:
-    # After MAX_MISSED batches in a row in which most keys were not recent, the filter is not used.
+    # After MAX_MISSED batches in a row in which most keys were not recent, the rest of the round
+    # does not use the filter.
     MAX_MISSED = 8
 
 
@@ -37,9 +38,9 @@ cdef class Tables:
                  Py_ssize_t expected, bint inverse, bint counts, int threads,
                  bint skips_unequal=False, bint with_ids=False):
         """keys is a Keys of at least one key. A chunk table grows for at most max_groups groups;
-        expected is an estimate of the number of groups, or 0. With skips_unequal, keys that equal
-        no other do not become groups, and there are neither inverse nor counts. With with_ids, the
-        tables have ids."""
+        expected is an estimate of the number of groups, or 0. If skips_unequal, keys that equal no
+        other do not become groups; then neither inverse nor counts may be wanted. If with_ids, the
+        tables have ids even if no output needs them."""
         cdef Py_ssize_t size
         set_keys(&self.keys, keys, seeds)
         self.owned, self.threads, size = keys, threads, self.keys.size
@@ -57,7 +58,7 @@ cdef class Tables:
             self.inverse = new_result(size, cnp.NPY_INTP)
 
     def find(self):
-        """Find the groups. Returns False if a chunk has too many groups, or needs too many
+        """Find the groups. Returns False if a table has too many groups, or needs too many
         probes."""
         cdef const table_t *whole = &self.tables[0].table
         cdef cnp.npy_intp length
@@ -78,7 +79,7 @@ cdef class Tables:
     def finish(self, const Py_ssize_t[::1] ranks=None):
         """(inverse, counts), with None for an output that is not wanted. Counts are in order of
         first occurrence. The inverse has group ids in this order or, with ranks, the rank of the
-        group of each key."""
+        group of each key. Call this once: it relabels the inverse in place."""
         cdef const table_t *whole = &self.tables[0].table
         cdef Py_ssize_t length = whole.length, step = 1, g
         cdef Py_ssize_t *group_ids
@@ -107,7 +108,7 @@ cdef class Tables:
                    self.keys.size)
 
     cdef Py_ssize_t worst_status(self) noexcept nogil:
-        """0, or the status of a chunk table that gave up."""
+        """0, or the lowest status of the chunk tables that gave up."""
         cdef Py_ssize_t k, status = 0
         for k in range(self.key_chunks):
             status = min(status, self.tables[k].status)
@@ -141,7 +142,8 @@ cdef class TablePass(Job):
 
 
 cdef class FillTables(TablePass):
-    """Fill the table of a chunk, and write the inverse of the chunk, one round at a time."""
+    """Fill the table of a chunk, and write the chunk's inverse if it is wanted, one round at a
+    time."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef chunk_table_t *chunk_table = &self.state.tables[k % self.chunks]
         if k < self.chunks:
@@ -159,7 +161,7 @@ cdef void fill(chunk_table_t *chunk_table, const keys_t *keys, Py_ssize_t start,
                bint counted, Py_ssize_t *inverse) noexcept nogil:
     """Add keys start to stop - 1 to a table that has started. If `counted`, count the keys of each
     group. If inverse is not NULL, write the group id of key i to inverse[i]. Counts and inverse
-    need a table with ids."""
+    need a table with ids. If the table gives up, its status says why."""
     cdef Py_ssize_t n
     chunk_table.missed = 0
     while start < stop and chunk_table.status == 0:
@@ -210,9 +212,10 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions,
                                    Py_ssize_t before) noexcept nogil:
-    """Put n words into the filter if at most half of them are new; before they were added, the
-    table had `before` groups. After MAX_MISSED batches in a row in which most keys were not recent,
-    the rest of this round does not use the filter."""
+    """Count a batch that had no filter, or of which most keys were not recent. Put its n words into
+    the filter if they have 4 or 8 bytes, if at most half of them are new, and if fewer than
+    MAX_MISSED such batches came in a row. Before the words were added, the table had `before`
+    groups."""
     cdef Py_ssize_t j
     chunk_table.missed += 1
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n
@@ -256,8 +259,9 @@ cdef inline bint seems_in_runs(const uint64_t *words, Py_ssize_t n) noexcept nog
 
 cdef inline Py_ssize_t compress_runs(uint64_t *words, Py_ssize_t start, Py_ssize_t n,
                                      Py_ssize_t *run_starts) noexcept nogil:
-    """Keep one word of each run. Returns the number of runs. run_starts gets the positions of the
-    runs, and the end of the last run."""
+    """Keep one word of each run. Returns the number of runs. run_starts gets the position of each
+    run's first key, and the end of the last run; it has room for n + 1 positions: otherwise memory
+    behind it is overwritten."""
     cdef Py_ssize_t j, runs = 1
     cdef uint64_t word, last = words[0]
     run_starts[0] = start
@@ -285,7 +289,7 @@ cdef inline void record(Py_ssize_t *counts, Py_ssize_t *inverse, Py_ssize_t star
 
 cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_ssize_t *run_starts,
                              Py_ssize_t runs, const uint32_t *ids_plus_1) noexcept nogil:
-    """record for runs of equal keys."""
+    """`record`, for runs of equal keys."""
     cdef Py_ssize_t i, j
     for j in range(runs):
         if counts != NULL:
@@ -299,8 +303,8 @@ cdef inline void record_runs(Py_ssize_t *counts, Py_ssize_t *inverse, const Py_s
 
 
 cdef class MergePairs(TablePass):
-    """Merge the later table of a pair into the earlier table, and note the new id of each group.
-    The later table is freed; only its length is kept."""
+    """Merge the later table of a pair into the earlier table and, if tables have ids, note the new
+    id of each group. The later table is freed; only its length is kept."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef table_t *whole = &self.state.tables[2 * k * self.step].table
         cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
@@ -319,9 +323,9 @@ cdef class MergePairs(TablePass):
 
 
 cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *table, Py_ssize_t g,
-                            Py_ssize_t *merged) noexcept nogil:
-    """Merge a batch of groups, from group g on, into the table `whole`. Write their ids in this
-    table to `merged`. Returns a status."""
+                            Py_ssize_t *new_ids) noexcept nogil:
+    """Merge a batch of groups, from group g on, into the table `whole`. If tables have ids, write
+    the ids in `whole` to new_ids, and add the counts. Returns 0 or a status."""
     cdef uint64_t[BATCH] words
     cdef uint32_t[BATCH] ids_plus_1
     cdef Py_ssize_t n = min(table.length - g, BATCH), j, status
@@ -333,14 +337,14 @@ cdef Py_ssize_t merge_batch(const keys_t *keys, table_t *whole, const table_t *t
     if status or not with_ids:
         return status
     for j in range(n):
-        merged[g + j] = <Py_ssize_t>ids_plus_1[j] - 1
-        whole.counts[merged[g + j]] += table.counts[g + j]
+        new_ids[g + j] = <Py_ssize_t>ids_plus_1[j] - 1
+        whole.counts[new_ids[g + j]] += table.counts[g + j]
     return 0
 
 
 cdef class MapPairs(TablePass):
     """Map the noted group ids of the later table of a pair, which are ids of the earlier table, to
-    ids of the inverse."""
+    the final ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t *whole = self.state.tables[2 * k * self.step].group_ids
         cdef chunk_table_t *chunk_table = &self.state.tables[(2 * k + 1) * self.step]
@@ -350,7 +354,8 @@ cdef class MapPairs(TablePass):
 
 
 cdef class Relabel(TablePass):
-    """Map the group ids of the inverse from the chunk's table to the final ids."""
+    """Replace the group ids of the inverse, which are those of the chunk's table, by the final
+    ids."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const Py_ssize_t *group_ids = self.state.tables[k % self.chunks].group_ids
         cdef Py_ssize_t[::1] inverse = self.inverse

@@ -234,10 +234,10 @@ def test_the_seed_of_the_hash_is_a_key_like_any_other(dtype, monkeypatch, kernel
 
 def test_the_table_has_the_smaller_array(monkeypatch, kernels_with_few_threads):
     table_sizes = []
-    make_table = _membership.table_of
+    make_table = _membership.new_tables
     monkeypatch.setattr(
         _membership,
-        "table_of",
+        "new_tables",
         lambda keys, *rest, **options: (
             table_sizes.append(keys.size) or make_table(keys, *rest, **options)
         ),

@@ -19,7 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PLACE = re.compile(r' */\* "(fastsel/\w+/\w+\.p[yx][xd])":(\d+)$')
+PLACE = re.compile(r' */\* "([\w./]+)":(\d+)$')
 DEFINITION = re.compile(r" *(?:def|cdef|cpdef) [^=(]*?(\w+)\(")
 # Comments before C that belongs to no statement: the end of a function, and its call from Python.
 NO_STATEMENT = re.compile(r" */\* (function exit code|Python wrapper) \*/")
