@@ -43,8 +43,6 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
     job.choose_chunks(threads)
     length = job.copies * size
     counts = cnp.PyArray_ZEROS(1, &length, cnp.NPY_INTP, 0)
-    if job.items.size == 0:
-        return counts[:size]
     job.counts = counts
     job.run_rounds(job.rounds, threads)
     if job.copies == 1:
