@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import inspect
 import json
 import os
 import subprocess
@@ -43,7 +44,6 @@ settings.load_profile("default")
 # that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which only one thread can use",
-    "request": "may request a fixture while it runs, which pytest allows in one thread only",
     "run_forked": "starts a process, whose code does not run in the threads of this one",
     "run_python": "starts a process, whose code does not run in the threads of this one",
 }
@@ -60,6 +60,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for name in THREAD_UNSAFE_FIXTURES.keys() & item.fixturenames:
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE_FIXTURES[name]))
+        if "request" in inspect.signature(item.function).parameters:
+            reason = "may request a fixture while it runs, which pytest allows in one thread only"
+            item.add_marker(pytest.mark.thread_unsafe(reason=reason))
         if not ML_DTYPES and any(name in item.name for name in ML_NAMES):
             item.add_marker(pytest.mark.skip(reason="needs pip install ml_dtypes"))
 
