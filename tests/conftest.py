@@ -3,6 +3,7 @@ large arrays."""
 
 import contextlib
 import gc
+import inspect
 import json
 import os
 import subprocess
@@ -44,8 +45,7 @@ settings.load_profile("default")
 # that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which only one thread can use",
-    "request": "uses `request`, itself or by a fixture, which pytest allows in one thread only",
-    "run_forked": "runs code in another process, which threads of this process do not test",
+"run_forked": "runs code in another process, which threads of this process do not test",
     "run_python": "runs code in another process, which threads of this process do not test",
 }
 
@@ -61,6 +61,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for name in THREAD_UNSAFE_FIXTURES.keys() & item.fixturenames:
             item.add_marker(pytest.mark.thread_unsafe(reason=THREAD_UNSAFE_FIXTURES[name]))
+        if "request" in inspect.signature(item.function).parameters:
+            reason = "may request a fixture while it runs, which pytest allows in one thread only"
+            item.add_marker(pytest.mark.thread_unsafe(reason=reason))
         if not ML_DTYPES and any(name in item.name for name in ML_NAMES):
             item.add_marker(pytest.mark.skip(reason="needs pip install ml_dtypes"))
 

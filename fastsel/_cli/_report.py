@@ -8,6 +8,7 @@ unknown.
 from __future__ import annotations
 
 import atexit
+import collections
 import importlib
 import inspect
 import os
@@ -25,6 +26,7 @@ from fastsel._cli._estimates import FIXED_ITEMS, Calls, Range, of_function, of_p
 from fastsel._cli._table import aligned, counted, duration
 from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
+from fastsel._unique import _plan
 
 # NumPy's functions are timed for ALLOWANCE nanoseconds, and then for MAX_SHARE of the time since
 # the start.
@@ -105,6 +107,8 @@ class Report:
         self.lock = threading.Lock()
         self.threads: set[int] = set()  # the threads that have called
         self.inside = threading.local()  # during a call, its `side` is "numpy" or "fastsel"
+        self.plans: collections.Counter[tuple[str, str]] = collections.Counter()
+        _plan.watcher = self.count_plan
         self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
         _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
         _patch.COUNT_SMALL = lambda a, max_items: None  # its calls would not be counted
@@ -135,6 +139,10 @@ class Report:
             return result
 
         return count
+
+    def count_plan(self, algorithm: str, reason: str) -> None:
+        """Count that unique chose this algorithm, for this reason."""
+        self.plans[algorithm, reason] += 1
 
     def elapsed(self) -> int:
         """Nanoseconds since the start, without the time of NumPy's functions."""
@@ -193,6 +201,8 @@ class Report:
             return
         estimates = {r.name: of_function(list(r.kinds.values())) for r in called}
         yield from aligned([HEADINGS, *(texts_of(r, *estimates[r.name]) for r in called)], 1)
+        for (algorithm, reason), times in self.plans.most_common():
+            yield f"unique chose {algorithm} {counted(times, 'time')}: {reason}"
         if threads == 1:
             yield from verdict(called, estimates, seconds)
         else:

@@ -109,6 +109,7 @@ def unique(
         if sorted and array.size <= _plan.TINY_ITEMS:
             found = _numpy_unique.of_tiny(array, wanted, equal_nan)
             if found is not None:
+                _plan.note(*_plan.NUMPY)
                 return found
     # A flag without a truth value raises its error for every dtype, as the small kernel does.
     wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
@@ -306,11 +307,10 @@ def _small(ar, wanted, equal_nan, sorted):
     """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted;
     None if the kernel does not serve the dtype, or another algorithm takes less time."""
     rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
-    if rules is None or _plan.FORCED.get():
+    only_strings = sorted and rules is not None and rules[1] is None and not any(wanted)
+    if _plan.plan_small(ar.size, rules is not None, only_strings) is None:
         return None
     rule, order = rules
-    if order is None and sorted and not any(wanted) and ar.size <= _plan.TINY_STRINGS:
-        return None
     entries = 0  # no direct-address table: it does not pay for tiny arrays
     if ar.size > _plan.TINY_ITEMS:
         entries = _plan.max_entries(

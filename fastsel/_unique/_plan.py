@@ -33,12 +33,13 @@ SMALL_ITEMS = 1 << 14
 # Tests set the algorithm here.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
 
-# A function that is called with each chosen algorithm and the reason; or None.
-WATCHER = contextvars.ContextVar("fastsel_watcher", default=None)
+# A function that is called with each chosen algorithm and the reason, or None: tests and
+# `fastsel run --report` set it. It is called by all threads.
+watcher = None
 
 
 class Plan(NamedTuple):
-    """An algorithm of `_algorithms.ALGORITHMS`, and why it was chosen."""
+    """An algorithm (of `_algorithms.ALGORITHMS`, "small" or "NumPy"), and why it was chosen."""
 
     algorithm: str
     reason: str
@@ -53,11 +54,27 @@ GIVES_WAY_TO = {
 }
 
 
+SMALL = Plan("small", "all items, keys and outputs fit the cache of one core")
+NUMPY = Plan("NumPy", "NumPy returns before a kernel has started")
+
+
 def note(algorithm, reason):
     """Tell the watcher which algorithm was chosen."""
-    watcher = WATCHER.get()
     if watcher is not None:
         watcher(algorithm, reason)
+
+
+def plan_small(size, is_served, only_strings):
+    """The Plan for a 1-d array of at most SMALL_ITEMS items; None if its items become keys first.
+
+    is_served means that the kernel for small arrays serves the dtype; only_strings, that the items
+    are strings, of which only ascending values are wanted.
+    """
+    if not is_served or (only_strings and size <= TINY_STRINGS) or FORCED.get():
+        return None
+    if watcher is not None:
+        watcher(*SMALL)
+    return SMALL
 
 
 def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups):

@@ -14,6 +14,7 @@ import fastsel
 from fastsel import _patch
 from fastsel._cli import _report
 from fastsel._core import _numpy
+from fastsel._unique import _plan
 
 pytestmark = pytest.mark.thread_unsafe(reason="patches NumPy's functions")
 
@@ -37,6 +38,7 @@ def report(monkeypatch):
     """A report of the calls of this process, with unlimited time for samples."""
     monkeypatch.setattr(_patch, "OURS", dict(_patch.OURS))
     monkeypatch.setattr(_patch, "COUNT_SMALL", _patch.COUNT_SMALL)
+    monkeypatch.setattr(_plan, "watcher", None)
     monkeypatch.setattr(_report, "ALLOWANCE", 1 << 62)
     with fastsel.patched():
         yield _report.Report()
@@ -101,7 +103,7 @@ def test_every_replaced_function_is_counted_and_sampled(report):
     for name, record in report.records.items():
         assert (record.name, record.calls, record.items, record.samples) == (name, 1, 20, 1)
         assert _report.of_function([*record.kinds.values()])[1] == 0
-    lines = list(report.lines())
+    lines = [line for line in report.lines() if not line.startswith("unique chose ")]
     assert lines[1].split() == list(_report.HEADINGS)
     assert sorted(line.split()[0] for line in lines[2:-2]) == sorted(_numpy.NAMES)
     assert {line.split()[-1] for line in lines[2:-2]} == {"1"}
@@ -115,6 +117,17 @@ def test_a_report_changes_no_result_and_no_error(report):
     with pytest.raises(ValueError):
         np.unique(a, axis=1)
     assert report.records["unique"].calls == 1
+
+
+def test_the_report_names_the_algorithms_of_unique_and_their_reasons(report):
+    for _ in range(3):
+        np.unique(np.arange(20) % 7)
+    np.unique(np.arange(100_000) % 7)
+    chosen = [line for line in report.lines() if line.startswith("unique chose ")]
+    assert chosen == [
+        f"unique chose small 3 times: {_plan.SMALL.reason}",
+        "unique chose dense 1 time: the keys are of a narrow range",
+    ]
 
 
 WITH_EFFECTS = {

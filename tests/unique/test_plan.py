@@ -92,15 +92,27 @@ def test_fewer_threads_have_a_table_if_the_keys_have_many_groups():
     assert _plan.table_count(8, 0, 4) == 4
 
 
-def test_the_watcher_gets_each_algorithm_and_its_reason():
+def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     notes = []
-    token = _plan.WATCHER.set(lambda *chosen: notes.append(chosen))
-    try:
-        keys = np.random.default_rng(1).permutation(100_000) * 1_000_003
-        fastsel.unique(keys)
-        fastsel.unique(np.sort(keys))
-        fastsel.unique(keys % 100)
-    finally:
-        _plan.WATCHER.reset(token)
-    assert [algorithm for algorithm, _ in notes] == ["sorting", "presorted", "dense"]
+    monkeypatch.setattr(_plan, "watcher", lambda *chosen: notes.append(chosen))
+    keys = np.random.default_rng(1).permutation(100_000) * 1_000_003
+    fastsel.unique(keys)
+    fastsel.unique(np.sort(keys))
+    fastsel.unique(keys % 100)
+    fastsel.unique(keys[:10])
+    fastsel.unique(keys[:10] + 1j)
+    algorithms = [algorithm for algorithm, _ in notes]
+    assert algorithms == ["sorting", "presorted", "dense", "small", "NumPy"]
     assert all(reason for _, reason in notes)
+
+
+def test_small_arrays_have_a_plan_unless_an_algorithm_is_forced(monkeypatch):
+    assert _plan.plan_small(10, True, False) is _plan.SMALL
+    assert _plan.plan_small(10, False, False) is None
+    assert _plan.plan_small(_plan.TINY_STRINGS, True, True) is None
+    assert _plan.plan_small(_plan.TINY_STRINGS + 1, True, True) is _plan.SMALL
+    token = _plan.FORCED.set("tables")
+    try:
+        assert _plan.plan_small(10, True, False) is None
+    finally:
+        _plan.FORCED.reset(token)
