@@ -195,7 +195,8 @@ def command_line() -> argparse.ArgumentParser:
         "GB/s: bytes of input read (the array and test elements; or the mask or indices, and the "
         "selected items) plus bytes of output written, per second of fastsel. Exit status: 0 if "
         "all results are equal, 1 if some differ, 2 if the input cannot be used, 130 after Ctrl-C "
-        "(the run then prints the finished measurements), 141 if the reader of the output ended (`| head`).",
+        "(the run then prints the finished measurements), 141 if the reader of the output ended "
+        "(`| head`).",
     )
     bench_parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     bench_parser.add_argument(
