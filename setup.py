@@ -1,9 +1,9 @@
-"""Build the kernels. This file has all compiler flags and Cython directives of fastsel, and the
-links of the metadata, which depend on the public address.
+"""Build the kernels. This file has all compiler flags and Cython directives of fastsel, and makes
+the metadata that depend on the public address: the README with its links, and the project's URLs.
 
 FASTSEL_NO_OPENMP=1   builds a serial version (no threads of any kind, same results); a compiler
                       without OpenMP also builds it
-FASTSEL_REQUIRE_OPENMP=1  raises an error if the compiler has no OpenMP: every wheel has threads
+FASTSEL_REQUIRE_OPENMP=1  raises an error if the compiler has no OpenMP; wheels are built with it
 FASTSEL_SANITIZE=1    builds with AddressSanitizer and UndefinedBehaviorSanitizer (gcc, clang)
 FASTSEL_SANITIZE=thread  builds with ThreadSanitizer
 FASTSEL_CHECKED=1     builds kernels that check each index into a view
@@ -35,7 +35,7 @@ def requested(variable):
 
 SERIAL = requested("FASTSEL_NO_OPENMP")
 CHECKED = requested("FASTSEL_CHECKED")
-# Each .pyx of a package is a kernel; C sources include headers without their folder.
+# Each .pyx is a kernel. C sources include headers by name, without the folder.
 KERNELS = sorted(glob("fastsel/*/*.pyx"))
 HEADERS = sorted(glob("fastsel/*/*.h"))
 # The module that has Cython's code for memoryviews. Without it, each kernel would have this code.
@@ -56,11 +56,11 @@ COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()
 # setuptools passes these flags to the linker for modules, but not for executables.
 LINKER_FLAGS = shlex.split(os.environ.get("LDFLAGS", ""))
-HARDENED = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+HARDENED_FLAGS = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 if sysconfig.get_platform() == "linux-x86_64":  # the platform that the build is for
-    HARDENED.append("-fcf-protection")
-# Neither debug information nor a path names the folder of the build.
-REPRODUCIBLE = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
+    HARDENED_FLAGS.append("-fcf-protection")
+# With these flags, neither debug information nor a path in a kernel names the folder of the build.
+REPRODUCIBLE_FLAGS = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
 # What a build needs: (a program that compiles if it is there, the error message if it is missing).
 NEEDS = [
     (
@@ -82,7 +82,8 @@ NEEDS = [
 ]
 # A program that needs OpenMP: its header and one of its functions.
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-LINKED_ONCE = ["-Wl,-z,relro,-z,now,-z,noexecstack"]  # addresses are bound once, then read-only
+# The linker's: addresses are bound once and then read-only, and the stack is not executable.
+HARDENED_LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"]
 
 
 class BuildKernels(build_ext):
@@ -90,7 +91,7 @@ class BuildKernels(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
-        if self.parallel is None:  # `pip install` and `python -m build` cannot set it
+        if self.parallel is None:  # `pip install` and `python -m build` do not set it
             self.parallel = os.cpu_count()
 
     def build_extensions(self):
@@ -114,8 +115,8 @@ class BuildKernels(build_ext):
         super().build_extensions()
 
     def check_needs(self):
-        """Raise an error if a program of NEEDS does not compile. Cython would first run for most of
-        a minute."""
+        """Raise an error if a program of NEEDS does not compile: before Cython, which runs for most
+        of a minute."""
         for program, message in NEEDS:
             if not self.builds(program):
                 raise DistutilsPlatformError(message.format(command=self.command()))
@@ -124,12 +125,13 @@ class BuildKernels(build_ext):
         return getattr(self.compiler, "compiler", ["the compiler"])[0]
 
     def written_by_cython(self):
-        """The C sources, written one after the other: in several threads Cython makes errors."""
+        """The C sources of each kernel, by its name. Cython writes them one after the other: in
+        several threads it makes errors."""
         written = cythonize(
             self.extensions,
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=CYTHON_CODE,
-            force=self.force or CHECKED,  # existing C sources have no checks
+            force=self.force or CHECKED,  # existing C sources may have no checks
             quiet=not self.verbose,
         )
         return {extension.name: extension.sources for extension in written}
@@ -149,8 +151,8 @@ class BuildKernels(build_ext):
             compile_args += [chosen, "-fno-omit-frame-pointer", "-g1", "-O1"]
             link_args += [chosen]
         else:
-            compile_args += HARDENED + REPRODUCIBLE
-            link_args += LINKED_ONCE if sys.platform == "linux" else []
+            compile_args += HARDENED_FLAGS + REPRODUCIBLE_FLAGS
+            link_args += HARDENED_LINK_FLAGS if sys.platform == "linux" else []
         if requested("FASTSEL_WARNINGS"):
             compile_args += ["-Wall", "-Wextra", "-Werror"]
         return compile_args, link_args
@@ -264,8 +266,8 @@ def project_urls(address):
 
 
 def long_description(address, version):
-    """The README. On a package index, relative links would not work: each relative link becomes a
-    link to the repository, at the tag of this version."""
+    """The README. On a package index, relative links would not work: if there is an address, each
+    relative link becomes a link to the repository, at the tag of this version."""
     text = Path("README.md").read_text(encoding="utf-8")
     if not address:
         return text

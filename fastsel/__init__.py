@@ -23,9 +23,9 @@ fastsel.onnx (ONNX's rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's
 """
 
 # A call runs the public function, dispatch (which checks dtype and layout, and passes arrays
-# without a kernel to NumPy) and the kernels, which read bytes. Each family of functions has
-# a package: _positions, _selection, _unique, _gather, and _sets, which uses the others. They share
-# _core and _simd. docs/internals.md describes the steps, docs/source.md the files.
+# without a kernel to NumPy) and the kernels, which read words or bytes. The functions are in five
+# packages: _positions, _selection, _unique, _gather and _sets, which share _core and _simd.
+# docs/internals.md describes the steps, docs/source.md the files and what each package imports.
 
 try:
     import fastsel._core.parallel as _kernel

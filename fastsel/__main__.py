@@ -1,4 +1,4 @@
-"""``python -m fastsel``; the command ``fastsel`` calls it, too."""
+"""``python -m fastsel`` calls `main`, as the command ``fastsel`` does."""
 
 import sys
 

@@ -1,8 +1,8 @@
 """Make fastsel's functions callable from code that numba compiles (``numba.extending``).
 
 numba itself calls `register`, through its entry point for extensions. A call of a fastsel function
-switches from compiled code to Python (``numba.objmode``), which acquires the GIL; this takes a
-microsecond more than a call from Python. Compiled code may call nonzero, flatnonzero, argwhere,
+switches from compiled code to Python (``numba.objmode``), which acquires the GIL; this takes about
+a microsecond more than a call from Python. Compiled code may call nonzero, flatnonzero, argwhere,
 count_nonzero and unique, with one array of at least one dimension. For another call, the compiler
 raises TypingError, which names these functions.
 """
@@ -15,7 +15,7 @@ import fastsel
 
 @functools.cache
 def register():
-    """Tell numba which functions it may call, and their result types."""
+    """Tell numba which functions compiled code may call, and the types of their results."""
     import numba
     from numba import types
     from numba.extending import overload
@@ -23,7 +23,7 @@ def register():
     def positions(a):
         return types.Array(types.intp, 1, "C")
 
-    # The rows are contiguous; layout "A" would accept any rows.
+    # nonzero returns contiguous arrays; layout "A" also accepts arrays that are not.
     columns = types.Array(types.intp, 1, "A")
     type_of_result = {
         fastsel.nonzero: lambda a: types.UniTuple(columns if a.ndim > 1 else positions(a), a.ndim),

@@ -24,7 +24,7 @@ from fastsel._sets import _isin, _sets
 from fastsel._unique import _distinct
 
 
-def _ascending(numpys):
+def _ascending(numpy_unique_values):
     """unique_values in ascending order, as in some versions of NumPy and for some dtypes; for items
     without an order, NumPy's function."""
 
@@ -32,13 +32,13 @@ def _ascending(numpys):
         try:
             return _distinct.unique(x, equal_nan=False)
         except (TypeError, ValueError):
-            return numpys(x)
+            return numpy_unique_values(x)
 
     return unique_values
 
 
 _FUNCTIONS = vars(_positions) | vars(_selection) | vars(_distinct) | vars(_isin) | vars(_sets)
-# fastsel's functions by name; tests replace them.
+# fastsel's functions by name; tests and `fastsel run --report` replace them.
 OURS = {name: _FUNCTIONS[name] for name in _numpy.NAMES}
 OURS["unique_values"] = _ascending(_numpy.unique_values)
 # NumPy's functions, for arrays that override them. If these functions call each other, NumPy's
@@ -49,12 +49,12 @@ _NUMPYS = {
 }
 _NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 
-# The classes that override none of NumPy's functions.
-PLAIN = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
+# The usual classes that do not override NumPy's functions: they need no further check.
+NOT_OVERRIDING = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
-# A first attempt, for small arrays, before any other check: NumPy takes so little time to count
-# that one more Python call in between is noticeable. The kernel returns None for arrays that it
-# does not serve.
+# Code that runs before any other check, for small arrays: NumPy counts in so little time that one
+# more Python call in between is noticeable. The kernel returns None for arrays that it does not
+# serve.
 COUNT_SMALL = small_positions.count_nonzero
 AT_ONCE = {
     "count_nonzero": (
@@ -83,14 +83,14 @@ def patch_numpy() -> None:
     was imported.
 
     The patch does not reach methods and syntax (``a.nonzero()``, ``a.compress(...)``,
-    ``a[mask]``), which pandas' ``df[mask]`` and scipy.sparse use. It does not reach functions that
-    numba compiles.
+    ``a[mask]``), which pandas' ``df[mask]`` and scipy.sparse use. It does not reach calls in
+    code that numba compiles.
 
     **Objects.** The functions remain NumPy's objects: NumPy still calls ``__array_function__`` of
     arrays that override it, tables keyed by the functions work, and numba compiles the functions.
 
     **Order.** ``numpy.unique_values`` returns ascending values for every dtype, unlike
-    `fastsel.unique_values`.
+    `fastsel.unique_values`; objects without an order have the order of NumPy's function.
 
     **Threads.** Several threads may call `patch_numpy`; it replaces the functions for all threads.
 
@@ -163,9 +163,10 @@ def is_patched() -> bool:
     return _patches > 0
 
 
-def overridden(name, arrays, *args, **kwargs):
-    """Serve a call with arrays of other classes. NumPy's dispatch has already asked arrays that
-    override its functions: if there is such an array, the caller wants NumPy's own result."""
+def call_with_other_classes(name, arrays, *args, **kwargs):
+    """Serve a call with arrays of classes beyond NOT_OVERRIDING. NumPy's dispatch has already asked
+    arrays that override its functions: if there is such an array, the caller wants NumPy's own
+    result."""
     ours = not any(map(_gate.overrides, arrays))
     return (OURS[name] if ours else _NUMPYS[name])(*args, **kwargs)
 
@@ -179,16 +180,17 @@ def _code(name):
     )
     arrays = [p.name for p in parameters if p.name in OPERATORS[name].arrays]
     signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-    are_plain = " and ".join(f"type({array}) in _fastsel.PLAIN" for array in arrays)
+    no_override = " and ".join(f"type({array}) in _fastsel.NOT_OVERRIDING" for array in arrays)
     at_once = ""
     if name in AT_ONCE:
         condition, call = AT_ONCE[name]
         at_once = f"    if {condition} and (found := {call}) is not None:\n        return found\n"
     source = (
         f"def {name}{signature}:\n{at_once}"
-        f"    if {are_plain}:\n"
+        f"    if {no_override}:\n"
         f"        return _fastsel.OURS[{name!r}]({call_arguments})\n"
-        f"    return _fastsel.overridden({name!r}, ({', '.join(arrays)},), {call_arguments})\n"
+        f"    return _fastsel.call_with_other_classes("
+        f"{name!r}, ({', '.join(arrays)},), {call_arguments})\n"
     )
     file = f"<fastsel behind numpy.{name}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file

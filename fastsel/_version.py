@@ -1,3 +1,3 @@
-"""The version, alone: setup reads it without importing anything else."""
+"""The version, in a module of its own: a build reads it without importing fastsel."""
 
 __version__ = "0.1.0"

@@ -1,7 +1,8 @@
 """scipy.sparse arrays from dense arrays, in one pass; needs SciPy 1.15 or newer.
 
 `from_dense` returns the same arrays as SciPy's own classes. One pass makes a bitmask, as in
-`fastsel.nonzero`. Indices, row starts and data are written from it in the dtypes that SciPy uses.
+`fastsel.nonzero`. Indices, row starts and data are written from the bitmask, in the dtypes that
+SciPy uses.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def __dir__():
     return __all__
 
 
-# format: (class, numbers of dimensions served here); for other numbers SciPy raises its error.
+# For each format, its class and the numbers of dimensions that fastsel serves. SciPy gets arrays
+# with other numbers of dimensions, and raises its error.
 _FORMATS = {
     "coo": (sparse.coo_array, range(1, 65)),
     "csr": (sparse.csr_array, (1, 2)),
@@ -69,10 +71,11 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     -----
     **Zero.** -0.0 is zero, NaN is not.
 
-    **Time and memory.** As in `nonzero`, `a` is read once, in memory order, into a bitmask of an
-    eighth of a byte per item. Indices are written in their final dtype. If the memory order of `a`
-    differs from the format's (CSC of a C-ordered array; COO and CSR of a Fortran-ordered array),
-    SciPy converts the result, in time linear in the number of non-zero items.
+    **Time and memory.** As in `nonzero`, `a` is read once, into a bitmask of an eighth of a byte
+    per item; then the non-zero items are copied. Indices are written in their final dtype. If the
+    memory order of `a` differs from the format's (CSC of a C-ordered array; COO and CSR of a
+    Fortran-ordered array), SciPy converts the result, in time linear in the number of non-zero
+    items.
 
     **Threads.** The result is the same for every number of threads.
 
@@ -107,7 +110,7 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
 
 
 def _coordinates(array, truth):
-    """The coo_array, items in C order."""
+    """The coo_array, with its items in C order."""
     result = sparse.coo_array(array.shape, dtype=array.dtype)
     threads = _threads.for_bytes(array.nbytes)
     dtype = result.coords[0].dtype
@@ -121,7 +124,7 @@ def _coordinates(array, truth):
 
 
 def _compressed(container, array, truth):
-    """The csr_array or csc_array, one row (or column) after the other."""
+    """The csr_array, row by row, or the csc_array, column by column."""
     result = container(array.shape, dtype=array.dtype)
     rows = np.atleast_2d(array) if container is sparse.csr_array else array.T
     if rows.size == 0:
@@ -148,6 +151,6 @@ def _nonzero_items(array, mask, threads):
 
 
 def _canonical(result):
-    """Mark the result as sorted and without duplicates, which SciPy would need a pass to check."""
+    """Mark the result as sorted and without duplicates, so that SciPy does not check it."""
     result.has_canonical_format = True
     return result

@@ -1,8 +1,8 @@
 """What ``fastsel bench`` measures: the operators, the comparison with NumPy, and the timing.
 
 An *operator* is one way to call a public function. A *workload* (_workloads.py) is an array, with
-a mask or indices for some operators. An operator with a workload that fits it is a *cell*; a
-measured cell is a *row*.
+a mask, indices or test elements for some operators. An operator with a workload that fits it is a
+*cell*; a measured cell is a *row*.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import fastsel
 from fastsel._cli._workloads import Workload
 from fastsel._core import _numpy, _operators
 
-# The two sides are NumPy and fastsel. A block is several calls of one side, so that in most calls
-# the side's threads are awake and its data are in the caches. Blocks are short, so that the two
-# sides alternate often. A block has a minimum number of calls, because its first call may have to
-# wake threads; a block of long calls may have fewer.
+# The two sides are NumPy and fastsel. A block is a run of calls of one side, so that in most calls
+# the side's threads are awake and its data are in the caches. A block lasts BLOCK_NANOSECONDS, so
+# that the two sides alternate often. Because its first call may have to wake threads, it has at
+# least BLOCK_CALLS calls, unless these take LONG_BLOCK_NANOSECONDS.
 BLOCK_CALLS = 5
 BLOCK_NANOSECONDS = 20_000_000
 LONG_BLOCK_NANOSECONDS = 10 * BLOCK_NANOSECONDS
 
-NO_LOSS = 0.9995  # From this ratio on, 1.00x is printed.
+NO_LOSS = 0.9995  # From this ratio on, the table shows at least 1.00x.
 
 # --- operators ------------------------------------------------------------------------------
 
@@ -39,10 +39,11 @@ class Operator:
     """One way to call a public function.
 
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
-    the workload that is read completely; a workload without this attribute does not fit. `copies`
-    means that the result holds copies of items, which must be equal bit by bit. `free_nan` has the
-    dtype kinds for which NumPy does not define the order of NaN or NaT. `defined` returns the
-    defined part of a result.
+    the workload whose bytes count as read; a workload in which it is None does not fit. `copies`
+    means that the result has copies of items, which count as read, too, and must be equal bit by
+    bit. `free_nan` has the dtype kinds of arrays for which NumPy does not define the result if
+    there is a NaN or NaT. `defined` returns the defined part of a result. `note` stands below the
+    table.
     """
 
     label: str
@@ -72,7 +73,8 @@ class Operator:
         return getattr(workload, self.reads) is not None
 
     def bytes_moved(self, workload: Workload, result: Any) -> int:
-        """Bytes read plus bytes written; selected or gathered items are read and written."""
+        """Bytes read plus bytes written. Selected or gathered items are read and written; the set
+        functions read the tests and the array."""
         written = sum(output.nbytes for output in outputs_of(result))
         read = getattr(workload, self.reads).nbytes
         read += workload.array.nbytes if self.family == "sets" else 0
@@ -88,14 +90,16 @@ def numpy_unique(ar, *outputs, axis=None, sorted=True):
 
 
 def numpy_group_indices(ar):
-    """The positions of each value: a stable argsort of the inverse of numpy.unique."""
+    """(values, indices, offsets): the positions of each value are a stable argsort of the inverse
+    of numpy.unique."""
     values, inverse, counts = _numpy.unique(ar, return_inverse=True, return_counts=True)
     indices = np.argsort(inverse.ravel(), kind="stable")
     return values, indices, np.append(0, np.cumsum(counts))
 
 
 def numpy_index_in(element, test_elements):
-    """The first position of each item, by a search among the sorted test elements."""
+    """The first position of each item among the test elements, or -1, by a search among the sorted
+    test elements."""
     order = np.argsort(test_elements, kind="stable")
     values = test_elements[order]
     positions = np.searchsorted(values, element)
@@ -116,13 +120,13 @@ def defined_coordinates(result):
 
 
 def numpy_isin(element, test_elements, axis=None):
-    """numpy.isin; with an axis, of the numbers that numpy.unique gives to the slices."""
+    """numpy.isin; with an axis, of the inverse that numpy.unique makes of the slices of both."""
     if axis is None:
         return _numpy.isin(element, test_elements)
-    _, numbers = _numpy.unique(
+    _, inverse = _numpy.unique(
         np.concatenate((element, test_elements)), return_inverse=True, axis=axis
     )
-    return _numpy.isin(numbers[: len(element)], numbers[len(element) :])
+    return _numpy.isin(inverse[: len(element)], inverse[len(element) :])
 
 
 def numpy_nonzero(a, dtype=None):
@@ -132,8 +136,8 @@ def numpy_nonzero(a, dtype=None):
 
 
 def numpy_first_nonzero(a):
-    """numpy.argmax of the comparison with zero, and a check of that item: argmax also returns 0 if
-    all items are zero."""
+    """numpy.argmax of the comparison with zero (of a mask made by numpy.nonzero, if the items are
+    not numbers), and a check of that item: argmax also returns 0 if all items are zero."""
     if a.dtype.kind in "biufc":
         true = a != 0
     else:
@@ -159,8 +163,8 @@ NUMPY = SimpleNamespace(
     }
 )
 
-selection = partial(Operator, copies=True)
-sets = partial(Operator, reads="tests")
+selection_operator = partial(Operator, copies=True)
+set_operator = partial(Operator, reads="tests")
 
 OPERATORS = (
     Operator("nonzero", lambda f, w: f.nonzero(w.array)),
@@ -185,13 +189,17 @@ OPERATORS = (
         note="NumPy: argwhere(x).astype(uint32), which writes one row per non-zero item; fastsel "
         "writes DirectML's full size, one row per input item, zeros at the end",
     ),
-    selection("compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"),
-    selection("compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"),
-    selection(
+    selection_operator(
+        "compress", lambda f, w: f.compress(w.item_mask.ravel(), w.array), "item_mask"
+    ),
+    selection_operator(
+        "compress(axis=0)", lambda f, w: f.compress(w.row_mask, w.array, 0), "row_mask"
+    ),
+    selection_operator(
         "compress(axis=1)", lambda f, w: f.compress(w.column_mask, w.array, 1), "column_mask"
     ),
-    selection("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
-    selection(
+    selection_operator("extract", lambda f, w: f.extract(w.item_mask, w.array), "item_mask"),
+    selection_operator(
         "boolean_mask",
         lambda f, w: f.boolean_mask(w.array, w.mask),
         "mask",
@@ -221,22 +229,22 @@ OPERATORS = (
         lambda f, w: f.group_indices(w.array),
         note="NumPy: argsort(inverse, kind='stable') of unique(return_inverse, return_counts)",
     ),
-    sets("isin", lambda f, w: f.isin(w.array, w.tests)),
+    set_operator("isin", lambda f, w: f.isin(w.array, w.tests)),
     Operator(
         "isin(axis=0)",
         lambda f, w: f.isin(w.array, w.row_tests, axis=0),
         "row_tests",
-        note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the numbers",
+        note="NumPy: unique(both, return_inverse=True, axis=0), then isin of the inverse",
     ),
-    sets(
+    set_operator(
         "index_in",
         lambda f, w: f.index_in(w.array, w.tests),
         note="NumPy: argsort(tests), searchsorted",
     ),
-    sets("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
-    sets("union1d", lambda f, w: f.union1d(w.array, w.tests)),
-    sets("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
-    sets("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
+    set_operator("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
+    set_operator("union1d", lambda f, w: f.union1d(w.array, w.tests)),
+    set_operator("setdiff1d", lambda f, w: f.setdiff1d(w.array, w.tests)),
+    set_operator("setxor1d", lambda f, w: f.setxor1d(w.array, w.tests)),
     Operator(
         "gather_nd",
         lambda f, w: f.gather_nd(w.array, w.indices),
@@ -270,8 +278,8 @@ def outputs_of(result: Any) -> list[np.ndarray]:
 
 
 def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
-    """A mask of the items in which two arrays of equal shape and dtype differ. By values, unless
-    `bitwise`, NaN equals NaN.
+    """A mask of the items in which two arrays of equal shape and dtype differ. NaN and
+    NaT equal themselves, unless floats and complex numbers are compared `bitwise`.
     """
     if ours.dtype.names:
         fields = [unequal(ours[name], theirs[name], bitwise) for name in ours.dtype.names]
@@ -308,7 +316,8 @@ def difference(ours: Any, theirs: Any, bitwise: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A measured cell. If the results differ, it has the difference and no times."""
+    """A measured cell. If the results differ, or fastsel raises an error, it has the difference or
+    the error, and no times."""
 
     operator: str
     family: str
@@ -343,7 +352,8 @@ def time_block(call: Callable[[], Any], times: list[int]) -> None:
 
 
 def measure(operator: Operator, workload: Workload, seconds: float) -> Row:
-    """Run a cell on both sides, compare the results, then time both for about `seconds`."""
+    """Run a cell on both sides, compare the results, then time both for about `seconds`, at least
+    for a block of each."""
     threads = fastsel.get_num_threads()
     cell = (operator.label, operator.family, workload.name, workload.array.size, threads)
     numpy_call = partial(operator.call, NUMPY, workload)

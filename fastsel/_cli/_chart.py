@@ -1,6 +1,7 @@
-"""The chart of speed-ups: a heat map with a row for each operator and a column for each size.
+"""The chart of speed-ups: heat maps with a row for each operator and a column for each size.
 
-A *field* shows the ratios of one operator and size. matplotlib is imported only to draw.
+A *field* shows the ratios of one operator and size. Sizes are rounded to powers of ten. matplotlib
+is imported only to draw.
 """
 
 from __future__ import annotations
@@ -16,18 +17,20 @@ from fastsel._cli._workloads import BadInputError
 Point = tuple[str, int, float]  # operator, number of items, ratio
 
 SUFFIXES = (".png", ".svg")
-FIELD = (0.86, 0.42)  # width and height; all lengths are in inches
-LABELS = 2.5
+# Lengths in inches.
+FIELD_WIDTH, FIELD_HEIGHT = 0.86, 0.42
+LABELS_WIDTH = 2.5
 MIN_WIDTH = 6.0  # for the text at the foot
-HEADINGS = 0.85
-FOOT = 0.62
-STRONGEST = 30  # this ratio gets the deepest blue, its inverse the deepest red
-NO_LOSS = 0.995  # from this ratio on, the chart shows 1.0x
+HEADINGS_HEIGHT = 0.85
+FOOT_HEIGHT = 0.62
+DEEPEST_RATIO = 30  # ratios from here on get the deepest blue, their inverses the deepest red
+NO_LOSS = 0.995  # from this ratio on, the chart shows at least 1.0x
 DEEPEST_RED, DEEPEST_BLUE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def check_chart_file(path: Path) -> None:
-    """Raise BadInputError if no chart can be drawn to this file. Called before a long run."""
+    """Raise BadInputError if the name of the file has another suffix or matplotlib is missing, and
+    OSError if the file cannot be written. Called before a long run."""
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")
     if find_spec("matplotlib") is None:
@@ -38,9 +41,10 @@ def check_chart_file(path: Path) -> None:
 def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: str) -> None:
     """Write the chart to a .png or .svg file: panels side by side, with the same rows.
 
-    `panels` maps headings to points. A field shows the geometric mean of its ratios, and below it
-    the smallest and the largest one. A field whose mean is below 1 is red; so is the text of a
-    smallest ratio below 1. A field without a measurement is left blank.
+    `panels` maps headings to points. A field shows the geometric mean of its ratios and, if there
+    are several, the smallest and the largest one below it. A field whose mean is below NO_LOSS is
+    red, and so is the text of a smallest ratio below NO_LOSS. A field without a measurement is left
+    blank.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -49,15 +53,15 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
     operators = list(dict.fromkeys(operator for panel in fields.values() for operator, _ in panel))
     decades = sorted({decade for panel in fields.values() for _, decade in panel})
     columns = len(fields) * len(decades)
-    height = HEADINGS + FOOT + FIELD[1] * len(operators)
-    width = max(MIN_WIDTH, LABELS + FIELD[0] * columns + 0.35 * len(fields))
+    height = HEADINGS_HEIGHT + FOOT_HEIGHT + FIELD_HEIGHT * len(operators)
+    width = max(MIN_WIDTH, LABELS_WIDTH + FIELD_WIDTH * columns + 0.35 * len(fields))
     figure = Figure((width, height))
     grid = figure.subplots(1, len(fields), squeeze=False, sharey=True)[0]
     figure.subplots_adjust(
-        left=LABELS / width,
+        left=LABELS_WIDTH / width,
         right=1 - 0.15 / width,
-        bottom=FOOT / height,
-        top=1 - HEADINGS / height,
+        bottom=FOOT_HEIGHT / height,
+        top=1 - HEADINGS_HEIGHT / height,
         wspace=0.08,
     )
     for axes, (heading, panel) in zip(grid, fields.items(), strict=True):
@@ -95,24 +99,25 @@ def draw_panel(axes, fields, operators, decades) -> None:
 
 def draw_field(axes, column, row, ratios) -> None:
     mean, least, greatest = statistics.geometric_mean(ratios), min(ratios), max(ratios)
-    strength = min(1.0, abs(math.log(mean)) / math.log(STRONGEST))
+    strength = min(1.0, abs(math.log(mean)) / math.log(DEEPEST_RATIO))
     deepest = DEEPEST_RED if mean < NO_LOSS else DEEPEST_BLUE
     color = [1 - strength * (1 - part) for part in deepest]
     axes.add_patch(rectangle(column, row, color))
-    style = {"ha": "center", "va": "center", "color": ink_on(color)}
+    style = {"ha": "center", "va": "center", "color": text_color_on(color)}
     weight = "bold" if mean < NO_LOSS else "normal"
     y = row - 0.13 if len(ratios) > 1 else row
-    axes.text(column, y, f"{shortest(mean)}x", weight=weight, **style)
+    axes.text(column, y, f"{short_ratio(mean)}x", weight=weight, **style)
     if len(ratios) > 1:
         if least < NO_LOSS:  # on white: no red can be read on blue
             style |= {"color": DEEPEST_RED, "weight": "bold"}
             style["bbox"] = {"facecolor": "white", "edgecolor": "none", "boxstyle": "round,pad=0.2"}
-        text = f"{shortest(least)} to {shortest(greatest)}"
+        text = f"{short_ratio(least)} to {short_ratio(greatest)}"
         axes.text(column, row + 0.28, text, size=6.5, **style)
 
 
-def ink_on(color) -> str:
-    """Black or white, whichever has the greater contrast to a colour; it is at least 4.5."""
+def text_color_on(color) -> str:
+    """Black or white, whichever has the greater contrast to a colour; this contrast is at least
+    4.5."""
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
     luminance = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
     return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
@@ -124,8 +129,8 @@ def rectangle(column, row, color):
     return Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, facecolor=color, edgecolor="0.85")
 
 
-def shortest(ratio: float) -> str:
-    """The ratio with two significant digits, or all digits before the decimal point."""
+def short_ratio(ratio: float) -> str:
+    """The ratio with two decimals below 1, one below 10, and none from 10 on."""
     if ratio < NO_LOSS:
         return f"{ratio:.2f}"
     return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:.1f}"

@@ -37,7 +37,7 @@ from fastsel._core._threads import MAX_THREADS
 
 MIN_PLOTTED_ITEMS = 10_000
 # The estimated time per item that a row takes beyond --seconds: to compare results and to finish
-# the last calls. Operators for which NumPy sorts or hashes take SLOW_ITEM_NANOSECONDS.
+# the last calls. It is SLOW_ITEM_NANOSECONDS if NumPy sorts or hashes items of more than a byte.
 ITEM_NANOSECONDS, SLOW_ITEM_NANOSECONDS = 30, 500
 RESULTS_DIFFER, BAD_INPUT, INTERRUPTED, NOT_READ = 1, 2, 130, 141  # exit statuses
 
@@ -73,7 +73,8 @@ def bench(options: argparse.Namespace) -> int:
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
     if not workloads:
         sizes = plotted_sizes(options.size) if options.plot else [options.size]
-        # One workload per name: if NumPy is slow, the last two sizes have the same arrays.
+        # One workload per name: the arrays of operators for which NumPy is slow have at most
+        # SLOW_ITEMS, so that those of greater sizes have the same names.
         workloads = list(
             {
                 (workload.name, *workload.only): workload
@@ -86,7 +87,7 @@ def bench(options: argparse.Namespace) -> int:
     if not cells:
         raise BadInputError(f"nothing to run: {', '.join(options.op)} does not fit these arrays")
     if options.json:
-        options.json.open("a").close()  # Raises before the run if it cannot be written.
+        options.json.open("a").close()  # Raises before the run if the file cannot be written.
     where = environment()
     print("fastsel {fastsel} beside NumPy {numpy}, threads: {threads}, {cpu}".format(**where))
     if where["load"] >= where["cpus"]:
@@ -115,8 +116,8 @@ def bench(options: argparse.Namespace) -> int:
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
 
 
-def count(text: str) -> int:
-    """A positive integer, also written as 1e6."""
+def positive_integer(text: str) -> int:
+    """A positive integer, which may be written as 1e6."""
     number = as_number(text)
     if number < 1 or not number.is_integer():
         raise argparse.ArgumentTypeError(f"{text} is not an integer of at least 1")
@@ -124,23 +125,23 @@ def count(text: str) -> int:
 
 
 def thread_count(text: str) -> int:
-    """The number of threads for fastsel."""
-    number = count(text)
+    """A number of threads, from 1 to MAX_THREADS."""
+    number = positive_integer(text)
     if number > MAX_THREADS:
         raise argparse.ArgumentTypeError(f"{text} is not from 1 to {MAX_THREADS}")
     return number
 
 
 def embedded_size(text: str) -> int:
-    """The number of items of the embedded arrays."""
-    number = count(text)
+    """A number of items of the embedded arrays, at least MIN_ITEMS."""
+    number = positive_integer(text)
     if number < MIN_ITEMS:
         raise argparse.ArgumentTypeError(f"{text} is too small: at least {MIN_ITEMS} items")
     return number
 
 
-def duration(text: str) -> float:
-    """Seconds."""
+def number_of_seconds(text: str) -> float:
+    """A number of seconds, at least 0."""
     number = as_number(text)
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds, at least 0")
@@ -175,8 +176,8 @@ def command_line() -> argparse.ArgumentParser:
         "--report",
         action="store_true",
         help="print at the end the calls and times of the replaced functions, and NumPy's times, "
-        "estimated from some calls that also run NumPy's function: for up to 2 s, and then for a "
-        "tenth of the time",
+        "estimated from some calls that also run NumPy's function, for up to 2 s and a tenth of "
+        "the program's time",
     )
     run_parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     run_parser.add_argument(
@@ -188,13 +189,14 @@ def command_line() -> argparse.ArgumentParser:
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
         "results exactly, then measure their times in turn. Without FILE and --flights the arrays "
         "are an embedded set, which takes one to two minutes; the first lines estimate the time. "
-        "In a FILE, bool or 0/1 arrays are used as masks for arrays of their shape, and integers "
-        "within bounds as indices for gather_nd.",
+        "In a FILE, bool or 0/1 arrays are used as masks for arrays with their shape or leading "
+        "axes of their shape, and integers within bounds as indices for gather_nd.",
         epilog="Times are medians. ratio: NumPy's time divided by fastsel's; below 1 it is a LOSS. "
-        "GB/s: bytes of input read (the array; or the mask or indices, and the selected items) "
-        "plus bytes of output written, per second of fastsel. Exit status: 0 if all results are "
-        "equal, 1 if some differ, 2 if the input cannot be used, 130 after Ctrl-C (the run then "
-        "prints the finished measurements), 141 if the reader of the output ended (`| head`).",
+        "GB/s: bytes of input read (the array and test elements; or the mask or indices, and the "
+        "selected items) plus bytes of output written, per second of fastsel. Exit status: 0 if "
+        "all results are equal, 1 if some differ, 2 if the input cannot be used, 130 after Ctrl-C "
+        "(the run then prints the finished measurements), 141 if the reader of the output ended "
+        "(`| head`).",
     )
     bench_parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".npy or .npz")
     bench_parser.add_argument(
@@ -206,13 +208,17 @@ def command_line() -> argparse.ArgumentParser:
         choices=FUNCTIONS,
         default=[],
         metavar="NAME",
-        help=f"run only this operator; may be repeated: {', '.join(FUNCTIONS)}",
+        help=f"run only this function; may be repeated: {', '.join(FUNCTIONS)}",
     )
     bench_parser.add_argument(
         "--threads", type=thread_count, metavar="N", help="threads of fastsel"
     )
     bench_parser.add_argument(
-        "--seconds", type=duration, default=0.3, metavar="S", help="time per row (default: 0.3)"
+        "--seconds",
+        type=number_of_seconds,
+        default=0.3,
+        metavar="S",
+        help="time per row (default: 0.3)",
     )
     bench_parser.add_argument(
         "--size",
@@ -228,8 +234,8 @@ def command_line() -> argparse.ArgumentParser:
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw the ratios as a chart (.png or .svg), the embedded set at every power of ten "
-        "from --size down to 1e4; needs matplotlib",
+        help="draw the ratios as a chart (.png or .svg), the embedded set at --size, its tenth, "
+        "hundredth and so on, down to 1e4; needs matplotlib",
     )
     return parser
 
@@ -257,7 +263,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader has closed the pipe: `fastsel info | head -1`
-        # Python writes the rest of its buffer when it ends.
+        # Python writes the rest of its buffer when it ends: to devnull, which raises no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ
     except (BadInputError, OSError, MemoryError) as error:

@@ -8,24 +8,27 @@ import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-# The fixed time of a call, in items: times grow with the number of items plus FIXED_ITEMS.
+# The fixed time of a call, in items: times are taken to be proportional to the weight of a call,
+# which is its number of items plus FIXED_ITEMS.
 FIXED_ITEMS = 200
-# Caches and memory differ between a sample and the program's own call. So NumPy's times differ by
-# up to CONDITIONS, in addition to the spread of the samples.
+# Caches and memory differ between a sample and the program's own call. So NumPy's times may differ
+# by a factor of up to CONDITIONS, in addition to the spread of the samples.
 CONDITIONS = 1.25
-# With fewer than FEW_SAMPLES, the spread is unknown, and UNKNOWN_CONDITIONS replaces CONDITIONS.
+# With fewer samples than FEW_SAMPLES, the spread is unknown: CONDITIONS replaces it, and
+# UNKNOWN_CONDITIONS replaces CONDITIONS.
 FEW_SAMPLES, UNKNOWN_CONDITIONS = 3, 1.6
-STANDARD_ERRORS = 3
-# For calls without a sample, NumPy takes LEAST_RATIO to GREATEST_RATIO times as long. If they could
-# then take more than MAX_UNKNOWN of the program's time, there is no estimate for the program.
+STANDARD_ERRORS = 3  # The spread allows for this number of standard errors of the samples' mean.
+# NumPy is assumed to take LEAST_RATIO to GREATEST_RATIO times as long as fastsel for calls without
+# an estimate. There is no estimate for the program if these calls could then take longer by more
+# than MAX_UNKNOWN of the time of the program and NumPy's functions together.
 LEAST_RATIO, GREATEST_RATIO = 0.2, 50
 MAX_UNKNOWN = 0.1
-# The times of two runs of the same program differ by this factor.
+# The times of two runs of the same program may differ by a factor of up to RUNS_DIFFER.
 RUNS_DIFFER = 1.2
-# A range is not shown if its ends differ by more than this factor.
+# A range is not shown if its ends differ by a factor of more than WIDEST.
 WIDEST = 4
 
-# Windows counts the time of a thread in ticks of 16 ms.
+# Does Python state a resolution of less than 0.1 ms for the time of a thread on a CPU?
 HAS_THREAD_TIME = time.get_clock_info("thread_time").resolution < 1e-4
 
 
@@ -53,11 +56,11 @@ class Range(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A call of NumPy's function: its size, and how long it took, in nanoseconds."""
+    """A timed call of NumPy's function."""
 
     weight: int
-    elapsed: int
-    on_cpu: int
+    elapsed: int  # nanoseconds
+    on_cpu: int  # nanoseconds of the calling thread on a CPU
 
 
 @dataclass
@@ -66,7 +69,7 @@ class Calls:
 
     calls: int = 0
     weight: int = 0
-    spent: int = 0  # nanoseconds
+    spent: int = 0  # nanoseconds with fastsel
     samples: list[Sample] = field(default_factory=list)
     sampled: int = 0  # the weight of the samples
 
@@ -98,14 +101,16 @@ class Calls:
             (CONDITIONS, UNKNOWN_CONDITIONS) if few else (self.spread(), CONDITIONS)
         )
         estimate = Range(elapsed + others / spread, elapsed + others * spread)
-        # If other programs keep the CPUs busy, a sample also waits for them.
+        # If other programs keep the CPUs busy, a sample also waits for them: the low end leaves out
+        # the time in which the thread was not on a CPU.
         if HAS_THREAD_TIME:
             on_cpu = sum(sample.on_cpu for sample in self.samples)
             estimate = estimate._replace(low=estimate.low * min(on_cpu / elapsed, 1))
         return estimate.widened(conditions)
 
     def spread(self) -> float:
-        """The factor by which the mean of the calls without a sample may differ."""
+        """The factor by which the mean time of the calls without a sample may differ from that of
+        the samples."""
         times = [sample.elapsed / sample.weight for sample in self.samples]
         error = statistics.stdev(times) / statistics.mean(times) / len(times) ** 0.5
         return 1 + STANDARD_ERRORS * error
@@ -126,7 +131,8 @@ def of_function(kinds: list[Calls]) -> tuple[Range | None, int]:
 
 
 def of_program(seconds: float, spent: float, numpy: Range, unknown: float) -> Range | None:
-    """The seconds of a program with NumPy's functions; None if unknown calls may change the result.
+    """The seconds of a program with NumPy's functions; None if calls without an estimate could
+    change them by too much.
 
     With fastsel, the program takes `seconds`: `spent` in calls that take the time `numpy` with
     NumPy, and `unknown` in calls without an estimate.

@@ -1,4 +1,4 @@
-"""Progress on standard error: the current item, and how many are left."""
+"""Progress on standard error: the current item, its number, and the time left."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-LINE_SECONDS = 10  # the time between two lines without a terminal
+LINE_SECONDS = 10  # the least time between two lines if there is no terminal
 
 
 def show_line(text: str) -> None:
-    """Replace the progress line. Does nothing without a terminal."""
+    """Replace the progress line. Does nothing if standard error is no terminal."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"{text[:width]:<{width}}", end="\r", file=sys.stderr, flush=True)
@@ -26,10 +26,11 @@ def with_progress(
     weights: Sequence[float] | None = None,
     log: bool = False,
 ) -> Iterator[Item]:
-    """Yield the items. A terminal shows the current one, how many are left and the time left.
+    """Yield the items, and show the current item, its number and the time left.
 
-    With rich installed, it shows a bar, otherwise a line. Without a terminal a line is printed
-    every LINE_SECONDS, or, with `log`, for each item. `weights` are the items' shares of the time.
+    A terminal shows a bar if rich is installed, otherwise a line that is replaced. Without a
+    terminal, the progress is printed before an item: at most every LINE_SECONDS or, with `log`, for
+    each item. `weights` are the items' shares of the time.
     """
     weights = [1.0] * len(items) if weights is None else weights
     if sys.stderr.isatty():

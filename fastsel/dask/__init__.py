@@ -1,14 +1,13 @@
 """fastsel's functions on dask arrays: lazy, for any chunks, with positions in the whole array.
 
-The rules are NumPy's, as in fastsel. Each docstring names the lengths that are unknown until
-computed, for example the number of distinct values.
+Each function has the rules of fastsel's function of the same name. Its docstring names the lengths
+that are unknown until computed, for example the number of distinct values.
 """
 
-# A public function (_positions, _first, _selection, _distinct, _sets, _gather) checks its arguments
-# and builds a graph; _blocks has the code that they share. The tasks call fastsel's own functions
-# on NumPy blocks, on one thread each. For unique, _groups has the functions that its tasks call,
-# and _stages the graph that merges the distinct values of all blocks and writes the inverse of
-# each.
+# Each public function checks its arguments and builds a graph; _blocks has the code that the
+# functions share. Tasks call fastsel's own functions on NumPy blocks, on one thread each. For
+# unique and group_indices, _groups has the functions that the tasks call, and _stages the graph
+# that merges the distinct values of all blocks and writes the inverse of each block.
 
 try:
     import dask.array as _  # noqa: F401

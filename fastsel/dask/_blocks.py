@@ -1,4 +1,4 @@
-"""Blocks of a dask array: their location in it, rechunking for C order, and tasks on them."""
+"""Blocks of a dask array: their locations in it, rechunking for C order, and tasks on blocks."""
 
 import functools
 import math
@@ -34,26 +34,26 @@ class Location:
     def flat(self, index, block_shape):
         """Positions in the flattened block as positions in the flattened array."""
         first = int(np.ravel_multi_index(self.start, self.shape)) if index.size else 0
-        if follows_itself(block_shape, self.shape):
+        if is_contiguous(block_shape, self.shape):
             return index + first
         local = np.unravel_index(index, block_shape)
         steps = np.cumprod((1, *self.shape[:0:-1]))[::-1]
         return first + sum(k * step for k, step in zip(local, steps.tolist(), strict=True))
 
 
-def follows_itself(block_shape, shape):
+def is_contiguous(block_shape, shape):
     """Are the items of a block of this shape contiguous in the flattened array?"""
     first_long_axis = next((axis for axis, size in enumerate(block_shape) if size != 1), len(shape))
     return block_shape[first_long_axis + 1 :] == shape[first_long_axis + 1 :]
 
 
 def serves(x):
-    """Are the blocks of a dask array NumPy arrays? If not, dask serves the call."""
+    """Are the blocks of a dask array NumPy arrays? If not, `_gate.library` returns numpy."""
     return type(x._meta) is np.ndarray
 
 
-def checked(name, a):
-    """`a` as a dask array of NumPy blocks."""
+def checked_array(name, a):
+    """`a` as a dask array; TypeError if its blocks are not NumPy arrays."""
     x = _as_dask(a)
     if not serves(x):
         raise TypeError(
@@ -64,20 +64,21 @@ def checked(name, a):
 
 
 def _as_dask(a):
-    """``dask.array.asarray(a)``, also for object dtypes. dask does not know the size of objects, so
-    the size of the references decides how large blocks are."""
+    """``dask.array.asarray(a)``, also for object dtypes. dask does not choose chunks for objects,
+    because it does not know their size; here the size of the references decides."""
     try:
         return da.asarray(a)
     except NotImplementedError:
         array = np.asanyarray(a)
     chunks = normalize_chunks("auto", array.shape, dtype=np.dtype((np.void, array.itemsize)))
-    # By default, dask would derive the name from the printed items.
+    # By default, dask would derive the name from the strings joined by "-", so that different
+    # arrays could have the same name.
     return da.from_array(array, chunks, name=False)
 
 
 def stand_in(x):
-    """A NumPy array of one item with the number of dimensions and the dtype of `x`. NumPy checks an
-    axis on it, before anything is computed."""
+    """A NumPy array of one item with the number of dimensions and the dtype of `x`. Called with
+    this array, NumPy's function raises its errors before anything is computed."""
     return np.zeros((1,) * x.ndim, x.dtype)
 
 
@@ -87,12 +88,12 @@ def unknown(sizes):
 
 
 def bands(name, x, axes=None, whole_rows=False):
-    """`x`, rechunked to bands: blocks that follow one another in C order along the first `axes`
-    axes.
+    """`x` in bands: blocks that follow one another in C order along the first `axes` axes. `x` is
+    rechunked if its blocks do not.
 
-    A band has more of the last axes, and less of the first axis, than a block of `x`. It is at most
-    as large as the largest block, or MIN_BAND_BYTES if that is more. With `whole_rows`, only the
-    first axis is divided, and bands may be larger.
+    A band has more of the last of these axes, and less of the first, than a block of `x`. Along
+    these axes it has at most as many items as the largest block, or as fit into MIN_BAND_BYTES if
+    that is more. With `whole_rows`, only the first axis is divided, and bands may be larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
@@ -153,13 +154,13 @@ def _flatten(axes, block):
 
 
 def blocks(x):
-    """The keys of the blocks of `x`, in C order: a dict from the block number along each axis."""
+    """The dask keys of the blocks of `x`, in C order: a dict by block numbers along the axes."""
     return {block: (x.name, *block) for block in np.ndindex(x.numblocks)}
 
 
 def locations(x, name):
     """Returns (locations, tasks). `locations` has the Location of each block or, if sizes are
-    unknown, the key of the task that computes it."""
+    unknown, the key of the task that computes it. `tasks` has these tasks."""
     if not any(map(unknown, x.chunks)):
         starts = [np.cumsum((0, *sizes)).tolist() for sizes in x.chunks]
         known_locations = {
@@ -193,12 +194,13 @@ def _location(block, sizes_of_axes):
 
 
 def task(function, *arguments, **literals):
-    """A task that calls the function; dask replaces arguments that are keys by their results."""
-    return (functools.partial(one_thread, function, **literals), *arguments)
+    """A task that calls the function on one thread; dask replaces arguments that are keys by their
+    results."""
+    return (functools.partial(call_on_one_thread, function, **literals), *arguments)
 
 
-def one_thread(function, *arguments, **literals):
-    """Call the function on one thread: the scheduler runs tasks in parallel already."""
+def call_on_one_thread(function, *arguments, **literals):
+    """Call the function on one thread: dask's scheduler runs tasks in parallel already."""
     with fastsel.threads(1):
         return function(*arguments, **literals)
 
@@ -206,7 +208,7 @@ def one_thread(function, *arguments, **literals):
 def shared_dtype(arrays):
     """The common dtype of several blocks. If all have the same dtype, this dtype is returned
     unchanged: NumPy would make it native, and remove the padding between its fields. Otherwise
-    NumPy promotes the dtypes: strings may be longer than the dask array declares."""
+    NumPy promotes the dtypes: blocks of one dask array may have strings of different lengths."""
     dtypes = {array.dtype for array in arrays}
     return dtypes.pop() if len(dtypes) == 1 else np.result_type(*dtypes)
 
@@ -224,7 +226,8 @@ class Unfused(Task):
 
 
 def unfused(tasks, known_keys):
-    """The tasks as Unfused; dask replaces arguments that are among known_keys by their results."""
+    """The tasks as Unfused, except for literals and aliases, which remain as dask converts them.
+    dask replaces arguments that are among known_keys by their results."""
     nodes = convert_legacy_graph(tasks, known_keys)
     return {
         key: Unfused(key, node.func, *node.args, **node.kwargs) if type(node) is Task else node
@@ -233,13 +236,14 @@ def unfused(tasks, known_keys):
 
 
 def layer(name, tasks, *sources):
-    """A graph of these tasks, on top of dask arrays."""
+    """A graph with the graphs of `sources` and a layer of these tasks. The arguments of the tasks
+    may be keys of the blocks of `sources`."""
     known_keys = {*tasks, *(key for source in sources for key in blocks(source).values())}
     return HighLevelGraph.from_collections(name, unfused(tasks, known_keys), dependencies=sources)
 
 
 def output(graph, base, name, tasks, chunks, dtype):
-    """A dask array whose tasks depend on the layer `base` of a graph."""
+    """A dask array of these tasks. Their arguments may be keys of the layer `base` of the graph."""
     tasks = unfused(tasks, graph.layers[base])
     graph = HighLevelGraph({**graph.layers, name: tasks}, {**graph.dependencies, name: {base}})
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))

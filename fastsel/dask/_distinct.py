@@ -15,7 +15,7 @@ from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
     blocks,
-    checked,
+    checked_array,
     layer,
     one_axis,
     output,
@@ -154,8 +154,9 @@ def unique(
 
     Parameters
     ----------
-    ar : dask array, any shape, any chunks
-        Any dtype. Chunk sizes may be unknown along the first axis; with axis=None, along all axes.
+    ar : dask array or array_like, any shape, any chunks
+        Any dtype. Chunk sizes may be unknown; with `axis`, only if no other axis has several
+        chunks.
     return_index, return_inverse, return_counts : bool, optional
         Also return the index of each value's first occurrence in the whole array, the indices into
         the values that rebuild `ar`, and how often each value occurs.
@@ -164,11 +165,13 @@ def unique(
     equal_nan, sorted : bool, optional
         As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
     split_every : int, optional
-        Number of blocks, and then of merged results, that one task merges; at least 2.
+        Number of blocks, and then of merged results, that one task merges without `partitions`; at
+        least 2.
     partitions : int, optional
         Divide the groups into this number of ranges of values, and merge each range in a separate
-        task, for groups that do not fit into the memory of one worker. None merges all groups as
-        a tree.
+        task, for groups that do not fit into the memory of one worker. With ``sorted=False``, the
+        merged groups are then divided into ranges of positions. At least 1; None merges all groups
+        as a tree.
 
     Returns
     -------
@@ -177,28 +180,32 @@ def unique(
     inverse : dask array of intp, shape of `ar` in its chunks, or (length of the axis,)
     counts : dask array of intp, shape (groups,)
         One array if only the values are requested, otherwise a tuple in this order. The number of
-        groups is unknown until computed; there is one chunk, or one for each partition. Compute
-        several outputs together (``dask.compute``): they share all work except the last step.
+        groups is unknown until computed. Along the groups, each output has one chunk, or one for
+        each partition. Compute several outputs together (``dask.compute``): they share the tasks
+        that find the groups.
 
     Raises
     ------
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or given for an object dtype, at once.
+        If `axis` is out of range or not an integer, or given for objects or StringDType in several
+        dimensions, at once.
     TypeError
-        If the blocks are not NumPy arrays, at once; if objects cannot be ordered or hashed, when
-        computed. Partitions need objects that can be ordered, even with ``sorted=False``.
+        If the blocks are not NumPy arrays, or `split_every` or `partitions` is not an integer, at
+        once. If objects cannot be ordered, when computed; with ``sorted=False`` and without
+        partitions, only if they can be neither ordered nor hashed.
     ValueError
-        If `split_every` or `partitions` is too small, or if needed chunk sizes are unknown.
+        If `split_every` or `partitions` is too small, or needed chunk sizes are unknown, at once.
 
     Notes
     -----
-    **Time.** Each block is read once, and only its groups are sent to other tasks. With `axis`, the
-    array is rechunked so that no slice is divided.
+    **Time.** Each block is read once, by one task, which returns the groups of the block. With
+    `axis`, the array is rechunked so that no slice is divided.
 
-    **Memory.** A task holds a block, or the groups of `split_every` blocks; with partitions, it
-    holds one range of the groups of all blocks. For the inverse, blocks are held as codes of 1, 2
-    or 4 bytes per item until all groups are known. With ``equal_nan=False`` each NaN is a group,
-    and all NaN are in one partition.
+    **Memory.** A task holds a block, or the groups of `split_every` blocks or merged results; the
+    last task holds all groups. With partitions, a task holds one range of the groups of all blocks.
+    For the inverse, each block is held as its own inverse, in integers of 1, 2 or 4 bytes, until
+    all groups are known. With ``equal_nan=False`` each NaN is a group, and with partitions one task
+    merges all NaN.
 
     Examples
     --------
@@ -229,7 +236,7 @@ def unique_all(x: DaskArrayLike, /) -> UniqueAllResult:
 
     Parameters
     ----------
-    x : dask array, any shape, any chunks
+    x : dask array or array_like, any shape, any chunks
 
     Returns
     -------
@@ -255,7 +262,7 @@ def unique_counts(x: DaskArrayLike, /) -> UniqueCountsResult:
 
     Parameters
     ----------
-    x : dask array, any shape, any chunks
+    x : dask array or array_like, any shape, any chunks
 
     Returns
     -------
@@ -281,7 +288,7 @@ def unique_inverse(x: DaskArrayLike, /) -> UniqueInverseResult:
 
     Parameters
     ----------
-    x : dask array, any shape, any chunks
+    x : dask array or array_like, any shape, any chunks
 
     Returns
     -------
@@ -307,7 +314,7 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
 
     Parameters
     ----------
-    x : dask array, any shape, any chunks
+    x : dask array or array_like, any shape, any chunks
 
     Returns
     -------
@@ -330,8 +337,9 @@ def unique_values(x: DaskArrayLike, /) -> da.Array:
 def outputs_of(
     ar, axis, split_every, partitions, equal_nan, sorted, inverse=False, counts=False, grouped=False
 ):
-    """The output arrays by name."""
-    x = checked("ar", ar)
+    """The outputs of unique or, if `grouped`, of group_indices: a dict of dask arrays by name. It
+    has an array `counts` that cannot be computed if neither `counts` nor `grouped` is true."""
+    x = checked_array("ar", ar)
     axis = _checked_axis(x, axis)
     _check_at_least("split_every", split_every, 2)
     if partitions is not None:
@@ -373,7 +381,7 @@ def _check_at_least(name, value, least):
 
 
 def _outputs(x, rule, split_every, partitions):
-    """The output arrays by name."""
+    """`outputs_of` for checked arguments; the slices are along axis 0."""
     name = f"fastsel-unique-{tokenize(x.name, rule, split_every, partitions)}"
     graph = _stages.Graph(x, name, rule)
     last = (
@@ -381,8 +389,8 @@ def _outputs(x, rule, split_every, partitions):
         if partitions is None
         else graph.merge_by_partitions(partitions)
     )
-    by_group = graph.group_indices(last) if rule.grouped else None
-    inverse_tasks = graph.inverse(last) if rule.inverse and not by_group else []
+    by_group = graph.group_indices_tasks(last) if rule.grouped else None
+    inverse_tasks = graph.inverse_tasks(last) if rule.inverse and not by_group else []
     tasks = layer(name, graph.tasks, x)
 
     def of_groups(part, dtype, shape=()):
@@ -407,10 +415,10 @@ def _outputs(x, rule, split_every, partitions):
             found[part] = output(tasks, name, output_name, keys, (chunks,), np.intp)
     elif rule.inverse:
         output_name = f"inverse-{name}"
-        places = [block[:1] if rule.rows else block for block in blocks(x)]
+        block_numbers = [block[:1] if rule.rows else block for block in blocks(x)]
         keys = {
-            (output_name, *place): inverse_task
-            for place, inverse_task in zip(places, inverse_tasks, strict=True)
+            (output_name, *numbers): inverse_task
+            for numbers, inverse_task in zip(block_numbers, inverse_tasks, strict=True)
         }
         chunks = x.chunks[:1] if rule.rows else x.chunks
         found["inverse"] = output(tasks, name, output_name, keys, chunks, np.intp)

@@ -10,9 +10,17 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._positions import _first
-from fastsel.dask._blocks import DaskArrayLike, Location, blocks, checked, layer, locations, task
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    Location,
+    blocks,
+    checked_array,
+    layer,
+    locations,
+    task,
+)
 
-# Stands for "no non-zero item": greater than every index.
+# The index of a block without non-zero items: greater than every index.
 _NOT_FOUND = np.iinfo(np.intp).max
 
 
@@ -36,8 +44,8 @@ def first_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the searched axes; with `keepdims` these axes have length 1. Each
-        index is a position in the whole array, not in a block.
+        The shape of `a` without the searched axes; with `keepdims` these axes have length 1. An
+        index counts the items of the whole array along the searched axes, not those of a block.
 
     Raises
     ------
@@ -49,7 +57,7 @@ def first_nonzero(
     -----
     The result equals ``fastsel.first_nonzero(...)``. Each block is searched up to its first
     non-zero item, even if an earlier block has a non-zero item. A tree of tasks finds the least
-    index of all blocks.
+    index.
 
     Examples
     --------
@@ -58,7 +66,7 @@ def first_nonzero(
     >>> fastsel.dask.first_nonzero(x, axis=1).compute()
     array([ 1, -1])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     axes = tuple(sorted(_first.checked_axes(axis, x.ndim)))
     name = f"fastsel-first_nonzero-{tokenize(x.name, axes)}"
     where, tasks = locations(x, name)
@@ -82,8 +90,8 @@ def _least(found, axis, keepdims):
 
 
 def _first_in_block(block, location, axes):
-    """For each position along the other axes, the index of the block's first non-zero item in the
-    whole array, or _NOT_FOUND."""
+    """For each position along the other axes, the first non-zero item of the block: its index in
+    the whole array along `axes`, or _NOT_FOUND."""
     local = np.asarray(fastsel.first_nonzero(block, axes, keepdims=True))
     if not block.size:
         return np.full(local.shape, _NOT_FOUND)

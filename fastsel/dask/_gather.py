@@ -1,4 +1,4 @@
-"""gather_nd on dask arrays: index rows are sent to the blocks they address, slices come back."""
+"""gather_nd on dask arrays: tasks sort index rows by block of data, and gather from each block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dask.base import tokenize
 import fastsel
 from fastsel._core import _numpy
 from fastsel._gather import _gather
-from fastsel.dask._blocks import DaskArrayLike, checked, layer, shared_dtype, task, unknown
+from fastsel.dask._blocks import DaskArrayLike, checked_array, layer, shared_dtype, task, unknown
 
 
 def gather_nd(
@@ -23,17 +23,19 @@ def gather_nd(
 
     Parameters
     ----------
-    data : dask array or array_like, shape (b..., d0, d1, ...), at least 1-d, any chunks
-        Any dtype.
+    data : dask array or array_like, shape (b..., d0, d1, ...), at least 1-d
+        Any dtype, any chunks of known sizes.
     indices : dask array or array_like of integers, shape (b..., n, m, ..., k), at least 1-d
-        As in `fastsel.gather_nd`.
+        As in `fastsel.gather_nd`; any chunks of known sizes.
     batch_dims : int, optional
         Number of leading axes that `data` and `indices` share.
 
     Returns
     -------
     dask array of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
-        The chunks are those of `indices` and, for the slices, of `data`. All lengths are known.
+        The chunks are those of `data` along the batch axes and the axes of the slices, and along
+        the other axes those of `indices`, or chosen by dask if `indices` is not a dask array. All
+        lengths are known.
 
     Raises
     ------
@@ -45,15 +47,17 @@ def gather_nd(
         If the shapes do not fit, `batch_dims` is out of range, or chunk sizes are unknown, at
         once.
     TypeError
-        If `indices` is not of an integer dtype, or `batch_dims` is not an integer, at once.
+        If `indices` is not of an integer dtype, `batch_dims` is not an integer, or the blocks are
+        not NumPy arrays, at once.
 
     Notes
     -----
     The result equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices,
     one task sorts the index rows by the block of data that they address. One task per addressed
-    block gathers the slices, and one task puts the slices in order. Only the gathered slices are
-    sent between workers. If `indices` is a dask array, every pair of a block of indices and a block
-    of data has a task.
+    block gathers the slices, and one task puts the slices in order. These tasks exchange index rows
+    and slices, not blocks of `data`. If `indices` is a dask array, each pair of a block of indices
+    and a block of `data` with the same batch positions has a task. Otherwise the index rows are
+    sorted at once, and only blocks that they address have a task.
 
     Examples
     --------
@@ -62,9 +66,9 @@ def gather_nd(
     >>> fastsel.dask.gather_nd(x, [[0, 0], [1, 1]]).compute()
     array([0, 3])
     """
-    data = checked("data", data)
+    data = checked_array("data", data)
     in_memory = not isinstance(indices, da.Array)
-    rows = _gather._integer_rows(indices) if in_memory else checked("indices", indices)
+    rows = _gather._integer_rows(indices) if in_memory else checked_array("indices", indices)
     _check_known("data", data)
     if not in_memory:
         _gather._integer_rows(rows._meta)
@@ -86,12 +90,12 @@ def _check_known(name, x):
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a block of index rows: the indexed axes of data, divided into blocks."""
+    """What a block of index rows addresses: the indexed axes of data, divided into blocks."""
 
     shape: tuple  # of data
     batch: int
-    ends: tuple  # for each indexed axis the first index of each block, and the end
-    start: tuple  # position of the block in all of the indices
+    bounds: tuple  # for each indexed axis, the first index of each block, and the length
+    start: tuple  # the position of the first index row of the block in the whole of indices
 
 
 @dataclass(frozen=True)
@@ -99,24 +103,25 @@ class Located:
     """Index rows, sorted by the block of data that they address."""
 
     order: np.ndarray  # the positions of the rows in the block of indices
-    first_rows: np.ndarray  # for each block of data, its first row; and the end
-    rows: np.ndarray  # indices within the block of data, after the indices of the batch axes
+    first_rows: np.ndarray  # for each block of data, where its rows begin; and the number of rows
+    rows: np.ndarray  # indices within the block: of the batch axes, then of the indexed axes
 
-    def of(self, number):
+    def slice_of(self, number):
+        """The slice of the rows that address a block of data, by the number of the block."""
         return slice(self.first_rows[number], self.first_rows[number + 1])
 
 
 def _gathered(data, rows, batch, depth, in_memory):
     name = f"fastsel-gather_nd-{tokenize(data.name, rows.name, batch)}"
     indexed = data.chunks[batch : batch + depth]
-    ends = tuple(tuple(np.cumsum((0, *sizes)).tolist()) for sizes in indexed)
+    bounds = tuple(tuple(np.cumsum((0, *sizes)).tolist()) for sizes in indexed)
     grid = tuple(map(len, indexed))
     trailing = data.chunks[batch + depth :]
     starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
     tasks = {}
     for block in np.ndindex(rows.numblocks[:-1]):
         start = tuple(s[k] for s, k in zip(starts, block, strict=True))
-        target = Target(data.shape, batch, ends, start)
+        target = Target(data.shape, batch, bounds, start)
         shape = tuple(sizes[k] for sizes, k in zip(rows.chunks, block, strict=False))
         addressed = range(math.prod(grid))
         source = (rows.name, *block, 0)
@@ -151,24 +156,24 @@ def _gathered(data, rows, batch, depth, in_memory):
 
 
 def _located(indices, target):
-    """Check a block of index rows, and sort them by the block of data they address."""
+    """Check a block of index rows, and sort them by the block of data that they address."""
     batch, depth = target.batch, indices.shape[-1]
-    checked = _checked_rows(indices, target)
-    count = len(checked)
+    checked_rows = _checked_rows(indices, target)
+    count = len(checked_rows)
     number = np.zeros(count, np.intp)
     local = np.empty((count, batch + depth), np.intp)
     if batch:
         grid = np.indices(indices.shape[:-1], sparse=True)[:batch]
         for axis, positions in enumerate(grid):
             local[:, axis] = np.broadcast_to(positions, indices.shape[:-1]).ravel()
-    for axis, ends in enumerate(target.ends):
-        index = checked[:, axis]
-        if len(ends) > 2:
-            block = np.searchsorted(ends[1:], index, "right")
-            number = number * (len(ends) - 1) + block
-            index = index - np.array(ends)[block]
+    for axis, bounds in enumerate(target.bounds):
+        index = checked_rows[:, axis]
+        if len(bounds) > 2:
+            block = np.searchsorted(bounds[1:], index, "right")
+            number = number * (len(bounds) - 1) + block
+            index = index - np.array(bounds)[block]
         local[:, batch + axis] = index
-    blocks = math.prod(len(ends) - 1 for ends in target.ends)
+    blocks = math.prod(len(bounds) - 1 for bounds in target.bounds)
     number = number.astype(np.min_scalar_type(blocks))  # NumPy sorts 8 and 16 bits by radix
     order = np.argsort(number, kind="stable")
     counts = np.bincount(number, minlength=blocks)
@@ -177,18 +182,19 @@ def _located(indices, target):
 
 
 def _checked_rows(indices, target):
-    """Index rows (count, depth), checked, with negative indices wrapped."""
+    """The index rows, of shape (count, depth), with indices counted from 0. Raises IndexError if
+    an index is out of bounds."""
     indices = _gather._integer_rows(indices)
     rows = indices.reshape(math.prod(indices.shape[:-1]), indices.shape[-1])
     sizes = np.array(target.shape[target.batch : target.batch + rows.shape[1]], np.intp)
     wrong = (rows >= sizes) | (rows < -sizes)
     if wrong.any():
-        row, place = np.unravel_index(wrong.argmax(), wrong.shape)
+        row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         local = np.unravel_index(row, indices.shape[:-1])
-        position = (*(int(a + b) for a, b in zip(target.start, local, strict=True)), int(place))
+        position = (*(int(a + b) for a, b in zip(target.start, local, strict=True)), int(column))
         raise IndexError(
-            f"index {rows[row, place]} at position {position} of indices is out of bounds for axis "
-            f"{target.batch + place} of data with size {sizes[place]}"
+            f"index {rows[row, column]} at position {position} of indices is out of bounds for "
+            f"axis {target.batch + column} of data with size {sizes[column]}"
         )
     rows = rows.astype(np.intp)
     rows += sizes * (rows < 0)
@@ -196,7 +202,7 @@ def _checked_rows(indices, target):
 
 
 def _rows_of(located, number):
-    return located.rows[located.of(number)]
+    return located.rows[located.slice_of(number)]
 
 
 def _fetch(block, rows):
@@ -204,9 +210,9 @@ def _fetch(block, rows):
 
 
 def _assembled(located, parts, numbers, shape, tail_shape, dtype):
-    """The slices of all blocks of data in the order of the index rows."""
+    """The slices of all blocks of data, in the order of the index rows."""
     dtype = shared_dtype(parts) if parts else dtype
     out = np.empty((len(located.order), *tail_shape), dtype)
     for number, part in zip(numbers, parts, strict=True):
-        out[located.order[located.of(number)]] = part
+        out[located.order[located.slice_of(number)]] = part
     return out.reshape(shape + tail_shape)

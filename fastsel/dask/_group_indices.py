@@ -11,7 +11,7 @@ from fastsel.dask._distinct import outputs_of
 
 
 class GroupIndices(NamedTuple):
-    """What `group_indices` returns."""
+    """The result of `group_indices`."""
 
     values: da.Array
     indices: da.Array
@@ -31,8 +31,9 @@ def group_indices(
 
     Parameters
     ----------
-    ar : dask array, any shape, any chunks
-        Any dtype. Chunk sizes may be unknown along the first axis.
+    ar : dask array or array_like, any shape, any chunks
+        Any dtype. Chunk sizes may be unknown if only `axis`, or with axis=None the first axis, has
+        several chunks.
     axis : int, optional
         Compare the slices along this axis instead of the items of the flattened array.
     equal_nan, sorted, split_every, partitions : optional
@@ -41,20 +42,23 @@ def group_indices(
     Returns
     -------
     GroupIndices
-        Named tuple (values, indices, offsets) of dask arrays, as from `fastsel.group_indices`, with
-        positions in the whole array. The number of groups is unknown until computed; there is one
-        chunk, or one for each partition. Compute the three arrays together (``dask.compute``).
+        Named tuple (values, indices, offsets) of dask arrays, equal to those of
+        `fastsel.group_indices`; positions are in the whole array. The number of groups is unknown
+        until computed, and with several partitions also the length of `indices`. Along the groups,
+        each array has one chunk, or one for each partition. Compute the three arrays together
+        (``dask.compute``).
 
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `unique`, or if `ar` has several blocks along later axes and unknown chunk sizes.
+        As `unique`, or, with axis=None, if `ar` has several blocks along later axes and unknown
+        chunk sizes.
 
     Notes
     -----
     The groups are found as by `unique` with the inverse and the counts; then each block is grouped
-    by the inverse. The array is rechunked to blocks that follow one another in C order. Without
-    partitions, one task holds all indices.
+    by its inverse. The array is rechunked to blocks that follow one another in C order or, with
+    `axis`, so that no slice is divided. Without partitions, one task holds all indices.
 
     Examples
     --------

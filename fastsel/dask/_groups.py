@@ -1,7 +1,8 @@
-"""The functions that the tasks of unique call.
+"""The functions that the tasks of unique and group_indices call.
 
-A *group* is a distinct value with the index of its first occurrence and its count; its *number* is
-its position in the result. Tasks find the groups of blocks, merge, order and number them.
+A *group* is a distinct value with the index of its first occurrence and its count. Its *number* is
+its position among the groups of a block, of a merged result or of the whole result. Tasks find the
+groups of blocks, merge, order and number them.
 """
 
 import math
@@ -14,8 +15,8 @@ from fastsel._core import _dtypes
 from fastsel._unique import _ascending
 from fastsel.dask._blocks import shared_dtype
 
-# Borders of partitions are chosen from a sample of at least MIN_SAMPLES values per partition, and
-# per block. One task holds the whole sample.
+# Borders of partitions are chosen from a sample: at least MIN_SAMPLES values of each block, or all
+# if it has fewer, and about MIN_SAMPLES or more per partition. One task holds the whole sample.
 MIN_SAMPLES = 32
 
 
@@ -41,39 +42,39 @@ class Groups(NamedTuple):
 
     values: np.ndarray
     index: np.ndarray
-    counts: np.ndarray | None
+    counts: np.ndarray | None  # None if not requested
 
 
 class Leaf(NamedTuple):
-    """Groups and, for the inverse, the group of each item of the block, as small integers."""
+    """The groups of a block, for the inverse of the whole array."""
 
     groups: Groups
-    codes: np.ndarray
+    codes: np.ndarray  # the inverse of the block, in the smallest unsigned integers
 
 
 class Merged(NamedTuple):
-    """Merged groups and, for the inverse, the new numbers of the groups of each source."""
+    """The merged groups of several sources, for the inverse."""
 
     groups: Groups
-    new_numbers: list
+    new_numbers: list  # for each source, the numbers of its groups among the merged groups
 
 
 class Ordered(NamedTuple):
-    """Groups in their final order, and the new number of each group (None: unchanged)."""
+    """Groups in their final order."""
 
     groups: Groups
-    numbers: np.ndarray | None
+    numbers: np.ndarray | None  # of the groups before; None if unchanged, or without the inverse
 
 
 class Parted(NamedTuple):
-    """Groups divided into parts, and their previous numbers, part after part."""
+    """Groups divided into parts."""
 
-    parts: list
-    order: np.ndarray
+    parts: list  # of Groups
+    order: np.ndarray  # the numbers of the groups before, part after part
 
 
 def leaf(block, location, rule):
-    """The groups of one block, with positions in the whole array; a Leaf for the inverse."""
+    """The Groups of one block, with positions in the whole array; for the inverse, a Leaf."""
     values, index, *rest = rule.unique(
         block,
         return_index=True,
@@ -89,10 +90,10 @@ def leaf(block, location, rule):
 
 
 def merge(parts, rule):
-    """The union of groups, in order of first occurrence (with `smallest_nan`, NaN come last);
-    Merged for the inverse."""
+    """The union of the Groups of several sources, in order of first occurrence (with
+    `smallest_nan`, NaN come last); for the inverse, Merged."""
     values, index = joined([part.values for part in parts]), joined([part.index for part in parts])
-    order = _first_ones_first(values, index, rule.smallest_nan)
+    order = _representatives_first(values, index, rule.smallest_nan)
     merged_values, first_indices, inverse = rule.unique(
         values[order], return_index=True, return_inverse=True, sorted=False
     )
@@ -109,8 +110,9 @@ def merge(parts, rule):
     return Merged(groups, np.split(new_numbers, ends))
 
 
-def _first_ones_first(values, index, smallest_nan):
-    """An order in which the value that represents a group precedes all values equal to it."""
+def _representatives_first(values, index, smallest_nan):
+    """An order in which the value that represents a group precedes all values equal to it: the
+    first one or, with `smallest_nan`, the smallest NaN."""
     order = np.argsort(index, kind="stable")
     if not smallest_nan:
         return order
@@ -120,7 +122,7 @@ def _first_ones_first(values, index, smallest_nan):
 
 
 def arrange(groups, rule):
-    """The groups in the order of the result."""
+    """The groups in the order of the result, as Ordered."""
     if not rule.sorted or groups.values.size == 0:
         return Ordered(groups, None)
     order, ranks = _ascending.argsort(groups.values, rule.inverse)
@@ -136,39 +138,42 @@ def size(ordered):
     return len(ordered.groups.index)
 
 
-def numbers_of_last(ordered, sizes, k):
-    """The final numbers of the groups of part k, in their order before `arrange`."""
+def final_numbers(ordered, sizes, k):
+    """The numbers in the result of the groups of partition k, in their order before `arrange`. The
+    partitions have `sizes` groups."""
     first = sum(sizes[:k])
     if ordered.numbers is None:
         return np.arange(first, first + sizes[k])
     return ordered.numbers + first
 
 
-def numbers_before(numbers, merged, k):
-    """The numbers of the groups of source k, from the numbers of the merged groups."""
+def numbers_of_source(numbers, merged, k):
+    """The numbers in the result of the groups of source k, from those of the merged groups."""
     return look_up(numbers, merged.new_numbers[k])
 
 
-def numbers_of_whole(parted, numbers):
-    """The numbers of groups before they were divided, from the numbers of their parts."""
+def numbers_of_undivided(parted, numbers):
+    """The numbers in the result of groups in their order before they were divided into parts, from
+    the numbers of each part."""
     result = np.empty(len(parted.order), np.intp)
     result[parted.order] = joined(numbers)
     return result
 
 
-def numbered_block(numbers, leaf):
-    """The inverse of a block."""
+def inverse_of_block(numbers, leaf):
+    """The inverse of a block in the result, from the numbers in the result of its groups."""
     return look_up(numbers, leaf.codes)
 
 
-def grouped_block(numbers, location):
-    """The numbers of the groups of a block, and where each of them occurs in the whole array."""
-    found = fastsel.group_indices(numbers)
+def grouped_block(inverse, location):
+    """group_indices of the inverse of a block, with positions in the whole array."""
+    found = fastsel.group_indices(inverse)
     return found._replace(indices=found.indices + location.start[0])
 
 
 def grouped_part(grouped, sizes, k):
-    """The positions of the groups of part k, and the group number of each position."""
+    """(numbers, indices): where the groups of partition k occur in a grouped block, and the number
+    of the group at each of these positions. The partitions have `sizes` groups."""
     first = sum(sizes[:k])
     start, stop = np.searchsorted(grouped.values, (first, first + sizes[k]))
     offsets = grouped.offsets[start : stop + 1]
@@ -177,19 +182,20 @@ def grouped_part(grouped, sizes, k):
 
 
 def joined_indices(parts):
-    """The positions of each group of a part, group after group, from its positions in each block;
-    later blocks have greater positions."""
+    """The positions of each group of a partition, group after group, from the grouped_part of each
+    block; later blocks have greater positions."""
     numbers, indices = (joined([part[k] for part in parts]) for k in (0, 1))
     return indices[fastsel.group_indices(numbers).indices]
 
 
 def total(ordered):
-    """The number of items of the groups of a part."""
+    """The number of items of the groups of a partition."""
     return int(ordered.groups.counts.sum())
 
 
 def offsets_of(ordered, totals, k):
-    """Where the positions of each group of part k end, and for the first part the 0 before them."""
+    """Where the positions of each group of partition k end in `indices`; for the first partition,
+    preceded by 0. The partitions have `totals` items."""
     ends = np.cumsum(ordered.groups.counts, dtype=np.intp) + sum(totals[:k])
     return ends if k else np.append(np.intp(0), ends)
 
@@ -199,30 +205,30 @@ def look_up(numbers, codes):
 
 
 def sample(groups, count):
-    """A sample of the values of a block."""
+    """A sample of the values of a block: at least `count`, or all if it has fewer."""
     return groups.values[:: max(len(groups.values) // count, 1)]
 
 
 def borders_of_values(samples, partitions):
-    """Values that divide the samples into equal shares, and all values into about equal shares."""
+    """Values that divide the samples into ranges of about equal size; none without samples."""
     values = np.sort(comparable(joined(samples)))
     shares = range(1, partitions) if len(values) else ()
     return values[[len(values) * k // partitions for k in shares]]
 
 
 def borders_of_index(location, partitions, rule):
-    """Positions that divide the array into equal shares."""
+    """Positions that divide the array into ranges of about equal length."""
     items = location.shape[0] if rule.rows else math.prod(location.shape)
     return np.array([items * k // partitions for k in range(1, partitions)], np.intp)
 
 
 def part_by_value(groups, borders, partitions):
-    """The groups in ranges of values."""
+    """The groups divided into ranges of values."""
     return _part(groups, np.searchsorted(borders, comparable(groups.values), "right"), partitions)
 
 
 def part_by_index(groups, borders, partitions):
-    """The groups in ranges of first occurrences."""
+    """The groups divided into ranges of the positions of their first occurrences."""
     return _part(groups, np.searchsorted(borders, groups.index, "right"), partitions)
 
 
@@ -230,15 +236,16 @@ def one_part(parted, k):
     return parted.parts[k]
 
 
-def _part(groups, numbers, partitions):
-    order = np.argsort(numbers, kind="stable")
-    ends = np.searchsorted(numbers[order], np.arange(partitions + 1))
-    parts = [_picked(groups, order[ends[k] : ends[k + 1]]) for k in range(partitions)]
+def _part(groups, part_numbers, partitions):
+    order = np.argsort(part_numbers, kind="stable")
+    starts = np.searchsorted(part_numbers[order], np.arange(partitions + 1))
+    parts = [_picked(groups, order[starts[k] : starts[k + 1]]) for k in range(partitions)]
     return Parted(parts, order)
 
 
 def comparable(values):
-    """Values in a form that NumPy's searchsorted can order, with equal values side by side."""
+    """The values in a form in which NumPy's searchsorted orders them, with equal values side by
+    side."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     if values.ndim > 1:
@@ -252,5 +259,5 @@ def comparable(values):
 
 
 def joined(arrays):
-    """The concatenation of several arrays."""
+    """The concatenation of arrays, in their `shared_dtype`."""
     return np.concatenate(arrays, dtype=shared_dtype(arrays))

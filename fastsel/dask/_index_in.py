@@ -10,7 +10,7 @@ from dask.base import tokenize
 
 import fastsel
 from fastsel._sets._slices import checked_axis_of_shapes
-from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked, layer, task
+from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, task
 from fastsel.dask._distinct import unique
 
 
@@ -24,25 +24,29 @@ def index_in(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Any dtype. The distinct values of a dask array are found first.
+        Any dtype. If this is a dask array, its distinct values are found first.
     axis : int, optional
-        As in `fastsel.index_in`.
+        Look for slices along this axis, as `fastsel.index_in` does.
 
     Returns
     -------
     dask array of intp, shape and chunks of `element`, or (length of the axis,)
-        Positions in the whole of `test_elements`. The result equals ``fastsel.index_in(...)``.
+        Positions in the whole of `test_elements`, flattened or along the axis. The result equals
+        ``fastsel.index_in(...)``.
 
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `fastsel.index_in`, at once if the lengths are known; or if the blocks are not NumPy
-        arrays.
+        As `fastsel.index_in`, or if the blocks are not NumPy arrays: at once, except for lengths
+        that are unknown until computed.
+    ValueError
+        With `axis`, if an array has several blocks along another axis and unknown chunk sizes.
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. Test elements that are objects
-    need a hash. With `axis`, the arrays are rechunked so that no slice is divided.
+    The task of each block holds all test elements, or the distinct ones if they are a dask array.
+    Objects of such a dask array must have a hash or an order, as for ``unique(sorted=False)``. With
+    `axis`, dask arrays are rechunked so that no slice is divided.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def index_in(
     >>> fastsel.dask.index_in([2, 9], x).compute()
     array([ 3, -1])
     """
-    x, tests = checked("element", element), _as_tests(test_elements)
+    x, tests = checked_array("element", element), _as_tests(test_elements)
     if axis is not None:
         axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
     if axis is not None:
@@ -79,9 +83,9 @@ def index_in(
 
 
 def _as_tests(test_elements):
-    """The tests as a dask array; a NumPy array becomes one block."""
+    """The tests as a dask array; tests that are not a dask array become one block."""
     if isinstance(test_elements, da.Array):
-        return checked("test_elements", test_elements)
+        return checked_array("test_elements", test_elements)
     tests = np.asarray(test_elements)
     return da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
 

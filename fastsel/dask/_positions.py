@@ -18,7 +18,7 @@ from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
     blocks,
-    checked,
+    checked_array,
     layer,
     locations,
     output,
@@ -40,7 +40,7 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
 
     Parameters
     ----------
-    a : dask array, at least 1-d, any chunks
+    a : dask array or array_like, at least 1-d, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
     dtype : dtype, optional
         An integer dtype for the indices; intp by default.
@@ -64,7 +64,7 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     -----
     The result equals ``fastsel.nonzero(a)``. Each block is read once, by one task, without an index
     grid. C order needs blocks that span the later axes. Other blocks are rechunked to blocks of at
-    most the bytes of the largest block, or a megabyte.
+    most the bytes of the largest block, or of 1 MB if that is more.
 
     Examples
     --------
@@ -73,13 +73,13 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     >>> [i.compute() for i in fastsel.dask.nonzero(x)]
     [array([0, 1, 2, 2]), array([0, 1, 0, 1])]
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     if x.ndim == 0:
         _numpy.nonzero(np.empty((), x.dtype))
     dtype = _checked_dtype(dtype, x.shape)
-    x, graph, name = _of_each_band("nonzero", x, _nonzero_in_block, dtype)
+    x, graph, name = _call_on_each_band("nonzero", x, _nonzero_in_block, dtype)
     return tuple(
-        _whole(x, graph, name, f"axis{axis}", operator.itemgetter(axis), dtype)
+        _as_one_array(x, graph, name, f"axis{axis}", operator.itemgetter(axis), dtype)
         for axis in range(x.ndim)
     )
 
@@ -89,10 +89,10 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
 
     Parameters
     ----------
-    a : dask array, any shape, any chunks
+    a : dask array or array_like, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
     dtype : dtype, optional
-        As in `nonzero`; the size of `a` has to fit.
+        As in `nonzero`; the indices into the flattened array have to fit.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `nonzero`, except for 0-d arrays.
+        As `nonzero`, but `a` may be 0-d.
 
     Notes
     -----
@@ -114,10 +114,10 @@ def flatnonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array
     >>> fastsel.dask.flatnonzero(da.from_array([[0, 7], [8, 0]], chunks=1)).compute()
     array([1, 2])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     dtype = _checked_dtype(dtype, (math.prod(x.shape),))
-    x, graph, name = _of_each_band("flatnonzero", x, _flatnonzero_in_block, dtype)
-    return _whole(x, graph, name, "all", _itself, dtype)
+    x, graph, name = _call_on_each_band("flatnonzero", x, _flatnonzero_in_block, dtype)
+    return _as_one_array(x, graph, name, "all", _itself, dtype)
 
 
 def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
@@ -125,7 +125,7 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
 
     Parameters
     ----------
-    a : dask array, any shape, any chunks
+    a : dask array or array_like, any shape, any chunks
         Any dtype. Chunk sizes may be unknown if only the first axis has several chunks.
     dtype : dtype, optional
         As in `nonzero`.
@@ -138,7 +138,7 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     Raises
     ------
     TypeError, ValueError, OverflowError
-        As `nonzero`, except for 0-d arrays.
+        As `nonzero`, but `a` may be 0-d.
 
     Notes
     -----
@@ -151,10 +151,10 @@ def argwhere(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> da.Array:
     array([[0, 0],
            [1, 1]])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     dtype = _checked_dtype(dtype, x.shape)
-    x, graph, name = _of_each_band("argwhere", x, _argwhere_in_block, dtype)
-    return _whole(x, graph, name, "all", _itself, dtype, (x.ndim,))
+    x, graph, name = _call_on_each_band("argwhere", x, _argwhere_in_block, dtype)
+    return _as_one_array(x, graph, name, "all", _itself, dtype, (x.ndim,))
 
 
 def nonzero_coordinates(
@@ -167,7 +167,7 @@ def nonzero_coordinates(
 
     Parameters
     ----------
-    x : dask array, any chunks of known sizes
+    x : dask array or array_like, any chunks of known sizes
         Any dtype.
     n : int or "effective", optional
         Number of coordinates per item, as in `fastsel.nonzero_coordinates`.
@@ -179,20 +179,22 @@ def nonzero_coordinates(
     NonzeroCoordinates
         Named tuple (count, coordinates). ``count`` is a 0-d dask array of `dtype`. ``coordinates``
         is a dask array of `dtype` and shape (count, n), with one row for each non-zero item, in C
-        order of the items; a buffer with x.size rows would be larger than x. The number of rows is
-        unknown until computed.
+        order of the items. Unlike `fastsel.nonzero_coordinates`, it has no rows beyond the count.
+        The number of rows is unknown until computed.
 
     Raises
     ------
     ValueError, TypeError
-        As `nonzero`; or if n or `dtype` has no accepted value, at once.
+        If chunk sizes are unknown, if the blocks are not NumPy arrays, or if n or `dtype` has no
+        accepted value, at once.
     OverflowError
-        If a dimension or the size of x does not fit `dtype`, at once.
+        If a coordinate or the size of x may not fit `dtype`, at once.
 
     Notes
     -----
-    The notes of `nonzero` apply. `fastsel.nonzero_coordinates` has more parameters, which concern
-    its buffer.
+    The notes of `nonzero` apply, but two tasks read each block: one for the count, one for the
+    coordinates. The parameters of `fastsel.nonzero_coordinates` for its buffer and for DirectML's
+    checks do not exist here.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def nonzero_coordinates(
     array([[0, 0],
            [1, 1]], dtype=uint32)
     """
-    x = checked("x", x)
+    x = checked_array("x", x)
     if any(map(unknown, x.chunks)):
         raise ValueError(f"x must have known chunk sizes, got {x.chunks}: compute_chunk_sizes()")
     dtype = _coordinates._checked_dtype(dtype)
@@ -225,7 +227,7 @@ def count_nonzero(
 
     Parameters
     ----------
-    a : dask array, any shape, any chunks
+    a : dask array or array_like, any shape, any chunks
         Any dtype; chunk sizes may be unknown.
     axis : int or tuple of int, optional
         Axes to count along; None counts all items.
@@ -239,9 +241,9 @@ def count_nonzero(
 
     Raises
     ------
-    AxisError, TypeError
-        If an axis is out of range or not an integer, if `axis` is given for a structured dtype, or
-        if the blocks are not NumPy arrays, at once.
+    AxisError, TypeError, ValueError
+        If an axis is out of range, not an integer or given twice, if `axis` is given for a
+        structured dtype, or if the blocks are not NumPy arrays, at once.
 
     Notes
     -----
@@ -255,12 +257,12 @@ def count_nonzero(
     >>> fastsel.dask.count_nonzero(x, axis=1).compute()
     array([2, 1])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     _numpy.count_nonzero(stand_in(x), axis, keepdims=keepdims)
     axes = _gate.axes(axis, x.ndim)
     name = f"fastsel-count_nonzero-{tokenize(x.name, axes)}"
-    every = len(axes) == x.ndim
-    count = task(_count_block) if every else task(_count_in_block, axes=axes)
+    counts_all = len(axes) == x.ndim
+    count = task(_count_all_in_block) if counts_all else task(_count_along_in_block, axes=axes)
     tasks = {(name, *block): (*count, key) for block, key in blocks(x).items()}
     chunks = tuple((1,) * len(sizes) if k in axes else sizes for k, sizes in enumerate(x.chunks))
     meta = np.empty((0,) * x.ndim, np.intp)
@@ -269,7 +271,8 @@ def count_nonzero(
 
 
 def _checked_dtype(dtype, shape):
-    """The dtype of indices, which fit it along each axis of known length."""
+    """The dtype of indices. Raises OverflowError if an index along an axis of known length may not
+    fit it."""
     dtype = _positions.index_dtype(dtype)
     _positions.check_indices_fit([size for size in shape if not math.isnan(size)], dtype)
     return dtype
@@ -293,8 +296,9 @@ def _argwhere_in_block(block, location, dtype):
     return rows.astype(dtype, copy=False)
 
 
-def _of_each_band(step, x, function, dtype):
-    """The bands of `x`, and a graph with the function's result for each band."""
+def _call_on_each_band(step, x, function, dtype):
+    """The bands of `x`, a graph with a task that calls the function for each band, and the name of
+    these tasks."""
     x = bands("a", x)
     name = f"fastsel-{step}-{tokenize(x.name, dtype)}"
     where, tasks = locations(x, name)
@@ -303,8 +307,8 @@ def _of_each_band(step, x, function, dtype):
     return x, layer(name, tasks, x), name
 
 
-def _whole(x, graph, name, step, get, dtype, row_shape=()):
-    """The results of `get`, called with the result of each band, as one dask array."""
+def _as_one_array(x, graph, name, step, get, dtype, row_shape=()):
+    """One dask array: `get` makes each of its blocks from the result of a task of the graph."""
     output_name = f"{step}-{name}"
     tasks = {
         (output_name, k) + (0,) * len(row_shape): (get, (name, k)) for k in range(x.npartitions)
@@ -317,9 +321,9 @@ def _itself(result):
     return result
 
 
-def _count_in_block(block, axes):
+def _count_along_in_block(block, axes):
     return fastsel.count_nonzero(block, axes, keepdims=True)
 
 
-def _count_block(block):
+def _count_all_in_block(block):
     return np.full((1,) * block.ndim, fastsel.count_nonzero(block))

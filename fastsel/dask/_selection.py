@@ -15,7 +15,7 @@ from fastsel._core import _numpy
 from fastsel.dask._blocks import (
     DaskArrayLike,
     blocks,
-    checked,
+    checked_array,
     layer,
     one_axis,
     stand_in,
@@ -34,9 +34,9 @@ def compress(
     ----------
     condition : dask array or array_like, shape (k,)
         Non-zero items select slices. `condition` may be shorter than the axis (slices beyond its
-        end are not selected), or longer if its items beyond the axis are zero. If the chunk sizes
-        of `a` along the axis are unknown, `condition` must be a dask array with chunks of the same
-        sizes.
+        end are not selected), or longer if its items beyond the axis are zero. If chunk sizes of
+        `condition` or of `a` along the axis are unknown, `condition` must be a dask array with
+        chunks of the same sizes as those of `a`.
     a : dask array or array_like, any chunks
         Any dtype.
     axis : int, optional
@@ -46,22 +46,22 @@ def compress(
     -------
     dask array of a's dtype
         Shape and chunks of `a`, except along the axis, whose length is unknown until computed if
-        `condition` is a dask array.
+        `condition` is a dask array. With axis=None, the array is 1-d.
 
     Raises
     ------
     ValueError
         If `condition` is not 1-d, or if needed chunk sizes are unknown, at once.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, at once.
+        If `axis` is out of range or not an integer, or if the blocks are not NumPy arrays, at once.
     IndexError
         If `condition` selects beyond the end of the axis: at once, or when computed if `condition`
-        is a dask array.
+        is a dask array. When computed, if chunk sizes that were unknown differ.
 
     Notes
     -----
     The result equals ``fastsel.compress(condition, a, axis)``. Each block has a separate task. With
-    axis=None, blocks are rechunked as for `nonzero`.
+    axis=None, `a` is rechunked as by `nonzero`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def compress(
     array([[2, 3],
            [5, 6]])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     if not isinstance(condition, da.Array):
         condition = condition if isinstance(condition, np.ndarray) else np.array(condition, bool)
     if condition.ndim != 1:
@@ -89,14 +89,15 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Parameters
     ----------
     condition : dask array or array_like, any shape
-        Non-zero items select items of `arr`; the two arrays are read in C order.
+        Non-zero items select items of `arr`; the two arrays are read in C order. Where chunk sizes
+        are unknown, it must be a dask array with chunks of the same sizes as those of `arr`.
     arr : dask array or array_like, any chunks
         Any dtype.
 
     Returns
     -------
     dask array of arr's dtype, shape (number of selected items,)
-        The number is unknown until computed if `condition` is a dask array.
+        The number of selected items is unknown until computed if `condition` is a dask array.
 
     Raises
     ------
@@ -104,11 +105,12 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
         If `condition` selects beyond the last item of `arr`: at once, or when computed if
         `condition` is a dask array.
     TypeError, ValueError
-        As `compress`.
+        If the blocks are not NumPy arrays, or if needed chunk sizes are unknown, at once.
 
     Notes
     -----
-    The result equals ``fastsel.extract(condition, arr)``. The notes of `compress` apply.
+    The result equals ``fastsel.extract(condition, arr)``. The notes of `compress` with axis=None
+    apply.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
         condition = one_axis("condition", condition)
     else:
         condition = np.ravel(condition)
-    return _selected(condition, one_axis("arr", checked("arr", arr)), 0)
+    return _selected(condition, one_axis("arr", checked_array("arr", arr)), 0)
 
 
 def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
@@ -132,12 +134,13 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     a : dask array or array_like, shape (n, m, ...), any chunks
         Any dtype.
     mask : dask array or array_like of bool, shape of the leading axes of `a`
-        If chunk sizes of `a` are unknown, the chunks of `mask` must have the same sizes.
+        If chunk sizes of these axes are unknown, `mask` must be a dask array with chunks of the
+        same sizes.
 
     Returns
     -------
     dask array of a's dtype, shape (number of True items, remaining axes of `a` ...)
-        The number is unknown until computed if `mask` is a dask array.
+        The number of True items is unknown until computed if `mask` is a dask array.
 
     Raises
     ------
@@ -145,12 +148,12 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
         If `mask` is not boolean, or its shape differs from the shape of a's leading axes: at once,
         or when computed if chunk sizes are unknown.
     TypeError, ValueError
-        As `compress`.
+        If the blocks are not NumPy arrays, or if needed chunk sizes are unknown, at once.
 
     Notes
     -----
     The result equals ``fastsel.boolean_mask(a, mask)``. If the mask covers several axes, these axes
-    are rechunked as for `nonzero`; the other axes keep their chunks.
+    are rechunked as by `nonzero`; the other axes keep their chunks.
 
     Examples
     --------
@@ -162,7 +165,7 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     array([[1, 2],
            [5, 6]])
     """
-    x = checked("a", a)
+    x = checked_array("a", a)
     if not isinstance(mask, da.Array):
         mask = np.array(mask, bool) if isinstance(mask, list) and not mask else np.asarray(mask)
     if mask.dtype != bool:
@@ -245,8 +248,9 @@ def _as_mask(condition, size, axis):
 
 
 def _fitted(condition, sizes, size, axis):
-    """A condition that is a dask array, rechunked to the chunks of the axis."""
-    condition = checked("condition", condition)
+    """A condition that is a dask array, cut or filled with zeros to the length of the axis, and
+    rechunked to the chunks of the axis. If sizes are unknown, the condition itself."""
+    condition = checked_array("condition", condition)
     condition_sizes = condition.chunks[0]
     if unknown(sizes) or unknown(condition_sizes):
         if len(sizes) != len(condition_sizes):
@@ -261,22 +265,24 @@ def _fitted(condition, sizes, size, axis):
         rest = da.zeros(-beyond, dtype=condition.dtype, chunks=max(sizes))
         condition = da.concatenate([condition, rest])
     elif beyond > 0:
-        condition = _refused_beyond(condition[:size], count_nonzero(condition[size:]), axis)
+        condition = _with_check_beyond(condition[:size], count_nonzero(condition[size:]), axis)
     return condition.rechunk((sizes,))
 
 
-def _refused_beyond(condition, beyond, axis):
-    """The condition, whose tasks also raise an error if items beyond the axis select."""
-    name = f"fastsel-fitted-{tokenize(condition.name, beyond.name, axis)}"
+def _with_check_beyond(condition, count_beyond, axis):
+    """The condition. Each of its tasks raises an IndexError if `count_beyond`, the number of items
+    that select beyond the axis, is not 0."""
+    name = f"fastsel-fitted-{tokenize(condition.name, count_beyond.name, axis)}"
+    options = {"axis": axis, "size": len(condition)}
     tasks = {
-        (name, *block): task(_refuse_beyond, key, (beyond.name,), axis=axis, size=len(condition))
+        (name, *block): task(_check_beyond, key, (count_beyond.name,), **options)
         for block, key in blocks(condition).items()
     }
-    graph = layer(name, tasks, condition, beyond)
+    graph = layer(name, tasks, condition, count_beyond)
     return da.Array(graph, name, condition.chunks, meta=condition._meta)
 
 
-def _refuse_beyond(block, beyond, axis, size):
-    if beyond:
+def _check_beyond(block, count_beyond, axis, size):
+    if count_beyond:
         raise IndexError(f"condition selects beyond the end of axis {axis} with size {size}")
     return block

@@ -16,7 +16,7 @@ from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
     blocks,
-    checked,
+    checked_array,
     layer,
     one_axis,
     stand_in,
@@ -42,7 +42,7 @@ def isin(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Any dtype. The distinct values of a dask array are found first.
+        Any dtype. If this is a dask array, its distinct values are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
     axis : int, optional
@@ -54,18 +54,21 @@ def isin(
 
     Raises
     ------
-    TypeError
-        If the blocks are not NumPy arrays, at once.
+    AxisError, TypeError
+        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, or if
+        slices have objects, at once.
     ValueError
-        If `kind` is wrong for these dtypes, or the lengths of the arrays differ along another axis
-        than `axis`, at once.
+        If `kind` is wrong for these dtypes, at once. With `axis`, if the arrays differ in the
+        number of dimensions or in length along another axis, or if an array has several blocks
+        along another axis and unknown chunk sizes, at once.
     RuntimeError
         If `kind` is 'table' and the range of the test elements is too wide, when computed.
 
     Notes
     -----
-    Each block has a task, which holds all distinct test elements. Test elements that are objects
-    need a hash.
+    The task of each block holds all test elements, or the distinct ones if they are a dask array.
+    Objects of such a dask array must have a hash or an order, as for ``unique(sorted=False)``. With
+    `axis`, the arrays are rechunked so that no slice is divided.
 
     Examples
     --------
@@ -76,16 +79,16 @@ def isin(
     >>> fastsel.dask.isin(x, x[:1], invert=True).compute()
     array([False,  True, False,  True])
     """
-    x = checked("element", element)
+    x = checked_array("element", element)
     if axis is not None:
-        tests = checked("test_elements", test_elements)
+        tests = checked_array("test_elements", test_elements)
         axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
         if axis is not None:
             few = (np.zeros((1, 1), array.dtype) for array in (x, tests))
             fastsel.isin(*few, kind=kind, axis=0)  # raises the errors of kind and of the dtypes
             return _isin_of_slices(x, tests, axis, bool(invert))
     if isinstance(test_elements, da.Array):
-        tests = unique(checked("test_elements", test_elements), sorted=False)
+        tests = unique(checked_array("test_elements", test_elements), sorted=False)
     else:
         tests = np.asarray(test_elements).ravel()
         tests = da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
@@ -139,11 +142,12 @@ def intersect1d(
     Parameters
     ----------
     ar1, ar2 : dask array or array_like, any shape, any chunks
-        Any dtype.
+        Any dtype. Chunk sizes may be unknown, as in `unique`.
     assume_unique : bool, optional
         Changes nothing.
     return_indices : bool, optional
-        Also return the positions at which the values first occur in each of the flattened arrays.
+        Also return the positions at which the values first occur in each of the arrays, flattened
+        or along `axis`.
     axis : int, optional
         Take the slices along this axis as items, as `fastsel.intersect1d` does.
 
@@ -156,12 +160,14 @@ def intersect1d(
 
     Raises
     ------
-    TypeError, ValueError
-        As `unique`, or if the arrays have no common dtype.
+    AxisError, TypeError, ValueError
+        As `unique`. If the arrays have no common dtype, or with `axis` if they differ in the number
+        of dimensions or in length along another axis, at once.
 
     Notes
     -----
-    The distinct values of each array are found as by `unique`, then one task compares them.
+    The distinct values of each array are found as by `unique`; then one task for each output
+    compares them.
 
     Examples
     --------
@@ -192,7 +198,7 @@ def union1d(
     Parameters
     ----------
     ar1, ar2 : dask array or array_like, any shape, any chunks
-        Any dtype.
+        Any dtype. Chunk sizes may be unknown, as in `unique`.
     axis : int, optional
         Take the slices along this axis as items, as `fastsel.union1d` does.
 
@@ -203,12 +209,13 @@ def union1d(
 
     Raises
     ------
-    TypeError, ValueError
-        As `unique`, or if the arrays have no common dtype.
+    AxisError, TypeError, ValueError
+        As `unique`. If the arrays have no common dtype, or with `axis` if they differ in the number
+        of dimensions or in length along another axis, at once.
 
     Notes
     -----
-    The distinct values of each array are found as by `unique`, then one task merges them.
+    The distinct values of each array are found as by `unique`; then one task merges them.
 
     Examples
     --------
@@ -233,25 +240,28 @@ def setdiff1d(
     Parameters
     ----------
     ar1, ar2 : dask array or array_like, any shape, any chunks
-        Any dtype.
+        Any dtype. Chunk sizes may be unknown, as in `unique`.
     assume_unique : bool, optional
-        Return the items in the order and the chunks of `ar1`, with repeated items.
+        Return the items in the order of `ar1`, with repeated items.
     axis : int, optional
         Take the slices along this axis as items, as `fastsel.setdiff1d` does.
 
     Returns
     -------
     dask array of ar1's dtype, shape (k,), or that of `ar1` with `axis` of length k
-        The sizes of its chunks are unknown until computed.
+        One chunk or, with `assume_unique`, one for each block of `ar1`. Their sizes are unknown
+        until computed.
 
     Raises
     ------
-    TypeError, ValueError
-        As `unique`, or if the arrays have no common dtype.
+    AxisError, TypeError, ValueError
+        As `unique`, and as `fastsel.setdiff1d`; errors of `axis` and of the shapes at once.
 
     Notes
     -----
-    The notes of `intersect1d` apply; with `assume_unique`, the notes of `isin`.
+    The notes of `intersect1d` apply; with `assume_unique`, the notes of `isin`. With
+    `assume_unique` and without `axis`, an `ar1` of several dimensions is rechunked as by
+    `nonzero`.
 
     Examples
     --------
@@ -282,7 +292,7 @@ def setxor1d(
     Parameters
     ----------
     ar1, ar2 : dask array or array_like, any shape, any chunks
-        Any dtype.
+        Any dtype. Chunk sizes may be unknown, as in `unique`.
     assume_unique : bool, optional
         Changes nothing.
     axis : int, optional
@@ -295,8 +305,8 @@ def setxor1d(
 
     Raises
     ------
-    TypeError, ValueError
-        As `unique`, or if the arrays have no common dtype.
+    AxisError, TypeError, ValueError
+        As `intersect1d`.
 
     Notes
     -----
@@ -320,14 +330,15 @@ def _isin_block(block, tests, **options):
 
 def _pair(ar1, ar2, axis):
     """(x, y, axis): the arguments as dask arrays, and the axis of the slices, None for items."""
-    x, y = checked("ar1", ar1), checked("ar2", ar2)
+    x, y = checked_array("ar1", ar1), checked_array("ar2", ar2)
     if axis is not None:
         axis = checked_axis_of_shapes(axis, ar1=x.shape, ar2=y.shape)
     return x, y, axis
 
 
 def _isin_of_slices(x, tests, axis, invert):
-    """isin of blocks of whole slices; the task of each block has all distinct tests."""
+    """isin of slices: blocks have whole slices, and the task of each block has all distinct
+    tests."""
     rows = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     distinct = np.moveaxis(unique(tests, axis=axis, sorted=False), axis, 0)
     name = f"fastsel-isin-{tokenize(rows.name, distinct.name, invert)}"
@@ -358,5 +369,5 @@ def _of_distinct(function, dtype, axis, *arrays):
 
 
 def _index_of_common(index, values, others, axis=None):
-    """The first positions of the sorted values that are in the other array."""
+    """The items of `index`, the first positions of `values`, whose value is among `others`."""
     return index[fastsel.isin(values, others, axis=axis)]

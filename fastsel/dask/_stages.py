@@ -1,10 +1,10 @@
-"""The graph of unique: stages that merge the groups of blocks, and then write the inverse.
+"""The graph of unique: stages that merge the groups of blocks, and tasks that write the inverse.
 
 A stage takes the keys of tasks that return groups, and adds tasks that merge or exchange the
 groups. In a tree, each task of a stage merges `split_every` neighbours, until one task is left.
 With partitions, the groups of all blocks are exchanged: divided into ranges of values, each of
-which is merged by itself, so that no task holds all groups. For order of first occurrence, the
-merged groups are then exchanged again, into ranges of positions.
+which is merged by itself, so that no task holds all groups. For partitions in order of first
+occurrence, the merged groups are then exchanged again, into ranges of positions.
 
 For the inverse, each stage also records the new number of each group that it merged. The numbers of
 the final groups are passed back through the stages, from the last stage to the first, and then the
@@ -19,7 +19,7 @@ from fastsel.dask._blocks import blocks, locations, task
 
 
 class Graph:
-    """The tasks of one call of unique."""
+    """The tasks of one call of unique or group_indices."""
 
     def __init__(self, x, name, rule):
         self.name = name
@@ -35,7 +35,7 @@ class Graph:
             self.add("leaf", block, task(_groups.leaf, key, self.locations[block], rule=rule))
             for block, key in blocks(x).items()
         ]
-        self.group_keys = self.groups_of("leaf", self.leaves)
+        self.group_keys = self.keys_of_groups("leaf", self.leaves)
 
     def add(self, step, indices, new_task):
         """Add a task; returns its key."""
@@ -50,11 +50,12 @@ class Graph:
         while len(group_keys) > 1:
             group_keys = self.merge_neighbours(group_keys, level, split_every)
             level += 1
-        return self.ordered(group_keys)
+        return self.arrange(group_keys)
 
     def merge_by_partitions(self, partitions):
-        """Merge one range of values, or of positions, for each partition. Returns a list with one
-        task key per partition, of its groups in their final order."""
+        """Merge one range of values for each partition and then, if the result is not sorted, one
+        range of positions. Returns a list with one task key per partition, of its groups in their
+        final order."""
         min_samples = _groups.MIN_SAMPLES
         count = max(min_samples * partitions // len(self.group_keys), min_samples)
         samples = [
@@ -71,16 +72,18 @@ class Graph:
             )
             borders = self.add("borders", (1,), borders_task)
             group_keys = self.exchange(group_keys, 1, _groups.part_by_index, borders, partitions)
-        return self.ordered(group_keys)
+        return self.arrange(group_keys)
 
-    def groups_of(self, step, keys):
-        """Keys of tasks that return Groups, without the numbers that the inverse needs later."""
+    def keys_of_groups(self, step, keys):
+        """Keys of tasks that return Groups alone: for the inverse, the tasks of `keys` also return
+        numbers."""
         if not self.rule.inverse:
             return keys
         get = operator.attrgetter("groups")
         return [self.add(f"{step}-groups", key[1:], (get, key)) for key in keys]
 
     def merge_neighbours(self, group_keys, level, split_every):
+        """Merge each `split_every` neighbours in one task; returns the keys of the groups."""
         runs = [group_keys[k : k + split_every] for k in range(0, len(group_keys), split_every)]
         merged = [
             self.add("merge", (level, k), task(_groups.merge, run, rule=self.rule))
@@ -92,17 +95,18 @@ class Graph:
                 self.add(
                     "numbers",
                     (level, k, member),
-                    task(_groups.numbers_before, numbers[k], merged[k], k=member),
+                    task(_groups.numbers_of_source, numbers[k], merged[k], k=member),
                 )
                 for k, run in enumerate(runs)
                 for member in range(len(run))
             ]
 
         self.functions_of_stages.append(add_numbers_tasks)
-        return self.groups_of("merge", merged)
+        return self.keys_of_groups("merge", merged)
 
     def exchange(self, group_keys, level, divide, borders, partitions):
-        """Divide groups into ranges, and merge each range."""
+        """Divide groups into ranges by the function `divide`, and merge each range; returns the
+        keys of the merged groups."""
         step = f"exchange{level}"
         ranges = range(partitions)
         parted = [
@@ -127,13 +131,13 @@ class Graph:
                     f"{step}-numbers",
                     (k,),
                     task(
-                        _groups.numbers_of_whole,
+                        _groups.numbers_of_undivided,
                         key,
                         [
                             self.add(
                                 f"{step}-back",
                                 (p, k),
-                                task(_groups.numbers_before, numbers[p], merged[p], k=k),
+                                task(_groups.numbers_of_source, numbers[p], merged[p], k=k),
                             )
                             for p in ranges
                         ],
@@ -143,31 +147,32 @@ class Graph:
             ]
 
         self.functions_of_stages.append(add_numbers_tasks)
-        return self.groups_of(f"{step}-merge", merged)
+        return self.keys_of_groups(f"{step}-merge", merged)
 
-    def ordered(self, group_keys):
+    def arrange(self, group_keys):
+        """Put groups into their final order; returns the keys of tasks that return Ordered."""
         return [
             self.add("ordered", (k,), task(_groups.arrange, key, rule=self.rule))
             for k, key in enumerate(group_keys)
         ]
 
-    def inverse(self, ordered):
-        """For each block, a task that returns its inverse."""
+    def inverse_tasks(self, ordered):
+        """For each block, a task that returns its inverse. `ordered` has the keys of Ordered."""
         sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
         numbers = [
-            self.add("last", (k,), task(_groups.numbers_of_last, key, sizes, k=k))
+            self.add("last", (k,), task(_groups.final_numbers, key, sizes, k=k))
             for k, key in enumerate(ordered)
         ]
         for add_numbers_tasks in reversed(self.functions_of_stages):
             numbers = add_numbers_tasks(numbers)
         return [
-            task(_groups.numbered_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
+            task(_groups.inverse_of_block, *pair) for pair in zip(numbers, self.leaves, strict=True)
         ]
 
-    def group_indices(self, ordered):
-        """Two tasks for each part of the final groups: one returns the positions of their items,
-        one the offsets. The caller has rechunked the array to blocks that follow one another along
-        the first axis."""
+    def group_indices_tasks(self, ordered):
+        """(indices, offsets): two lists with one task for each key of Ordered. The tasks return the
+        positions of the items of these groups, and the offsets. The caller has rechunked the array
+        to blocks that follow one another along the first axis."""
         blocks = [
             self.add(
                 "grouped",
@@ -175,7 +180,7 @@ class Graph:
                 task(_groups.grouped_block, self.add("inverse", (k,), inverse_task), location),
             )
             for (k, inverse_task), location in zip(
-                enumerate(self.inverse(ordered)), self.locations.values(), strict=True
+                enumerate(self.inverse_tasks(ordered)), self.locations.values(), strict=True
             )
         ]
         parts = range(len(ordered))

@@ -1,10 +1,10 @@
 """ONNX's NonZero, Compress, Unique and GatherND: the rules of ONNX on fastsel's kernels.
 
 `non_zero`, `compress`, `unique` and `gather_nd` take and return NumPy arrays and need no other
-package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.onnx.OPS)``) and
-`Backend` (for onnx's backend tests) need onnx (the extra ``onnx``).
-`onnxruntime_session` makes a session of ONNX Runtime that runs NonZero and Unique also on types
-for which ONNX Runtime has no kernel (the extra ``onnxruntime``).
+package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.onnx.OPS)``),
+`Backend` and `BackendRep` (for onnx's backend tests) need onnx (the extra ``onnx``).
+`onnxruntime_session` makes a session of ONNX Runtime that runs NonZero and Unique also on some
+types for which ONNX Runtime has no kernel (the extra ``onnxruntime``).
 
 The functions have the rules of NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28,
 GatherND-11, 12 and 13, for all 16 tensor types of the newest version: bool, the integers, float16,

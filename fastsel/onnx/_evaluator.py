@@ -45,8 +45,8 @@ class Unique(OpRun):
     def run(self, *args, **kwargs):
         outputs = super().run(*args, **kwargs)
         names = self.onnx_node.output
-        # The evaluator stores outputs by name, and an absent input has the name "": an output
-        # without a name has to be None.
+        # The evaluator stores outputs by name, and looks up an absent input by the name "": an
+        # output without a name has to be None.
         return tuple(out if name else None for name, out in zip(names, outputs, strict=False))
 
 

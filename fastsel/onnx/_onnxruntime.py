@@ -70,8 +70,8 @@ def onnxruntime_session(
     **Limits.** onnxruntime-extensions accepts neither float16, bfloat16 nor complex numbers, and
     returns wrong uint64 from 2**63 on: so fastsel does not run Unique of uint64. For these types,
     and where ONNX Runtime has other rules (see `fastsel.onnx`), use onnx's ReferenceEvaluator with
-    `fastsel.onnx.OPS`. Nodes whose input has no known rank in the model, and nodes within If, Loop
-    and Scan, are not changed.
+    `fastsel.onnx.OPS`. Nodes whose input has no known type or rank in the model, and nodes within
+    If, Loop and Scan, are not changed.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def _unique(X, flat, axis, sorted):
 
 
 def _rewritten(model):
-    """A copy of the model with fastsel's operators where ONNX Runtime has no kernel."""
+    """A copy of the model with fastsel's operators for the types of TYPES_WITHOUT_KERNEL."""
     rewritten = onnx.shape_inference.infer_shapes(model)
     graph = rewritten.graph
     tensor_types = {

@@ -34,7 +34,7 @@ def non_zero(X: ArrayLike) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
 
     Parameters
     ----------
-    X : array_like, shape (n, m, ...)
+    X : array_like, any shape
         One of ONNX's tensor types; read only, never modified.
 
     Returns
@@ -196,9 +196,9 @@ def unique(
 
     Notes
     -----
-    NaN is last. Equal items (-0.0 and 0.0) have the bits of the first item; for sorted complex
-    numbers, all NaN have the bits and the index of the smallest NaN, as in NumPy. Time and memory
-    are those of `fastsel.unique`. Specification: ONNX Unique-28.
+    In ascending order, NaN is last. Equal items (-0.0 and 0.0) have the bits of the first item; for
+    sorted complex numbers, all NaN have the bits and the index of the smallest NaN, as in NumPy.
+    Time and memory are those of `fastsel.unique`. Specification: ONNX Unique-28.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
     axis = check_attributes(axis, sorted, array.ndim)
     compared = array
     if axis is not None and array.dtype.kind in "OT":
-        # Slices of the inverse are compared: its group ids are in the order of the strings.
+        # Slices of the inverse are compared: the group ids are in the order of the strings.
         wanted = wanted._replace(index=True)
         compared = _distinct.unique(array, return_inverse=True)[1]
     outputs = _distinct.unique(
@@ -257,7 +257,9 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
     data : array_like, shape (b..., d0, d1, ...), at least 1-d
         One of ONNX's tensor types; read only, never modified.
     indices : array_like of integers, shape (b..., n, m, ..., k), at least 1-d
+        As in `fastsel.gather_nd`; read only, never modified.
     batch_dims : int, optional
+        As in `fastsel.gather_nd`.
 
     Returns
     -------
@@ -283,12 +285,13 @@ def gather_nd(data: ArrayLike, indices: ArrayLike, batch_dims: SupportsIndex = 0
 
 
 def _tensor(name, value):
-    """The argument as a base-class array of one of ONNX's tensor types."""
+    """The argument as a base-class array. Raises TypeError if its type is not a tensor type of
+    ONNX."""
     array = np.asarray(value)
     dtype = array.dtype
     if dtype.name in _NUMERIC_TYPES or dtype.kind in "UST" or _holds_strings(array):
         return array
-    got = "objects other than str" if dtype.kind == "O" else f"dtype {dtype}"
+    got = "objects other than str and bytes" if dtype.kind == "O" else f"dtype {dtype}"
     raise TypeError(
         f"{name} must be an array of one of ONNX's tensor types, "
         f"{', '.join(_NUMERIC_TYPES)} or strings, got {got}"

@@ -43,7 +43,7 @@ def test_text_can_be_read_on_its_field(deepest):
 
     for percent in range(101):
         color = [1 - percent / 100 * (1 - part) for part in deepest]
-        ink = {"black": 0, "white": 1}[_chart.ink_on(color)]
+        ink = {"black": 0, "white": 1}[_chart.text_color_on(color)]
         low, high = sorted((luminance(color), ink))
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
