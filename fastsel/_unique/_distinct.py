@@ -88,9 +88,9 @@ def unique(
     - complex numbers and rows of floats with NaN or negative zero, and long doubles: a copy;
     - rows and strings of 3, 5, 6 or 7 bytes: padding to 4 or 8 bytes.
 
-    **NumPy.** Structured dtypes, and subclasses other than np.memmap, are passed to NumPy. The values
-    of a masked array are in NumPy's order, also with ``sorted=False``. With `sorted`, objects are
-    passed to NumPy, too, unless all are str or all are bytes.
+    **NumPy.** Structured dtypes, and subclasses other than np.memmap, are passed to NumPy. The
+    values of a masked array are in NumPy's order, also with ``sorted=False``. With `sorted`,
+    objects are passed to NumPy, too, unless all are str or all are bytes.
 
     Examples
     --------

@@ -30,8 +30,7 @@ def outputs(all_outputs, inverse_shape):
 
 
 def arranged(groups, wanted, sorted):
-    """AllOutputs of the groups. If `sorted`, the values ascend; otherwise the groups keep their order.
-    """
+    """AllOutputs of the groups. If `sorted`, values ascend; otherwise groups keep their order."""
     values, index, direction = groups.values, groups.index, groups.direction
     order = ranks = inverse = counts = None
     if sorted and direction < 0:
