@@ -25,7 +25,7 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* The number of slots that write_block and compress_u*_block may write, however few bits are set. */
+/* The slots that write_block and compress_u*_block may write, even if few bits are set. */
 #define FS_BLOCK_SLOTS 64
 
 /* write_block writes the indices of the set bits of w to out; the first bit has index first. If out
@@ -130,9 +130,9 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     }
 }
 
-/* The contract is in level.h. The quotient comes from a multiplication by a factor of 32 bits. It is
-   exact for dividends below 2^32 / length. For lengths of at least 2^15 the quotient is 0 or 1, and
-   a comparison is enough. For length 1 the factor would have 33 bits. */
+/* The contract is in level.h. The quotient comes from a multiplication by a factor of 32 bits, and
+   is exact for dividends below 2^32 / length. For lengths of at least 2^15 the quotient is 0 or 1,
+   and a comparison is enough. For length 1 the factor would have 33 bits. */
 static void AT(split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
                             intptr_t *remainders)
 {

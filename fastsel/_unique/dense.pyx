@@ -26,8 +26,8 @@ cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint co
     not wanted; None if a word has no entry. No word is a NaN that equals no item: otherwise all NaN
     are one group.
 
-    If `ascending`, groups are in the order of their words, and first_occurrences has the position
-    of the first key of each group. Otherwise groups are in order of first occurrence, and
+    If `ascending`, groups are in the order of their ordered keys, and first_occurrences has the
+    position of the first key of each group. Otherwise groups are in order of first occurrence, and
     first_occurrences is a bitmask of the keys. keys and value_range are as for Presence.
     """
     cdef Presence presence = Presence(keys, value_range, True, counts, threads)
@@ -92,7 +92,7 @@ cdef uint32_t[::1] new_entries(Presence presence, int threads):
 
 
 cdef class AssignByWord(EntryPass):
-    """Assign group ids in ascending order of the words."""
+    """Assign group ids in ascending order of the entries."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t block, group = self.presence.offsets[k]
