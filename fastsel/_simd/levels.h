@@ -96,7 +96,7 @@ static inline void fs_fill_positions(void)
 #endif
 #endif
 
-/* Fills fs_positions, and returns the level to use. Called once, at import. */
+/* Fills fs_positions, which levels 1 to 3 use, and returns the level to use. */
 static const fs_level_t *fs_best_level(void)
 {
     const char *wish = getenv("FASTSEL_CPU");

@@ -14,7 +14,7 @@ from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._positions import bitmask, items
 from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique._outputs import AllOutputs, arranged, outputs
+from fastsel._unique._outputs import AllOutputs, arrange, outputs
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.small_unique import unique_small
 
@@ -280,7 +280,7 @@ def outputs_of_rows(rows, wanted, equal_nan, sorted):
             return None
         rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
-        return groups and arranged(groups, wanted, sorted)
+        return groups and arrange(groups, wanted, sorted)
     if sorted and not any(wanted) and rows.ndim == 1 and not _plan.FORCED.get():
         values = _values_of_mostly_nan(rows, wanted, equal_nan)
         if values is not None:
@@ -288,7 +288,7 @@ def outputs_of_rows(rows, wanted, equal_nan, sorted):
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    all_outputs = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
+    all_outputs = arrange(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         all_outputs = _with_smallest_nan(all_outputs, rows)
     return all_outputs
@@ -338,7 +338,7 @@ def _small(ar, wanted, equal_nan, sorted):
     if result is None or order_map is not None or not sorted:
         return result
     values, index, *extras = result
-    return arranged(Groups(values, index, *extras), Wanted(*wanted), True)
+    return arrange(Groups(values, index, *extras), Wanted(*wanted), True)
 
 
 def _with_smallest_nan(all_outputs, flat):

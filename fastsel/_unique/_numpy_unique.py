@@ -7,7 +7,7 @@ import numpy as np
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
-from fastsel._unique._outputs import arranged, outputs
+from fastsel._unique._outputs import arrange, outputs
 
 # From NumPy 2.4 on, np.unique hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
@@ -99,7 +99,7 @@ def _sorted_with_nan(array, wanted, equal_nan):
     Returns None if an object has no hash, or if the objects cannot be ordered."""
     try:
         groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
-        return groups and arranged(groups, wanted, True)
+        return groups and arrange(groups, wanted, True)
     except TypeError:
         return None
 

@@ -29,7 +29,7 @@ def outputs(all_outputs, inverse_shape):
     return (values, *extras) if extras else values
 
 
-def arranged(groups, wanted, sorted):
+def arrange(groups, wanted, sorted):
     """AllOutputs of the groups. If `sorted`, values ascend; otherwise groups keep their order."""
     values, index, direction = groups.values, groups.index, groups.direction
     order = ranks = inverse = counts = None

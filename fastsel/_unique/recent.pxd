@@ -12,7 +12,7 @@ cdef extern from "hashing.h" nogil:
         FS_RECENT_BITS
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 
-cdef inline uint32_t factor_of(const keys_t *keys) noexcept nogil:
+cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
     """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
     return <uint32_t>(keys.factor >> 32) | <uint32_t>0x80000001
 
@@ -26,7 +26,7 @@ cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
     cdef Py_ssize_t count = n & 63
     bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
     count += level.mark_not_recent[keys.width == 8](
-        keys.data + start * keys.width, n >> 6, recent, factor_of(keys), bits)
+        keys.data + start * keys.width, n >> 6, recent, recent_factor(keys), bits)
     if count:
         level.write(bits, blocks_of(n), 0, False, positions, count)
     return count
@@ -46,7 +46,7 @@ cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i,
     """Put key i into its slot, unless another thread has changed it since its word was loaded."""
     cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
     if canonical(&keys.rule, item) == word:
-        set_slot(recent, keys.width, fs_recent_slot(item, factor_of(keys)), item)
+        set_slot(recent, keys.width, fs_recent_slot(item, recent_factor(keys)), item)
 
 
 cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,
