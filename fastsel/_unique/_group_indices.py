@@ -37,7 +37,7 @@ def group_indices(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> GroupIndices[Any]:
-    """The distinct items, or slices, of an array, and the positions where each of them occurs.
+    """The distinct items, or slices, of an array, and where each of them occurs.
 
     Parameters
     ----------
