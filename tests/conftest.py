@@ -45,7 +45,7 @@ settings.load_profile("default")
 # that it must not run in several threads have the mark `thread_unsafe`.
 THREAD_UNSAFE_FIXTURES = {
     "each_num_threads": "an iterator, which only one thread can use",
-"run_forked": "runs code in another process, which threads of this process do not test",
+    "run_forked": "runs code in another process, which threads of this process do not test",
     "run_python": "runs code in another process, which threads of this process do not test",
 }
 

@@ -1,1 +1,1 @@
-"""Loops over blocks of 64 items, once per CPU level, and the choice of the level."""
+"""The loops that are compiled once per CPU level, and the choice of the level."""

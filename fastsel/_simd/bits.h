@@ -8,7 +8,7 @@
 #include <intrin.h>
 #endif
 
-/* Index of the lowest set bit; w is not 0. */
+/* Index of the lowest set bit. w is not 0: otherwise the result is undefined. */
 static inline int fs_ctz(uint64_t w)
 {
 #if defined(_MSC_VER) && defined(_WIN64)
@@ -51,7 +51,7 @@ static inline uint64_t fs_join_pairs(uint64_t w)
     return (w | w >> 16) & UINT64_C(0x00000000ffffffff);
 }
 
-/* Ask for the cache line at p, which will be read soon. */
+/* Prefetches the cache line at p. */
 static inline void fs_prefetch(const char *p)
 {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))

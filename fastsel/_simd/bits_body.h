@@ -2,24 +2,24 @@
    set bits of blocks, and transposes squares of 64 x 64 bits. Included by level_body.h; the
    contracts of pack, count and transpose are in level.h.
 
-   word_u* returns the 64 bits of the 64 items at p, of any alignment. If p has fewer items, it is
-   overrun. In these functions, c has the significant bits of an item in each lane. */
+   block_bits_u* returns the 64 bits of the 64 items at p, of any alignment. If p has fewer items,
+   it is overrun. In these functions, each lane of c has the significant bits of an item. */
 
 #if FS_LEVEL_NUMBER == 4
 
-static inline uint64_t AT(word_u8)(const char *p, uint8_t significant)
+static inline uint64_t AT(block_bits_u8)(const char *p, uint8_t significant)
 {
     return _mm512_test_epi8_mask(_mm512_loadu_si512(p), _mm512_set1_epi8((char)significant));
 }
 
-static inline uint64_t AT(word_u16)(const char *p, uint16_t significant)
+static inline uint64_t AT(block_bits_u16)(const char *p, uint16_t significant)
 {
     __m512i c = _mm512_set1_epi16((short)significant);
     uint64_t low = _mm512_test_epi16_mask(_mm512_loadu_si512(p), c);
     return low | (uint64_t)_mm512_test_epi16_mask(_mm512_loadu_si512(p + 64), c) << 32;
 }
 
-static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
+static inline uint64_t AT(block_bits_u32)(const char *p, uint32_t significant)
 {
     __m512i c = _mm512_set1_epi32((int)significant);
     uint64_t w = 0;
@@ -28,7 +28,7 @@ static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
     return w;
 }
 
-static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
+static inline uint64_t AT(block_bits_u64)(const char *p, uint64_t significant)
 {
     __m512i c = _mm512_set1_epi64((long long)significant);
     uint64_t w = 0;
@@ -44,7 +44,7 @@ static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
     _mm256_cmpeq_epi##bits_(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)(p)), c), \
                             _mm256_setzero_si256())
 
-static inline uint64_t AT(word_u8)(const char *p, uint8_t significant)
+static inline uint64_t AT(block_bits_u8)(const char *p, uint8_t significant)
 {
     __m256i c = _mm256_set1_epi8((char)significant);
     uint32_t low = (uint32_t)_mm256_movemask_epi8(FS_ZERO_LANES(8, p, c));
@@ -52,7 +52,7 @@ static inline uint64_t AT(word_u8)(const char *p, uint8_t significant)
     return ~(low | (uint64_t)high << 32);
 }
 
-static inline uint64_t AT(word_u16)(const char *p, uint16_t significant)
+static inline uint64_t AT(block_bits_u16)(const char *p, uint16_t significant)
 {
     __m256i c = _mm256_set1_epi16((short)significant);
     uint64_t w = 0;
@@ -65,7 +65,7 @@ static inline uint64_t AT(word_u16)(const char *p, uint16_t significant)
     return ~w;
 }
 
-static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
+static inline uint64_t AT(block_bits_u32)(const char *p, uint32_t significant)
 {
     __m256i c = _mm256_set1_epi32((int)significant);
     uint64_t w = 0;
@@ -75,7 +75,7 @@ static inline uint64_t AT(word_u32)(const char *p, uint32_t significant)
     return ~w;
 }
 
-static inline uint64_t AT(word_u64)(const char *p, uint64_t significant)
+static inline uint64_t AT(block_bits_u64)(const char *p, uint64_t significant)
 {
     __m256i c = _mm256_set1_epi64x((long long)significant);
     uint64_t w = 0;
@@ -147,19 +147,19 @@ static inline uint8x16_t AT(nonzero_lanes_u64)(const char *p, uint64_t significa
                      vreinterpretq_u8_u16(AT(eight_nonzero_lanes_u64)(p + 64, significant)));
 }
 
-#define FS_WORD(width) \
-    static inline uint64_t AT(word_u##width)(const char *p, uint##width##_t significant) \
+#define FS_BLOCK_BITS(width) \
+    static inline uint64_t AT(block_bits_u##width)(const char *p, uint##width##_t significant) \
     { \
         return AT(pack_lanes)(AT(nonzero_lanes_u##width)(p, significant), \
                               AT(nonzero_lanes_u##width)(p + 2 * width, significant), \
                               AT(nonzero_lanes_u##width)(p + 4 * width, significant), \
                               AT(nonzero_lanes_u##width)(p + 6 * width, significant)); \
     }
-FS_WORD(8)
-FS_WORD(16)
-FS_WORD(32)
-FS_WORD(64)
-#undef FS_WORD
+FS_BLOCK_BITS(8)
+FS_BLOCK_BITS(16)
+FS_BLOCK_BITS(32)
+FS_BLOCK_BITS(64)
+#undef FS_BLOCK_BITS
 
 #else
 
@@ -176,8 +176,8 @@ static inline uint64_t AT(pack_flags)(const uint8_t *flags)
     return w;
 }
 
-#define FS_WORD(width) \
-    static inline uint64_t AT(word_u##width)(const char *p, uint##width##_t significant) \
+#define FS_BLOCK_BITS(width) \
+    static inline uint64_t AT(block_bits_u##width)(const char *p, uint##width##_t significant) \
     { \
         uint8_t flags[64]; \
         for (int k = 0; k < 64; k++) { \
@@ -187,11 +187,11 @@ static inline uint64_t AT(pack_flags)(const uint8_t *flags)
         } \
         return AT(pack_flags)(flags); \
     }
-FS_WORD(8)
-FS_WORD(16)
-FS_WORD(32)
-FS_WORD(64)
-#undef FS_WORD
+FS_BLOCK_BITS(8)
+FS_BLOCK_BITS(16)
+FS_BLOCK_BITS(32)
+FS_BLOCK_BITS(64)
+#undef FS_BLOCK_BITS
 
 #endif
 
@@ -201,7 +201,7 @@ FS_WORD(64)
     { \
         ptrdiff_t count = 0; \
         for (ptrdiff_t b = 0; b < blocks; b++) { \
-            uint64_t w = AT(word_u##width)(items + b * 64 * (width / 8), \
+            uint64_t w = AT(block_bits_u##width)(items + b * 64 * (width / 8), \
                                            (uint##width##_t)significant); \
             bits[b] = w; \
             count += FS_POPCOUNT(w); \

@@ -1,8 +1,8 @@
-"""Loops over blocks: pack items, count bits, write positions, and more. A block is 64 items and
-their word of the bitmask.
+"""Declarations of level.h and bits.h, and what kernels need to call them. A block is 64 items and
+their 64 bits in the bitmask.
 
-The loops are written in C, and compiled once per CPU level; `level` of levels.pxd is the level in
-use.
+The functions of fs_level_t are written in C, and compiled once per CPU level; `level` of levels.pxd
+is the level in use.
 """
 from libc.stdint cimport intptr_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -81,11 +81,11 @@ cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
     return (items >> 6) + ((items & 63) != 0)
 
 
-cdef inline bint is_sparse(Py_ssize_t hits, Py_ssize_t blocks) noexcept nogil:
-    """Are most words 0, so that the CPU predicts a branch that depends on it?"""
-    return hits < blocks >> 3
+cdef inline bint is_sparse(Py_ssize_t set_bits, Py_ssize_t blocks) noexcept nogil:
+    """Do more than 7 of 8 blocks have no set bit? Then the CPU predicts a branch on a zero word."""
+    return set_bits < blocks >> 3
 
 
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
-    """The index into a level's functions by width, for items of 1, 2, 4 or 8 bytes."""
+    """log2 of a width of 1, 2, 4 or 8 bytes: the index into a level's functions by width."""
     return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3

@@ -1,7 +1,8 @@
-/* Pass 2: one word of the bitmask -> the items that it selects. Included by level_body.h.
+/* Pass 2 of compress: copies the items that the bits of each block select. Included by
+   level_body.h.
 
-   compress_u*_block copies the items at p that w selects to out. Whatever w selects, it reads all
-   64 items and may write 64 slots: smaller buffers are overrun. */
+   compress_u*_block copies the items at p that w selects to out. Whatever w is, the function reads
+   64 items and may write 64 items: smaller buffers are overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -159,12 +160,12 @@ FS_COMPRESS_BLOCK(64)
 #endif
 #undef FS_COMPRESS_BLOCK
 
-/* Level 4 compresses each block of narrow items without a branch on its number of set bits, as
-   write does. If most blocks have no set bit, a branch saves reading their items. */
-#define FS_DENSE_IS_ALL(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
+/* Level 4 compresses blocks of items of 1 or 2 bytes without a branch on the number of set bits, as
+   write does, unless most blocks have no set bit: then a branch saves reading their items. */
+#define FS_BRANCH_FREE(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
-/* The contract is in level.h. compress_u*_block is called only if FS_WHOLE slots of the capacity
-   are left; the last items are copied one by one, so that nothing is written beyond it. */
+/* The contract is in level.h. compress_u*_block is called only if the capacity has room for 64 more
+   items; the last items are copied one by one, so that nothing is written beyond the capacity. */
 #define FS_COMPRESS(width) \
     static void AT(compress_u##width)(const uint64_t *bits, ptrdiff_t blocks, const char *items, \
                                   char *out, ptrdiff_t capacity) \
@@ -172,8 +173,8 @@ FS_COMPRESS_BLOCK(64)
         const ptrdiff_t size = width / 8; \
         const char *end = out + capacity * size; \
         ptrdiff_t b = 0; \
-        if (FS_DENSE_IS_ALL(width) && capacity >= blocks >> 1) { \
-            for (; b < blocks && end - out >= FS_WHOLE * size; b++, items += 64 * size) { \
+        if (FS_BRANCH_FREE(width) && capacity >= blocks >> 1) { \
+            for (; b < blocks && end - out >= FS_BLOCK_SLOTS * size; b++, items += 64 * size) { \
                 AT(compress_u##width##_block)(bits[b], items, out); \
                 out += FS_POPCOUNT(bits[b]) * size; \
             } \
@@ -185,7 +186,7 @@ FS_COMPRESS_BLOCK(64)
             if (n == 64) { \
                 memcpy(out, items, 64 * size); \
                 out += 64 * size; \
-            } else if (n >= FS_DENSE && end - out >= FS_WHOLE * size) { \
+            } else if (n >= FS_DENSE && end - out >= FS_BLOCK_SLOTS * size) { \
                 AT(compress_u##width##_block)(w, items, out); \
                 out += n * size; \
             } else { \
@@ -199,4 +200,4 @@ FS_COMPRESS(32)
 FS_COMPRESS(64)
 #undef FS_COMPRESS
 
-#undef FS_DENSE_IS_ALL
+#undef FS_BRANCH_FREE

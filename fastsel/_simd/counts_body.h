@@ -1,5 +1,5 @@
-/* Counts along axes: items -> counts of columns, bits -> counts of rows. Included by level_body.h;
-   the contracts are in level.h. The compiler vectorizes this C well at each level. */
+/* Counts along axes: add_columns_u* counts items of columns, add_rows counts bits of rows. Included
+   by level_body.h; the contracts are in level.h. The compiler vectorizes add_columns_u*. */
 
 #define FS_IS_SET(width, item) AT(is_set_u##width)(item, (uint##width##_t)significant)
 
@@ -37,7 +37,7 @@ static void AT(add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length,
                          ptrdiff_t step)
 {
     ptrdiff_t row_end = 0, block = 0;
-    intptr_t before = 0; /* set bits of this block that belong to earlier rows */
+    intptr_t before = 0; /* set bits of bits[block] that belong to earlier rows */
     for (; rows; rows--, counts += step) {
         intptr_t count = -before;
         row_end += length;

@@ -1,5 +1,5 @@
-/* Words -> slots of a hash table; words compared with their first slots, or with recent keys.
-   Compiled once per CPU level (see levels.h). */
+/* Computes the first slots of words in a hash table; compares words with their first slots, or with
+   recent keys. Compiled once per CPU level (see levels.h). */
 
 #if FS_LEVEL_NUMBER >= 3
 
@@ -17,7 +17,8 @@
 #define FS_BLEND_ODD(a, b) _mm256_blend_epi32(a, b, 0xaa)
 #endif
 
-/* fs_fold of each word, from four products of 32-bit halves: vectors have no wider products. */
+/* fs_fold of each word, from four products of 32-bit halves: no vector instruction multiplies to
+   128 bits. */
 static FS_INLINE FS_WORDS AT(folded)(FS_WORDS a, FS_WORDS b)
 {
     FS_WORDS a_high = FS_OP(srli_epi64)(a, 32), b_high = FS_OP(srli_epi64)(b, 32);
@@ -60,13 +61,12 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
 
 /* Compares n words with their first slots. A slot of the table has word ^ seed, or 0 if it is
    empty. found_slots[j] becomes first_slots[j] + 1 if the slot has word j, otherwise 0. unknown
-   lists, in their order, the words that the first slot does not decide: the slot has another word,
-   or word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown also lists the words
-   whose first slot is empty. Returns the number of unknown words. unknown has room for n words,
-   rounded up to a multiple of 8: otherwise memory behind it is overwritten.
+   lists, in their order, the indices of the words that the first slot does not decide: the slot has
+   another word, or word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown also
+   lists the words whose first slot is empty. Returns the number of listed words. unknown has room
+   for n indices, rounded up to a multiple of 8: otherwise memory behind it is overwritten.
 
-   At level 4, `gathered` is the words in the slots, and slot_word is `word` with the width of a
-   slot. */
+   At level 4, `gathered` is the words in the slots, and slot_word is `word` narrowed to a slot. */
 #if FS_LEVEL_NUMBER == 4
 #define FS_PROBE(width, gathered, slot_word) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \

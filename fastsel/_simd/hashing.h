@@ -1,5 +1,5 @@
-/* The hash of fastsel.unique: the two halves of a product are combined by xor (fs_fold). The hash
-   of a word is fs_fold(word ^ seed, factor). */
+/* The hash of keys. The hash of a word is fs_fold(word ^ seed, factor). fs_fold combines the two
+   halves of a product of 128 bits by xor. */
 #ifndef FASTSEL_HASHING_H
 #define FASTSEL_HASHING_H
 
@@ -28,15 +28,15 @@ static inline uint64_t fs_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* The slot of a key in the filter of recent keys (recent.pxd). */
+/* The slot of a key in the filter of recent keys (recent.pxd), which has 2^FS_RECENT_BITS slots. */
 enum { FS_RECENT_BITS = 13 };
 static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 {
     return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
 }
 
-/* The last 8 of size bytes, as one word. If size is less than 8, the word has all bytes, some
-   of them twice. */
+/* The last 8 of size bytes, as one word. If size is less than 8, the word has all bytes, some of
+   them more than once. */
 static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
 {
     uint64_t word = 0;
@@ -53,8 +53,8 @@ static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
     return word;
 }
 
-/* Hash of size bytes. More than 64 bytes are hashed in four independent lanes, so that no multiply
-   waits for the one before it. */
+/* Hash of size bytes. More than 64 bytes are hashed in four lanes: the multiplications of one lane
+   do not wait for those of another. */
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {
     uint64_t word, words[4], last = fs_last_bytes(p, size);

@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cells of 2^shift key values each, which begin at low. Keys below low are in cell 0, keys above
-   all cells in the cell `last`. Between gap_low and gap_high there are no cells: a key between them
-   counts as gap_low, and gap is subtracted from each key from gap_high on. */
+/* Cells 1 to last have 2^shift key values each, and cell 1 begins at low. Keys below low are in
+   cell 0, keys behind cell `last` are in cell `last`. Between gap_low and gap_high there are no
+   cells: a key between them counts as gap_low, and gap is subtracted from each key from gap_high
+   on. */
 typedef struct {
     uint64_t low;
     uint64_t last;
@@ -18,21 +19,24 @@ typedef struct {
 } fs_cells_t;
 
 /* Each contract says what the caller guarantees, and what breaks otherwise. Nothing is checked.
-   To overrun a buffer is to read or write the memory behind it. */
+   To overrun an array is to read or write the memory behind it: an array that is shorter than its
+   contract says is overrun. */
 typedef struct {
     const char *name;
-    /* pack[log2 width]: bit k of word b is set if item 64 b + k has a significant bit set. items
-       has 64 * blocks items of that width, of any alignment, and bits has room for blocks words:
-       smaller buffers are overrun. Returns the number of set bits. */
+    /* pack[log2 width]: bit k of word b becomes 1 if item 64 b + k has a significant bit set,
+       otherwise 0. items has 64 * blocks items of that width, of any alignment, and bits has room
+       for blocks words. Returns the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t significant, uint64_t *bits, ptrdiff_t blocks);
-    /* Writes the indices of the set bits; the first bit has index first. out has room for capacity
-       indices, and capacity is at least the number of set bits: otherwise out is overrun. The call
-       may write all of the capacity. Slots behind its indices are undefined until a later call
-       writes them. sparse: most words are 0; a wrong guess costs time. */
+    /* Writes the indices of the set bits of blocks words; the first bit has index first. out has
+       room for capacity indices, and capacity is at least the number of set bits: otherwise out is
+       overrun. The call may write all of the capacity; behind its indices, out is undefined until a
+       later call writes there. sparse says that most words are 0: if it is wrong, only the time
+       changes. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t capacity);
-    /* Divides start + index by length, for each of n indices: the quotient replaces the index.
-       0 <= start < length and 0 <= index < 2^15: otherwise the results are wrong. */
+    /* Divides start + index by length, for each of n indices: the quotient replaces the index, and
+       the remainder is written to remainders. 0 <= start < length and 0 <= index < 2^15: otherwise
+       the results are wrong. */
     void (*split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
                    intptr_t *remainders);
     /* compress[log2 width]: writes the items whose bits are set to out, side by side. items has
@@ -45,15 +49,14 @@ typedef struct {
     /* Writes the positions of the set bits. out has room for 64 positions, even if few bits are
        set: otherwise out is overrun. Returns the number of set bits. */
     int (*decode)(uint64_t word, uint8_t *out);
-    /* Transposes 64 words: bit j of word i and bit i of word j are swapped. A smaller array is
-       overrun. */
+    /* Transposes 64 words: bit j of word i and bit i of word j are swapped. */
     void (*transpose)(uint64_t *words);
-    /* Returns the number of set bits of blocks words. A smaller array is overrun. */
+    /* Returns the number of set bits of blocks words. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
     /* add_columns[log2 width]: counts the items of each column that have a significant bit set, and
        adds the counts to sums, which are as wide as the items. Rows lie stride bytes apart, and
-       each row has length items: shorter rows are overrun. A sum that starts at 0 wraps around
-       after 255 rows of 1-byte items, 2^16 - 1 rows of 2-byte items, and so on. */
+       each row has length items, of any alignment. A sum that starts at 0 can wrap around after 255
+       rows of 1-byte items, 2^16 - 1 rows of 2-byte items, and so on. */
     void (*add_columns[4])(const char *items, ptrdiff_t stride, ptrdiff_t rows,
                            uint64_t significant, ptrdiff_t length, void *sums);
     /* Counts the set bits of each row, and adds the counts to counts[0], counts[step] and so on. A
@@ -62,17 +65,19 @@ typedef struct {
     void (*add_rows)(const uint64_t *bits, ptrdiff_t rows, ptrdiff_t length, intptr_t *counts,
                      ptrdiff_t step);
     /* Adds value * stride to each of n offsets; wrap is added to negative values first. Returns 0
-       if all values are below length. Otherwise some offsets address memory outside of the array,
-       and the caller must use no offset. */
+       if all values are then from 0 to length - 1. Otherwise some offsets may address memory
+       outside of the array, and the caller must use no offset. */
     size_t (*add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                           size_t stride, intptr_t *offsets);
     /* Writes the offsets of n rows of one or two signed indices. Indices are 4 or 8 bytes wide,
        aligned, and side by side: with another width or number of axes, other bytes are read as
-       indices. lengths and strides have one item per axis. Returns 0 if all indices are within the
-       lengths. Otherwise the caller must use no offset, as with add_offsets. */
+       indices. lengths and strides have one item per axis. The length is added to a negative index.
+       Returns 0 if all indices are then within the lengths. Otherwise the caller must use no
+       offset, as with add_offsets. */
     size_t (*row_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes, ptrdiff_t n,
                           const intptr_t *lengths, const intptr_t *strides, intptr_t *offsets);
-    /* Writes (hash << skip) >> shift of each of n words: the first slot of each in a hash table. */
+    /* Writes (hash << skip) >> shift of each of n words to slots: the first slot of the word in a
+       hash table, or its part in a scatter by hash. The hash is fs_fold(word ^ seed, factor). */
     void (*hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed, uint64_t factor,
                           int skip, int shift, uint64_t *slots);
     /* probe_first_slots[slots have 8 bytes]: compares n words with their first slots. See
@@ -84,19 +89,20 @@ typedef struct {
        (item & masks[k]) == tests[k] for some k; otherwise 0. */
     void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,
                          const uint64_t *masks, ptrdiff_t count, uint8_t *out);
-    /* mark_not_recent[width is 8]: sets the bit of each item that differs from the recent key in
-       its slot (fs_recent_slot). Returns the number of set bits. */
+    /* mark_not_recent[width is 8]: writes a bit for each of 64 * blocks aligned items of 4 or 8
+       bytes: 1 if the item differs from the recent key in its slot (fs_recent_slot). recent has
+       2^FS_RECENT_BITS keys. Returns the number of set bits. */
     ptrdiff_t (*mark_not_recent[2])(const char *items, ptrdiff_t blocks, const void *recent,
                                     uint32_t factor, uint64_t *bits);
     /* Returns the index of the first block of 64 bytes that has a byte b with seen[b] == 0, or
        blocks if there is none. seen has 256 items, 0 or 1. */
     ptrdiff_t (*skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen);
-    /* mark_changes[width is 8]: sets the bit of each word that differs from the word before it. See
-       order_body.h. */
+    /* mark_changes[width is 8]: writes a bit for each word of up to `blocks` blocks: 1 if the word
+       differs from the word before it. See order_body.h. */
     ptrdiff_t (*mark_changes[2])(const char *items, ptrdiff_t blocks, uint64_t significant,
                                  uint64_t limit, const uint64_t *order_map, uint64_t *last,
                                  uint64_t *bits, int *seen);
-    /* ordered_keys[log2 width]: writes the ordered keys of n words. See order_body.h. */
+    /* ordered_keys[log2 width]: writes the ordered keys of n aligned words. See order_body.h. */
     void (*ordered_keys[4])(const char *items, ptrdiff_t n, const uint64_t *rule,
                             const uint64_t *order_map, uint64_t *out);
     /* Writes the cell of each of n keys. */

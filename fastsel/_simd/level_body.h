@@ -1,4 +1,4 @@
-/* Loops over blocks of 64 items, compiled once per CPU level (see levels.h).
+/* The functions of fs_level_t, compiled once per CPU level (see levels.h).
    FS_LEVEL_NUMBER is 1 (plain C), 2 (NEON), 3 (AVX2) or 4 (AVX-512 with VBMI2). */
 
 #if FS_LEVEL_NUMBER >= 2
@@ -7,7 +7,8 @@
 #define FS_POPCOUNT(w) fs_popcount(w)
 #endif
 
-/* Blocks with fewer set bits than this are written bit by bit. */
+/* Where write and compress branch on the number of set bits, they write blocks with fewer than
+   FS_DENSE set bits bit by bit. */
 #if FS_LEVEL_NUMBER == 4
 #define FS_DENSE 4
 #elif FS_LEVEL_NUMBER == 3
@@ -55,6 +56,6 @@ static const fs_level_t AT(fs_level) = {
 
 #undef FS_TEXT
 #undef FS_TEXT_
-#undef FS_WHOLE
+#undef FS_BLOCK_SLOTS
 #undef FS_DENSE
 #undef FS_POPCOUNT

@@ -1,9 +1,9 @@
-/* The loops over blocks that profit from vector instructions, compiled once per CPU level.
+/* The loops that profit from vector instructions, compiled once per CPU level.
 
    All levels have one source, level_body.h, which is included here for each level that the compiler
    can target. fs_best_level() chooses the best level that this CPU runs, up to the level that
-   FASTSEL_CPU names. Every level writes the same bytes. The base level is C without intrinsics;
-   only gcc and clang on x86-64 and AArch64 have another level. */
+   FASTSEL_CPU names; a name that is no level is ignored. Every level has the same results. The base
+   level is C without intrinsics; only gcc and clang on x86-64 and AArch64 have another level. */
 #ifndef FASTSEL_LEVELS_H
 #define FASTSEL_LEVELS_H
 
@@ -56,7 +56,7 @@ static inline void fs_fill_positions(void)
 #undef FS_LEVEL
 #undef FS_LEVEL_NUMBER
 
-#if FS_NEON /* every AArch64 has it */
+#if FS_NEON /* every AArch64 CPU has NEON */
 #define FS_LEVEL neon
 #define FS_LEVEL_NUMBER 2
 #include "level_body.h"
@@ -96,7 +96,7 @@ static inline void fs_fill_positions(void)
 #endif
 #endif
 
-/* Called once: it fills fs_positions. */
+/* Fills fs_positions, which levels 1 to 3 use, and returns the level to use. */
 static const fs_level_t *fs_best_level(void)
 {
     const char *wish = getenv("FASTSEL_CPU");

@@ -1,4 +1,4 @@
-"""The best CPU level for this CPU (levels.h), which all kernels share."""
+"""The CPU level in use (levels.h). It is chosen once, at import, and all kernels share it."""
 from fastsel._simd.blocks cimport fs_level_t
 
 cdef extern from "levels.h":
@@ -8,6 +8,6 @@ level = fs_best_level()
 
 
 def level_name():
-    """The CPU level whose block loops are in use: base, neon (AArch64), v3 (AVX2) or v4 (AVX-512
-    with VBMI2)."""
+    """The name of the CPU level in use: base, neon (AArch64), v3 (AVX2) or v4 (AVX-512 with VBMI2).
+    """
     return level.name.decode()

@@ -1,7 +1,7 @@
-/* Which items equal one of a few tests; which blocks of bytes have only bytes that were seen.
-   Compiled once per CPU level (levels.h). */
+/* Finds the items that equal one of a few tests, and skips blocks of bytes that were all seen
+   before. Compiled once per CPU level (levels.h). */
 
-/* equal_few_u*: among_few of level.h for 64 items. */
+/* equal_few_u* is among_few of level.h for 64 items. */
 #if FS_LEVEL_NUMBER >= 3
 #if FS_LEVEL_NUMBER == 4
 #define FS_WORDS __m512i
@@ -15,21 +15,21 @@
 #define FS_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define FS_AND _mm256_and_si256
 #define FS_EACH(width, x) _mm256_set1_epi##width(x)
-#define FS_EQUAL(width, a, b) AT(lanes_##width)(_mm256_cmpeq_epi##width(a, b))
+#define FS_EQUAL(width, a, b) AT(lane_bits_##width)(_mm256_cmpeq_epi##width(a, b))
 #define FS_EACH_64(x) _mm256_set1_epi64x((long long)(x))
 
-/* One bit for each lane, which is all ones or 0. */
-static FS_INLINE uint32_t AT(lanes_8)(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
-static FS_INLINE uint32_t AT(lanes_16)(__m256i v)
+/* Returns a bit for each lane: 1 if the lane is all ones, 0 if it is 0. */
+static FS_INLINE uint32_t AT(lane_bits_8)(__m256i v) { return (uint32_t)_mm256_movemask_epi8(v); }
+static FS_INLINE uint32_t AT(lane_bits_16)(__m256i v)
 {
     uint32_t bits = (uint32_t)_mm256_movemask_epi8(_mm256_packs_epi16(v, _mm256_setzero_si256()));
     return (bits & 0xff) | (bits >> 8 & 0xff00);
 }
-static FS_INLINE uint32_t AT(lanes_32)(__m256i v)
+static FS_INLINE uint32_t AT(lane_bits_32)(__m256i v)
 {
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(v));
 }
-static FS_INLINE uint32_t AT(lanes_64)(__m256i v)
+static FS_INLINE uint32_t AT(lane_bits_64)(__m256i v)
 {
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v));
 }

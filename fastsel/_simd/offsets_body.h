@@ -1,6 +1,6 @@
-/* Index rows -> byte offsets, for gathers; compiled once per CPU level (see levels.h). */
+/* Turns index rows into byte offsets, for gathers. Compiled once per CPU level (see levels.h). */
 
-/* The contract is in level.h. The compiler vectorizes this C well at each level. */
+/* The contract is in level.h. */
 static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length, intptr_t wrap,
                               size_t stride, intptr_t *offsets)
 {
@@ -13,10 +13,10 @@ static size_t AT(add_offsets)(const intptr_t *values, ptrdiff_t n, size_t length
     return bad;
 }
 
-/* offsets_of is row_offsets of level.h for constant widths and axes. Each index is loaded once, so
-   that the value that is checked is the value that is used, whatever another thread writes
-   meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory; volatile hides it
-   for scalars. If an index were loaded twice, it could pass the check and then address memory
+/* offsets_of is row_offsets of level.h for a constant width and number of axes. Each index is
+   loaded once, so that the value that is checked is the value that is used, whatever another thread
+   writes meanwhile: FS_OPAQUE hides from the compiler that a vector came from memory; volatile does
+   so for scalars. If an index were loaded twice, it could pass the check and then address memory
    outside of the data. */
 
 static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
@@ -38,7 +38,8 @@ static FS_INLINE size_t AT(scalar_offsets)(const char *rows, ptrdiff_t width, pt
 
 #if FS_LEVEL_NUMBER == 4
 
-/* The offsets of eight rows; only the rows in live are read. pairs has two bits for each row. */
+/* The offsets of eight rows. live has a bit for each row to read; pairs has two bits for each such
+   row. bad gets the bit of each row that has an index out of bounds. */
 static FS_INLINE __m512i AT(eight_offsets)(const char *rows, ptrdiff_t width, ptrdiff_t axes,
                                            __mmask8 live, __mmask16 pairs, const __m512i *lengths,
                                            const __m512i *strides, __mmask8 *bad)

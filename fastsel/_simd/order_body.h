@@ -1,14 +1,16 @@
 /* Changes between neighbouring words, ordered keys, and cells of equal width. The compiler
    vectorizes this C for each CPU level (see levels.h). */
 
-/* Sets a bit for each word that differs from the word before it. Words first become ordered keys by
-   order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top bit of
-   the word is set, the bits of negative are flipped too; minimum is subtracted.
+/* Writes a bit for each word: 1 if the word differs from the word before it. Words become ordered
+   keys by order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top
+   bit of the word is set, the bits of negative are flipped too; minimum is subtracted.
 
-   Stops at a block that has a word that is not canonical (see keys.pxd), unless all its words equal
-   the word before the block. Returns the number of blocks before this block. last is the ordered
-   key before the first word, and becomes the last ordered key. Bit 0 of seen is set if a key was
-   greater than the key before it, bit 1 if a key was less. */
+   Stops at a block of floats that has -0.0 or a NaN, even a canonical one, unless all words of the
+   block equal the word before the block. Returns the number of blocks before the block at which it
+   stops, or blocks. last is the ordered key before the first word, and becomes the ordered key of
+   the last word whose bit was written. Sets bit 0 of seen if an ordered key is greater than the one
+   before it, bit 1 if it is less. mask has the significant bits of the rule, limit its limit (see
+   keys.pxd). */
 #define FS_MARK_CHANGES(width) \
     static ptrdiff_t AT(mark_changes_u##width)(const char *items, ptrdiff_t blocks, uint64_t mask, \
                                                uint64_t limit, const uint64_t *order_map, \
@@ -49,7 +51,7 @@
                 falls |= (uint##width##_t)(n[j + 1] < n[j]); \
                 changes[j] = n[j + 1] ^ n[j]; \
             } \
-            bits[block] = AT(word_u##width)((const char *)changes, (uint##width##_t)-1); \
+            bits[block] = AT(block_bits_u##width)((const char *)changes, (uint##width##_t)-1); \
             *seen |= (int)(rises | falls << 1); \
         } \
         *last = n[64]; \
@@ -59,8 +61,8 @@ FS_MARK_CHANGES(32)
 FS_MARK_CHANGES(64)
 #undef FS_MARK_CHANGES
 
-/* Writes the ordered keys of n words. Each word is loaded once, becomes canonical by rule, which is
-   significant, limit and nan, and then an ordered key by order_map. */
+/* Writes the ordered keys of n words. Each word becomes canonical by rule, which is significant,
+   limit and nan, and then an ordered key by order_map. */
 #define FS_ORDERED_KEYS(width) \
     static void AT(ordered_keys_u##width)(const char *items, ptrdiff_t n, const uint64_t *rule, \
                                           const uint64_t *order_map, uint64_t *out) \

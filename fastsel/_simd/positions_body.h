@@ -1,7 +1,8 @@
-/* Pass 2: one word of the bitmask -> the positions of its bits. Included by level_body.h. */
+/* Pass 2 of selection: writes the positions of the set bits of each block. Included by
+   level_body.h. */
 
 #if FS_LEVEL_NUMBER == 4
-/* The positions of the set bits, one byte for each. */
+/* The positions of the set bits, one byte for each, then zeros. */
 static inline __m512i AT(positions)(uint64_t word)
 {
     __m512i iota = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47,
@@ -24,11 +25,11 @@ static int AT(decode)(uint64_t word, uint8_t *out)
     return n;
 }
 
-/* write_block is called only if at least FS_WHOLE slots of the capacity are left. */
-#define FS_WHOLE 64
+/* The slots that write_block and compress_u*_block may write, even if few bits are set. */
+#define FS_BLOCK_SLOTS 64
 
-/* write_block writes the indices of the set bits of w to out; the first bit has index first. It may
-   write 64 slots, even if few bits are set: a smaller out is overrun. */
+/* write_block writes the indices of the set bits of w to out; the first bit has index first. If out
+   has fewer than FS_BLOCK_SLOTS slots, it is overrun. */
 
 #if FS_LEVEL_NUMBER == 4
 
@@ -109,7 +110,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     /* The CPU cannot predict the number of set bits, so no branch depends on it. If most words are
        0, a branch is predicted, and saves the store. */
     uint64_t never_skip = !sparse;
-    for (; b < blocks && end - out >= FS_WHOLE; b++, first += 64) {
+    for (; b < blocks && end - out >= FS_BLOCK_SLOTS; b++, first += 64) {
         if ((bits[b] | never_skip) == 0) continue;
         AT(write_block)(bits[b], first, out);
         out += FS_POPCOUNT(bits[b]);
@@ -120,7 +121,7 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
         uint64_t w = bits[b];
         if (w == 0) continue;
         int n = FS_POPCOUNT(w);
-        if (FS_LEVEL_NUMBER < 4 && n >= FS_DENSE && end - out >= FS_WHOLE) {
+        if (FS_LEVEL_NUMBER < 4 && n >= FS_DENSE && end - out >= FS_BLOCK_SLOTS) {
             AT(write_block)(w, first, out);
             out += n;
         } else {
@@ -129,9 +130,9 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     }
 }
 
-/* The contract is in level.h. The quotient comes from a multiplication, which is exact for numbers
-   below 2^32 / length. For lengths of at least 2^15 the quotient is 0 or 1, and a comparison is
-   enough. */
+/* The contract is in level.h. The quotient comes from a multiplication by a factor of 32 bits, and
+   is exact for dividends below 2^32 / length. For lengths of at least 2^15 the quotient is 0 or 1,
+   and a comparison is enough. For length 1 the factor would have 33 bits. */
 static void AT(split_index)(intptr_t *indices, ptrdiff_t n, intptr_t start, intptr_t length,
                             intptr_t *remainders)
 {

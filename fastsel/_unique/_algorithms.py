@@ -1,8 +1,9 @@
 """The algorithms that find groups of equal keys.
 
 Each algorithm is a function ``(search: Search) -> Groups | None``. It returns None if it cannot
-serve these keys, or if an estimate was wrong; then another algorithm is called
-(`_plan.GIVES_WAY_TO`). `comparison` serves all keys.
+serve these keys, or if an estimate was wrong. Then `find_groups` calls another algorithm: after
+`by_dense`, a new plan chooses it; after the others, `_plan.GIVES_WAY_TO` names it. `by_comparison`
+serves all keys.
 """
 
 import functools
@@ -20,15 +21,15 @@ from fastsel._unique.presorted import group_runs, presorted
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
-BYTE = np.array([0xFF], np.uint64)  # the significant bits of a flag
+FLAG_BITS = np.array([0xFF], np.uint64)  # the significant bits of a flag of one byte
 
 
 class Search:
     """The arguments of an algorithm: at least one key, the items (`rows`) from which the keys were
     made, and the outputs that are wanted.
 
-    `ascending` means that ascending values are wanted. An algorithm returns ascending values only
-    if this takes less time than sorting them afterwards.
+    `ascending` is True if ascending values are wanted and the keys have ordered keys. Then an
+    algorithm may return ascending values; otherwise the caller sorts the values (Groups.direction).
     """
 
     def __init__(self, keys, rows, wanted, ascending):
@@ -40,11 +41,11 @@ class Search:
             self.ascending and not any(wanted) and rows.dtype.kind in "iumM" and rows.dtype.isnative
         )
         # (base, bits) of sampled_range: the first ordered key of a direct-address table, or None if
-        # no such table is possible; and log2 of the number of its entries.
+        # no such table is possible; and log2 of the number of entries.
         self.value_range = None, 64
 
     def find_range(self):
-        """Set value_range from a sample of the keys."""
+        """Set value_range from a sample of the keys, if they are words."""
         if self.keys.is_word:
             self.value_range = sampled_range(self.keys)
 
@@ -54,7 +55,7 @@ class Search:
         return _estimate.groups_of(self.keys, _keys.SEEDS)
 
     def plan(self):
-        """The Plan for keys that are not presorted."""
+        """The Plan for these keys, which are not presorted."""
         base, bits = self.value_range
         entries = 0
         if base is not None:
@@ -77,7 +78,8 @@ class Search:
 
 
 def find_groups(keys, rows, wanted, ascending):
-    """The Groups of at least one key, by the algorithm that the plan chooses."""
+    """The Groups of at least one key, by the algorithm that `_plan.FORCED` names; without it, by
+    `by_presorted` if the keys are in order already, otherwise by the algorithm of the plan."""
     search = Search(keys, rows, wanted, ascending)
     forced = _plan.FORCED.get()
     if forced is None and (keys.character_width or (keys.order_map and keys.width in (4, 8))):
@@ -100,7 +102,7 @@ def find_groups(keys, rows, wanted, ascending):
 
 
 class _Runs(Groups):
-    """Groups of sorted keys: runs of equal keys, whose first keys a bitmask marks."""
+    """Groups of presorted keys: runs of equal keys. A bitmask marks the first key of each run."""
 
     def __init__(self, values, index, direction, mask, size, wanted):
         super().__init__(values, index, direction=direction)
@@ -132,13 +134,13 @@ def by_presorted(search):
         return None
     bits, direction = runs
     mask = bitmask.from_bits(bits, keys.width, threads)
-    values, index = _at_bits(search, mask)
+    values, index = _values_and_index(search, mask)
     return _Runs(values, index, direction, mask, keys.size, search.wanted)
 
 
-def _at_bits(search, mask):
+def _values_and_index(search, mask):
     """Values and index of the groups in order of first occurrence; the set bits of the mask are the
-    first occurrences."""
+    first occurrences. The index may be None if it is not wanted."""
     rows = search.rows
     threads = _threads.for_bytes(rows.nbytes)
     index = None
@@ -155,7 +157,8 @@ def by_dense(search):
     """For words of a narrow range: a direct-address table."""
     keys, rows, wanted = search.keys, search.rows, search.wanted
     base, bits = search.value_range
-    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):  # forced
+    # True only if the algorithm is forced: the plan chooses no such table.
+    if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
     if search.only_values:
@@ -169,11 +172,11 @@ def by_dense(search):
     if search.ascending:
         return Groups(rows[first_occurrences], first_occurrences, *extras, direction=1)
     mask = bitmask.from_bits(first_occurrences, keys.width, threads)
-    return Groups(*_at_bits(search, mask), *extras)
+    return Groups(*_values_and_index(search, mask), *extras)
 
 
 def by_sorting(search):
-    """For many groups in ascending order: all keys are sorted."""
+    """For many groups in ascending order, of numbers of 4 or 8 bytes: all keys are sorted."""
     keys = search.keys
     if not search.ascending or keys.width not in (4, 8):
         return None
@@ -201,7 +204,7 @@ class _Sorted(Groups):
 
 
 class _Hashed(Groups):
-    """Groups of hash tables, whose job writes the ranks of the groups directly to the inverse."""
+    """Groups of hash tables. `Tables.finish` writes the ranks of groups directly to the inverse."""
 
     def __init__(self, values, job):
         super().__init__(values, job.index)
@@ -209,7 +212,7 @@ class _Hashed(Groups):
 
 
 def by_tables(search):
-    """For few groups: a hash table for each thread."""
+    """For few groups: each thread fills a hash table, and the tables are merged."""
     keys, wanted, nbytes = search.keys, search.wanted, search.keys.data.nbytes
     threads = _plan.table_count(nbytes, search.expected, _threads.for_bytes(nbytes, _plan.COST))
     max_groups = 2 * max(search.expected, _plan.CACHE_BYTES // _plan.GROUP_BYTES // threads)
@@ -223,22 +226,24 @@ def by_tables(search):
 def by_partitions(search):
     """For many groups: keys are scattered by their hash, and each part has a table."""
     keys, wanted = search.keys, search.wanted
-    if keys.size >= 1 << 32:  # positions and counts have 32 bits
+    if keys.size >= 1 << 32:  # positions have 32 bits, and so have the counts of 4-byte keys
         return None
     threads = _threads.for_bytes(keys.data.nbytes, _plan.COST)
     outputs = wanted.inverse, wanted.counts
     job = partitions.Partitions(keys, _keys.SEEDS, search.expected, *outputs, threads)
     if not job.find():
         return None
-    mask = bitmask.pack(job.marks, 1, BYTE, keys.width, threads)
+    mask = bitmask.pack(job.marks, 1, FLAG_BITS, keys.width, threads)
     extras = job.finish(mask.bits, mask.offsets)
     del job  # frees its memory before the values are allocated
-    return Groups(*_at_bits(search, mask), *extras)
+    return Groups(*_values_and_index(search, mask), *extras)
 
 
 def by_comparison(search):
-    """For all keys: NumPy sorts their bytes, which no choice of keys makes slow. The bytes of each
-    key are followed by 0 or, if the key equals no other key, by its position + 1."""
+    """For all keys: NumPy sorts their bytes by comparisons, and no choice of keys makes this slow.
+
+    Eight more bytes follow each key: its position + 1 if it equals no other key, otherwise 0.
+    """
     keys, width = search.keys, search.keys.width
     out = np.empty((keys.size, width + 8), np.uint8)
     kind = _dtypes.WORD if keys.is_word else _dtypes.RAW

@@ -1,5 +1,9 @@
-"""Ascending order, for unique. The kernel of sorting.pyx sorts numbers of 4 and 8 bytes, and items
-that can be read as rows of numbers; NumPy sorts all other items."""
+"""Ascending order, for unique.
+
+The kernel of sorting.pyx sorts more than TINY_ITEMS numbers of 4 or 8 bytes, items that can be read
+as rows of numbers, and the leading characters of str or bytes objects. Python sorts other objects,
+and NumPy sorts all other items.
+"""
 
 import numpy as np
 
@@ -10,7 +14,10 @@ from fastsel._unique.sorting import sorted_groups, sorted_positions
 
 
 def items_of(words, flat, index):
-    """The items of ascending words, each with the bits of its first occurrence."""
+    """The items of ascending words, each with the bits of its first occurrence in `flat`.
+
+    `index` has the positions of the first occurrences, or is None.
+    """
     values = words.view(_native_order(flat.dtype))
     if flat.dtype.kind == "f":
         _put_first_bits(values, flat, index)
@@ -19,7 +26,10 @@ def items_of(words, flat, index):
 
 def sort(values):
     """Sort distinct values. There may be several NaN, which come last, each with its own bits.
-    Returns None for values for which argsort takes less time."""
+
+    Returns None, and the caller uses argsort, for rows and for other dtypes than NumPy's bool,
+    integers, floats, dates and times.
+    """
     if values.ndim > 1 or values.dtype.kind not in "biufmM" or _dtypes.small_foreign(values.dtype):
         return None
     native = _native(values)
@@ -38,7 +48,8 @@ def sort(values):
 
 def argsort(values, with_ranks):
     """(order, ranks): the permutation that sorts distinct values or rows; and its inverse, or None
-    without with_ranks. NaN come last, and keep their order."""
+    without with_ranks. NaN come last, and keep their order unless NumPy's order of complex numbers
+    distinguishes them."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
@@ -56,7 +67,7 @@ def argsort(values, with_ranks):
 
 
 def ranks(order):
-    """The inverse of a permutation."""
+    """The inverse permutation of `order`."""
     result = np.empty(len(order), np.intp)
     result[order] = np.arange(len(order))
     return result
@@ -78,17 +89,17 @@ def _by_kernel(values):
 def positions(values):
     """(indices, offsets) of the groups of equal numbers of 4 or 8 bytes, in ascending order; None
     for too many numbers."""
-    result = sorted_positions(*_for_sort(values))
+    result = sorted_positions(*_sort_arguments(values))
     return result and result[1:]
 
 
 def _sorted(values, wanted, merged=False):
     """`sorted_groups` of numbers. Each number is a group of its own, unless `merged`."""
-    keys, seeds, threads = _for_sort(values)
+    keys, seeds, threads = _sort_arguments(values)
     return sorted_groups(keys, seeds, *wanted, merged, threads)
 
 
-def _for_sort(values):
+def _sort_arguments(values):
     """The keys, seeds and threads for the kernel that sorts numbers."""
     rule = _dtypes.key_rule(values.dtype).part_rule(True)
     order = _dtypes.number_rule(values.dtype)
@@ -99,7 +110,8 @@ def _for_sort(values):
 
 
 def _put_first_bits(values, flat, index):
-    """Give zero and NaN the bits of their first occurrence in `flat`, which may have changed."""
+    """Give zero and NaN of the ascending values the bits of their first occurrences in `flat`.
+    Another thread may have changed `flat`."""
     zero = int(np.searchsorted(values, values.dtype.type(0)))
     if zero < len(values) and values[zero] == 0:
         values[zero] = flat[np.argmax(flat == 0) if index is None else index[zero]]
@@ -118,10 +130,11 @@ def _put_first_bits(values, flat, index):
 
 
 def _order_by_columns(values):
-    """The order of rows, strings, bytes or complex numbers; None for dtypes without ordered keys.
+    """The order of rows, strings of fixed width, void items or complex numbers; None for dtypes for
+    which `_columns` returns None.
 
-    The leading items that fit a word decide first. Rows with equal words are then ordered by a word
-    of the next items, and so on.
+    The leading columns that fit a word decide first. Rows with equal words are then ordered by a
+    word of the next columns, and so on.
     """
     columns = _columns(values)
     if columns is None:
@@ -151,12 +164,12 @@ def _order_by_columns(values):
 
 
 def _columns(values):
-    """The items of each row, string or complex number, as numbers in the same order; None for
-    dtypes whose items have no such numbers."""
+    """A row of numbers for each row, string, void item or complex number. The rows of numbers have
+    the order of the values. None for dtypes without such numbers."""
     if values.ndim > 1:
         columns = values.reshape(len(values), -1)
     elif values.dtype.kind == "c":
-        # A number with a NaN comes after all others: the first column says whether it has one.
+        # A complex number with a NaN comes after all others: the first column is 1 if it has one.
         parts = np.ascontiguousarray(values).view(values.real.dtype).reshape(-1, 2)
         columns = np.column_stack((np.isnan(values), parts)).astype(parts.dtype, copy=False)
     elif values.dtype.kind in "SUV":
@@ -169,10 +182,10 @@ def _columns(values):
     if columns.dtype.kind == "b":
         columns = columns.view(np.uint8) != 0  # bytes other than 0 and 1 are True, too
     is_bytes = columns.dtype.kind in "bu" and columns.itemsize == 1
-    return _eights(columns.view(np.uint8)) if is_bytes else columns
+    return _words_of_bytes(columns.view(np.uint8)) if is_bytes else columns
 
 
-def _eights(rows):
+def _words_of_bytes(rows):
     """Rows of bytes as rows of words of eight bytes, padded with 0. The first byte of a word is the
     most significant byte."""
     words = np.zeros((len(rows), -(-rows.shape[1] // 8) * 8), np.uint8)
@@ -181,8 +194,9 @@ def _eights(rows):
 
 
 def _packed(columns, rows, groups, start):
-    """(words, stop): for each of these rows, a word that packs the row's group, then the columns
-    from start to stop - 1, as many as fit. Earlier columns have higher bits.
+    """(words, stop): for each row of columns[rows], a word that packs the columns from start to
+    stop - 1, as many as fit. The highest bits have the row's group, unless groups is None. Earlier
+    columns have higher bits than later ones.
     """
     order = _dtypes.number_rule(columns.dtype)
     rule = _dtypes.key_rule(columns.dtype).part_rule(False)
@@ -216,7 +230,7 @@ def _order_of_objects(values):
         tied_order = order[tied]
         order[tied] = tied_order[_python_order(objects[tied_order])]
         return order
-    # Compare objects: missing strings of StringDType would equal themselves.
+    # Compare the objects: for an array of StringDType, != is False where a string is missing.
     is_nan = objects != objects
     order = _numpy.flatnonzero(~is_nan)
     return np.concatenate([order[_python_order(objects[order])], _numpy.flatnonzero(is_nan)])
@@ -232,13 +246,13 @@ def _numpy_order(values):
         return np.argsort(values, kind="stable")
     columns = values.reshape(len(values), -1)
     if columns.dtype.kind == "b":
-        columns = columns.view(np.uint8) != 0  # NumPy's sorts treat bytes of True as different
+        columns = columns.view(np.uint8) != 0  # NumPy's sorts order the different bytes of True
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
     return np.argsort(as_records(columns), kind="stable")
 
 
 def as_records(columns):
-    """Each row as one structured item, which NumPy compares field by field."""
+    """A structured item for each row of a 2-d array. NumPy compares the items field by field."""
     fields = [(f"f{k}", columns.dtype) for k in range(columns.shape[1])]
     return np.ascontiguousarray(columns).view(fields).ravel()

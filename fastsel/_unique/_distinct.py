@@ -1,7 +1,9 @@
 """unique and the array-API functions: signatures, docstrings, and the steps of a call.
 
-Small arrays need one call of a kernel. The items of others become keys (_keys), an algorithm
-(_plan, _algorithms) finds the groups, and _outputs makes values, index, inverse and counts of them.
+For a small array, one call of a kernel makes all outputs. For other arrays, the items become keys
+(_keys), an algorithm (_plan, _algorithms) finds the groups, and _outputs makes values, index,
+inverse and counts from the groups. _objects finds the groups of objects. _numpy_unique calls NumPy
+for arrays that the kernels do not serve.
 """
 
 import operator
@@ -12,7 +14,7 @@ from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._positions import bitmask, items
 from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import Groups, Wanted
-from fastsel._unique._outputs import AllOutputs, arranged, outputs
+from fastsel._unique._outputs import AllOutputs, arrange, outputs
 from fastsel._unique._results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from fastsel._unique.small_unique import unique_small
 
@@ -39,24 +41,29 @@ def unique(
     axis : int, optional
         Compare the slices along this axis instead of the items of the flattened array.
     equal_nan : bool, optional
-        Count all NaN (NaT) as one value. Slices and structured items with NaN are never equal.
+        Count all NaN (NaT) as one value; if False, each is a value of its own. Slices of 2-d and
+        larger arrays, and structured items, are never equal if they have a NaN.
     sorted : bool, optional
         False returns the values in order of first occurrence, for every dtype, axis and extra
-        output. It also accepts objects that cannot be ordered, if they can be hashed.
+        output. It also serves objects that cannot be ordered, if they can be hashed.
 
     Returns
     -------
     values : ndarray of ar's dtype, shape (groups,), or the shape of `ar` with `axis` shortened
-        Equal items have the bits of the first item: ``values`` is ``ar.ravel()[index]``.
+        Each value has the bits of its first occurrence: ``values`` is ``ar.ravel()[index]``, or
+        ``ar.take(index, axis)``. Exception: sorted complex values with `equal_nan` have the
+        smallest NaN in NumPy's order, and `index` has the position of this NaN.
     index : ndarray of intp, shape (groups,)
     inverse : ndarray of intp, shape of `ar`, or (length of the axis,)
     counts : ndarray of intp, shape (groups,)
-        One array if only the values are requested, otherwise a tuple in this order.
+        `unique` returns only the array of values if no other output is requested, otherwise a tuple
+        of the requested outputs in this order.
 
     Raises
     ------
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or given for an object dtype.
+        If `axis` is out of range, is not an integer, or is given for an array of objects or of
+        StringDType that is not 1-d.
     TypeError
         If objects cannot be ordered; with ``sorted=False``, if they can be neither ordered nor
         hashed.
@@ -64,23 +71,26 @@ def unique(
     Notes
     -----
     **Order.** Sorted values are in NumPy's order, NaN and NaT last. The result is the same for
-    every number of threads and every seed.
+    every number of threads and every seed of the hash.
 
     **Time.** Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys
     made to collide cost no more than a small multiple of a sort: the hash is seeded, and if a table
-    needs too many probes, the keys are sorted instead. Objects are compared by Python's hash and
-    equality, unless all are str or all are bytes.
+    needs too many probes, the keys are sorted instead. With ``sorted=False``, objects are compared
+    by Python's hash and equality, unless all are str or all are bytes.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with
     the inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached
     memory (see `set_keep_mb`) is not included. These inputs need more memory:
 
     - ascending values that are not native numbers: 28 bytes for each distinct item;
-    - strided arrays and rows, and rows of floats with NaN or negative zero: a copy;
-    - short rows and strings: padding to 4 or 8 bytes.
+    - items, or slices along `axis`, that are not contiguous, aligned and in native byte order: a
+      copy;
+    - complex numbers and rows of floats with NaN or negative zero, and long doubles: a copy;
+    - rows and strings of 3, 5, 6 or 7 bytes: padding to 4 or 8 bytes.
 
-    **NumPy.** Structured dtypes and subclasses are passed to NumPy. With `sorted`, objects are
-    passed to NumPy, too, unless all are str or all are bytes.
+    **NumPy.** Structured dtypes, and subclasses other than np.memmap, are passed to NumPy. The
+    values of a masked array are in NumPy's order, also with ``sorted=False``. With `sorted`,
+    objects are passed to NumPy, too, unless all are str or all are bytes.
 
     Examples
     --------
@@ -99,7 +109,7 @@ def unique(
     wanted = return_index, return_inverse, return_counts
     if array is None:
         array = ar if _gate.overrides(ar) else np.asanyarray(ar)
-        if not _is_ours(array, sorted):
+        if not _is_served(array, sorted):
             return _numpy_unique.as_given(array, Wanted(*wanted), axis, equal_nan, sorted)
     is_array = type(array) is np.ndarray
     if is_array and axis is None and array.size <= _plan.SMALL_ITEMS:
@@ -111,10 +121,10 @@ def unique(
             if found is not None:
                 _plan.note(*_plan.NUMPY)
                 return found
-    # A flag without a truth value raises its error for every dtype, as the small kernel does.
+    # A flag without a truth value raises its error here, as it does in the small kernel.
     wanted, equal_nan, sorted = Wanted(*map(bool, wanted)), bool(equal_nan), bool(sorted)
     rows = rows_of(array, axis) if is_array else None
-    found = None if rows is None else of_rows(rows, wanted, equal_nan, sorted)
+    found = None if rows is None else outputs_of_rows(rows, wanted, equal_nan, sorted)
     if found is None:
         return _numpy_unique.by_numpy(array, wanted, axis, equal_nan, sorted)
     if rows.ndim > 1:
@@ -239,8 +249,10 @@ def unique_values(x, /):
 
 
 def rows_of(array, axis):
-    """The flattened items or, with an axis, the array with its slices along axis 0. Returns None if
-    NumPy serves the call: if the axis is not an integer in range, or if slices are empty.
+    """The flattened items or, with an axis, the array with this axis moved to the front.
+
+    Returns None if NumPy serves the call: if the axis is not an integer in range, or the array is
+    empty and an axis is given.
     """
     if axis is None:
         return array.ravel()
@@ -256,11 +268,11 @@ def rows_of(array, axis):
 
 
 def along(values, axis):
-    """Values along axis 0, moved to the axis of the call."""
+    """The values, with their axis 0 moved to the axis of the call."""
     return values if values.ndim == 1 or axis == 0 else np.moveaxis(values, 0, axis)
 
 
-def of_rows(rows, wanted, equal_nan, sorted):
+def outputs_of_rows(rows, wanted, equal_nan, sorted):
     """All outputs for items (1-d) or slices along axis 0; None if NumPy serves the call."""
     if len(rows) == 0:
         return None
@@ -269,34 +281,34 @@ def of_rows(rows, wanted, equal_nan, sorted):
             return None
         rows = np.require(rows, requirements="CA")  # with an axis, rows may have any strides
         groups = _objects.groups_of(rows, wanted, equal_nan, sorted)
-        return groups and arranged(groups, wanted, sorted)
+        return groups and arrange(groups, wanted, sorted)
     if sorted and not any(wanted) and rows.ndim == 1 and not _plan.FORCED.get():
-        values = _beside_nan(rows, wanted, equal_nan)
+        values = _values_of_mostly_nan(rows, wanted, equal_nan)
         if values is not None:
             return AllOutputs(values, None, None, None)
     keys = _keys.keys_of(rows, equal_nan and rows.ndim == 1)
     if keys is None:
         return None
-    all_outputs = arranged(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
+    all_outputs = arrange(_algorithms.find_groups(keys, rows, wanted, sorted), wanted, sorted)
     if sorted and rows.dtype.kind == "c" and rows.ndim == 1 and equal_nan:
         all_outputs = _with_smallest_nan(all_outputs, rows)
     return all_outputs
 
 
-def _beside_nan(rows, wanted, equal_nan):
-    """The ascending values of numbers or times if most of them are NaN or NaT; otherwise None. Only
-    the remaining items are sorted, and NaN follow them: a sort takes longer if many keys are
-    equal."""
+def _values_of_mostly_nan(rows, wanted, equal_nan):
+    """The ascending values of floats of at least 4 bytes, dates or times, if at least half of them
+    are NaN or NaT; otherwise None. Only the other items are sorted, and NaN follow them: a sort
+    takes longer if many keys are equal."""
     if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
         return None
     is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)
-    mask = bitmask.pack(is_number, 1, _algorithms.BYTE, rows.itemsize, threads)
-    if 2 * mask.total > rows.size:  # the sample had more NaN
+    mask = bitmask.pack(is_number, 1, _algorithms.FLAG_BITS, rows.itemsize, threads)
+    if 2 * mask.total > rows.size:  # the sample had a greater share of NaN than the array
         return None
     numbers = results.empty((mask.total,), rows.dtype)
     items.compress(rows, 0, 1, mask, numbers, threads)
     nan = rows[int(is_number.argmin()) :][:1] if equal_nan else rows[~is_number]
-    number_outputs = of_rows(numbers, wanted, equal_nan, True)
+    number_outputs = outputs_of_rows(numbers, wanted, equal_nan, True)
     values = numbers if number_outputs is None else number_outputs.values
     out = results.empty((len(values) + len(nan),), rows.dtype)
     out[: len(values)], out[len(values) :] = values, nan
@@ -304,14 +316,15 @@ def _beside_nan(rows, wanted, equal_nan):
 
 
 def _small(ar, wanted, equal_nan, sorted):
-    """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted;
-    None if the kernel does not serve the dtype, or another algorithm takes less time."""
+    """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted.
+    Returns None if the kernel does not serve the dtype or gives up, if NumPy takes less time, or if
+    an algorithm is forced."""
     rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
     only_strings = sorted and rules is not None and rules[1] is None and not any(wanted)
     if _plan.plan_small(ar.size, rules is not None, only_strings) is None:
         return None
-    rule, order = rules
-    entries = 0  # no direct-address table: it does not pay for tiny arrays
+    rule, order_map = rules
+    entries = 0  # no direct-address table, which does not pay for tiny arrays
     if ar.size > _plan.TINY_ITEMS:
         entries = _plan.max_entries(
             *(ar.size, ar.nbytes, 1),
@@ -320,21 +333,21 @@ def _small(ar, wanted, equal_nan, sorted):
             counts=wanted[2],
         )
     result = unique_small(
-        ar, rule, order, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE
+        ar, rule, order_map, _keys.SEEDS, *wanted, sorted, entries, _plan.SORTED_SHARE
     )
-    if result is None or order is not None or not sorted:
+    if result is None or order_map is not None or not sorted:
         return result
     values, index, *extras = result
-    return arranged(Groups(values, index, *extras), Wanted(*wanted), True)
+    return arrange(Groups(values, index, *extras), Wanted(*wanted), True)
 
 
 def _with_smallest_nan(all_outputs, flat):
-    """The outputs for sorted complex numbers: the value of all NaN is the smallest NaN, as NumPy's,
-    not the first."""
+    """The outputs of sorted complex numbers, with the smallest NaN in place of the first NaN: NumPy
+    returns the smallest one."""
     if not np.isnan(all_outputs.values[-1]):
         return all_outputs
     positions = _numpy.flatnonzero(np.isnan(flat))
-    if not len(positions):  # flat has changed meanwhile
+    if not len(positions):  # another thread has changed flat
         return all_outputs
     smallest = positions[np.argsort(flat[positions], kind="stable")[0]]
     all_outputs.values[-1] = flat[smallest]
@@ -343,9 +356,11 @@ def _with_smallest_nan(all_outputs, flat):
     return all_outputs
 
 
-def _is_ours(array, sorted):
-    """Does fastsel serve this array? It serves an ndarray. For a subclass, it only puts NumPy's
-    answer into order of first occurrence, but not for masked arrays, whose mask would change."""
+def _is_served(array, sorted):
+    """Does fastsel serve this array? It serves an ndarray. If not `sorted`, it also serves other
+    subclasses than masked arrays: it puts NumPy's answer into order of first occurrence, which
+    would change the mask of a masked array. It serves no array that overrides NumPy's functions.
+    """
     if type(array) is np.ndarray:
         return True
     return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)

@@ -1,5 +1,5 @@
 """An estimate of the number of groups, from a sample of the keys. The choice of the algorithm and
-the size of its tables depend on it; results do not."""
+the size of its tables depend on the estimate; results do not."""
 
 import math
 
@@ -10,7 +10,7 @@ from fastsel._positions import bitmask
 from fastsel._unique import tables
 from fastsel._unique.sample import sample_of
 
-# A sample has SAMPLE_ROOTS times the square root of the number of keys.
+# For n keys, the sample has SAMPLE_ROOTS * isqrt(n) keys, at most n.
 SAMPLE_ROOTS = 8
 
 
@@ -22,8 +22,9 @@ def groups_of(keys, seeds):
     job = tables.Tables(sampled, seeds, drawn, drawn, False, True, 1)
     counts = job.finish()[1] if job.find() else None
     ratio = keys.size / drawn
-    # There are at most as many groups as runs of equal keys. The sample gives the share of keys
-    # that differ from the next key, and so end a run; two standard deviations are added to it.
+    # There are at most as many groups as runs of equal keys. A key that differs from the next key
+    # ends a run. Two standard deviations, and 4 for small numbers, are added to the number of such
+    # keys in the sample.
     runs = ratio * (changes + 2 * math.sqrt(changes) + 4)
     if keys.rule[3]:  # keys with the same bits need not be equal
         runs = keys.size
@@ -36,13 +37,14 @@ def groups_of(keys, seeds):
 
 
 def extrapolated(counts, ratio):
-    """The estimated number of groups in `ratio` times the keys of the sample; counts are the counts
-    of the groups of the sample."""
+    """The estimated number of groups in an array that has `ratio` times as many keys as the sample;
+    counts are the counts of the groups of the sample."""
     once, twice, thrice = (int(k) for k in np.bincount(counts, minlength=4)[1:4])
     if once == 0 or twice == 0:
         return len(counts) + once * (ratio - 1)
     rate = 2 * twice / once
-    # If few groups were seen three times, their number may be twice the expected one by chance.
+    # If few groups were seen three times, their number may be far above its expected value by
+    # chance, so one standard deviation is subtracted from it.
     spread = min(3 * (thrice - math.sqrt(thrice)) / twice - rate, 0.999)
     groups = len(counts) + _more_of_gamma(once, rate, max(spread, 1e-9), ratio)
     if spread > rate:  # the groups are more uneven than any gamma distribution

@@ -51,11 +51,12 @@ def group_indices(
     Returns
     -------
     GroupIndices
-        Named tuple (values, indices, offsets). `values` equals ``unique(ar, axis=axis)``. The
-        positions of ``values[k]`` in the flattened array, or along the axis, are
-        ``indices[offsets[k]:offsets[k + 1]]``, ascending. `indices` and `offsets` are of intp.
-        `indices` has each position once. `offsets` has one item more than there are groups: its
-        first item is 0, and its last item is the number of positions.
+        Named tuple (values, indices, offsets). `values` are the values that `unique` returns for
+        the same arguments. ``indices[offsets[k]:offsets[k + 1]]`` are the positions, ascending, of
+        group k, whose value is ``values[k]`` (``values.take(k, axis)`` with an axis), in the
+        flattened array or along the axis. `indices` and `offsets` are of intp. `indices` has each
+        position once. `offsets` has one item more than there are groups: its first item is 0, and
+        its last item is the number of positions.
 
     Raises
     ------
@@ -65,18 +66,20 @@ def group_indices(
     Notes
     -----
     **Time.** With `sorted`, numbers of 4 or 8 bytes with many groups are sorted once, together with
-    their positions. For all other arrays, the inverse is computed as by
-    ``unique(ar, return_inverse=True)``. For few groups, one stable pass then writes each position
-    to its group; for many groups, the inverse is sorted.
+    their positions. Numbers and strings that are in the requested order already need neither a sort
+    nor an inverse. For other arrays, the inverse is computed as by
+    ``unique(ar, return_inverse=True)``. For up to 4096 groups, two passes over the inverse then
+    count the keys of each group and write their positions; for more groups, the inverse is sorted.
 
     **Memory.** Extra memory is that of `unique`, and up to 21 bytes for each item.
 
-    **Threads.** The result is the same for every number of threads and every seed.
+    **Threads.** The result is the same for every number of threads and every seed of the hash.
 
-    **NumPy.** Arrays that `unique` passes to NumPy are grouped by NumPy.
+    **NumPy.** If `unique` passes an array to NumPy, so does `group_indices`, for its values and
+    inverse.
 
-    **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes an array of each group; a loop, as in
-    the examples, makes a dict of views.
+    **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes a list with a view of `indices` for
+    each group; a loop, as in the examples, makes a dict of these views.
 
     Examples
     --------
@@ -107,7 +110,7 @@ def group_indices(
     if array.size > _plan.SMALL_ITEMS or _plan.FORCED.get():
         rows = _distinct.rows_of(array, axis)
         if rows is not None and rows.dtype.kind not in "OT":
-            found = _distinct.of_rows(rows, WANTED_BY_GROUP, equal_nan, bool(sorted))
+            found = _distinct.outputs_of_rows(rows, WANTED_BY_GROUP, equal_nan, bool(sorted))
             if found is not None:
                 values = _distinct.along(found.values, axis)
                 return GroupIndices(values, found.indices, found.offsets)

@@ -6,19 +6,19 @@ from fastsel._core import _threads
 from fastsel._unique import _ascending
 from fastsel._unique.inverse import group_positions, relabel
 
-# Up to MAX_COUNTED_GROUPS groups, each thread counts the keys of each group; otherwise keys are
-# sorted.
+# For up to MAX_COUNTED_GROUPS groups, positions_of_groups counts the keys of each group in each
+# chunk of the inverse; for more groups, it sorts the inverse with its positions.
 MAX_COUNTED_GROUPS = 1 << 12
 
 
 class Wanted(NamedTuple):
-    """The outputs beside the values."""
+    """Which outputs are wanted beside the values."""
 
     index: bool
     inverse: bool
     counts: bool
 
-    # True if the positions of all keys are wanted, group after group.
+    # True if the positions of all keys are wanted, group after group (indices and offsets).
     grouped = False
 
 
@@ -26,7 +26,7 @@ class _WantedByGroup(Wanted):
     grouped = True
 
 
-# Algorithms that do not sort positions find the positions of the groups from the inverse.
+# The inverse is wanted, too: an algorithm that does not sort positions finds them from the inverse.
 WANTED_BY_GROUP = _WantedByGroup(index=False, inverse=True, counts=False)
 
 
@@ -43,10 +43,10 @@ class Groups:
         self._inverse, self._counts = inverse, counts
 
     def inverse_and_counts(self, ranks=None):
-        """(inverse, counts); None for an output that is not wanted.
+        """(inverse, counts); an output that is not wanted may be None.
 
-        With ranks, the inverse has the rank of each group instead. The counts stay in the order of
-        the values. Call this once: it may relabel the inverse in place.
+        With ranks, the inverse has the rank of each key's group instead of its `group_id`. The
+        counts stay in the order of the values. Call this once: it may relabel the inverse in place.
         """
         if ranks is not None and self._inverse is not None:
             relabel(ranks, self._inverse, _threads.for_bytes(self._inverse.nbytes))

@@ -1,4 +1,5 @@
-"""Items become canonical keys: equal items have the same key, even if their bits differ."""
+"""Items become canonical keys: two items have the same key if they are equal, even if their bits
+differ. NaN may have the same key without being equal (nan_unequal, Keys.unequal)."""
 
 import os
 import random
@@ -14,8 +15,8 @@ _RAW_RULE = _dtypes.KeyRule(_dtypes.RAW, 8).part_rule(False)
 
 
 def _seeds():
-    """(seed, factor) of the hash: random in every process, or made from FASTSEL_HASH_SEED. The
-    factor is odd."""
+    """(seed, factor) of the hash: random at each import, or made from FASTSEL_HASH_SEED. The factor
+    is odd."""
     source, text = random.SystemRandom(), os.environ.get("FASTSEL_HASH_SEED", "").strip()
     if text.isdecimal():
         source = random.Random(int(text))
@@ -32,9 +33,11 @@ def _seeds():
 
 
 def _spreads(factor):
-    """Are keys in equal steps of 2^k, such as 0, 1, 2 ..., far apart in a table? They are not if
-    factor * 2^k / 2^64 is close to a fraction with a small denominator. Then one of the first
-    quotients of its continued fraction is large (the three-distance theorem, Sos 1958)."""
+    """Are keys in equal steps of 2^k, such as 0, 1, 2 ..., far apart in a table, for each k < 53?
+
+    They are not if factor * 2^k / 2^64 is close to a fraction with a small denominator. Then one of
+    the first quotients of its continued fraction is large (the three-distance theorem, Sos 1958).
+    """
     for k in range(53):
         above, below = 1 << 64, (factor << k) % (1 << 64)
         before, denominator = 0, 1
@@ -58,17 +61,17 @@ class Keys(NamedTuple):
     width: int  # bytes of a key
     rule: tuple
     unequal: np.ndarray | None  # bitmask of keys that equal no other
-    order_map: tuple | None  # how words become ordered keys; None if the items are not numbers
+    order_map: tuple | None  # how words become ordered keys; None if there are no ordered keys
     character_width: int = 0  # bytes of a character; 0 if the keys are not strings
 
     @property
     def is_word(self):
-        """Are the keys words, of which only NaN may equal no other?"""
+        """Are the keys words, and is there no bitmask of keys that equal no other?"""
         return self.width in (1, 2, 4, 8) and self.unequal is None
 
 
 def keys_of(rows, equal_nan):
-    """The keys of items (1-d) or of slices along axis 0; None if NumPy decides which of them are
+    """The Keys of items (1-d) or of slices along axis 0; None if NumPy decides which of them are
     equal."""
     foreign = _dtypes.small_foreign(rows.dtype)
     if foreign:
@@ -91,13 +94,14 @@ def keys_of(rows, equal_nan):
 
 
 def of_words(words):
-    """The keys of words that are equal if, and only if, their bits are equal."""
+    """The Keys of an array of words that are equal if, and only if, their bits are equal."""
     return Keys(words, len(words), words.itemsize, _RAW_RULE, None, None)
 
 
 def _rows_are_canonical(rows, rule, equal_nan):
-    """Are the bytes of the rows canonical keys? Nearly all rows of floats are, and checking them is
-    faster than writing keys."""
+    """Are the bytes of rows, or of complex numbers, canonical keys? Nearly all are, and a check is
+    faster than writing keys. Returns False without a check for rows that are not C-contiguous, and
+    for extended and quad precision."""
     if rule.kind == _dtypes.RAW:
         return True
     if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:
@@ -117,8 +121,8 @@ def _as_words(rows, width):
 
 
 def _canonical(rows, rule, width, equal_nan):
-    """Keys in new memory, for items of several parts, of a width that is not 1, 2, 4 or 8, or that
-    are not canonical in memory."""
+    """Keys in new memory, for rows that are not canonical in memory, or whose width is 3, 5, 6 or 7
+    bytes. Keys of less than 8 bytes are padded with zeros to 1, 2, 4 or 8 bytes."""
     padded = width if width > 8 else 1 << (width - 1).bit_length()
     out = np.empty((len(rows), padded), np.uint8)
     unequal = None
@@ -133,6 +137,6 @@ def _canonical(rows, rule, width, equal_nan):
 
 
 def _character_width(rows):
-    """The bytes of a character, for 1-d strings that sort by their characters; 0 for other rows."""
+    """The bytes of a character, for 1-d strings in native byte order; 0 for other rows."""
     is_string = rows.ndim == 1 and rows.dtype.kind in "SU" and rows.dtype.isnative
     return (4 if rows.dtype.kind == "U" else 1) if is_string else 0

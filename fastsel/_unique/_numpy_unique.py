@@ -7,15 +7,16 @@ import numpy as np
 from fastsel._core import _gate, _numpy
 from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
-from fastsel._unique._outputs import arranged, outputs
+from fastsel._unique._outputs import arrange, outputs
 
-# From 2.4 on NumPy hashes complex numbers, and returns the first of equal numbers.
+# From NumPy 2.4 on, np.unique hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 
 
 def as_given(ar, wanted, axis, equal_nan, sorted):
-    """Call the unique of the array's library, or NumPy's, with the arguments of the caller."""
+    """Call the unique of the array's library, or NumPy's, with the arguments of the caller, but
+    without `sorted` if NumPy's unique does not have it."""
     arguments = _gate.non_defaults(
         return_index=wanted.index,
         return_inverse=wanted.inverse,
@@ -32,7 +33,7 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 def of_tiny(array, wanted, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other dtypes. The flags of the caller may be of any type."""
+    kernel has started; None for other arrays. The flags of the caller may be of any type."""
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
@@ -46,7 +47,7 @@ def of_tiny(array, wanted, equal_nan):
         return _numpy.unique(array, *wanted)
     if kind == "c" and _NUMPY_HASHES_COMPLEX and dtype.isnative and not any(wanted):
         values = _numpy.unique(array, equal_nan=equal_nan)
-        # With NaN, this value would be the first NaN instead of the smallest NaN.
+        # If all NaN are one value, NumPy returns the first NaN, but the smallest one is needed.
         if not (len(values) and np.isnan(values[-1])):
             return values
     with np.errstate(invalid="ignore"):  # NumPy 2.0 warns of a signalling NaN
@@ -67,7 +68,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
         )
     except Exception:
         values = None
-    if values is None:  # raise the error of the caller's own arguments
+    if values is None:  # for the error that the caller's own arguments raise
         return _with_advice(array, wanted, axis, equal_nan)
     if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
         found = _sorted_with_nan(array, wanted, equal_nan)
@@ -76,7 +77,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     if not sorted:
         if values.dtype.kind == "c" and values.ndim == 1:
             nans = _numpy.flatnonzero(np.isnan(values))
-            if len(nans) == 1:  # NumPy's NaN is the smallest NaN, not the first
+            if len(nans) == 1:  # NumPy returns the smallest NaN, the first one is needed
                 index[nans] = np.isnan(array).argmax()
                 values[nans] = array.flat[index[nans]]
         order = np.argsort(index)
@@ -95,16 +96,16 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
 
 def _sorted_with_nan(array, wanted, equal_nan):
     """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
-    Returns None for objects without hash or order."""
+    Returns None if an object has no hash, or if the objects cannot be ordered."""
     try:
         groups = _objects.groups_by_hash(array.ravel(), wanted, equal_nan)
-        return groups and arranged(groups, wanted, True)
+        return groups and arrange(groups, wanted, True)
     except TypeError:
         return None
 
 
 def _with_advice(array, wanted, axis, equal_nan):
-    """NumPy's own call; its error keeps its class and text, and gets a note with advice."""
+    """NumPy's own call. Its error keeps its class and text, and may get a note with advice."""
     try:
         return _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""First occurrences in arrays of Python objects and of StringDType."""
+"""The groups in arrays of Python objects and of StringDType."""
 
 import numpy as np
 
@@ -36,8 +36,8 @@ def groups_of(flat, wanted, equal_nan, sorted):
 
 def groups_by_hash(flat, wanted, equal_nan):
     """The Groups by Python's hash and equality; None if an object has no hash. With equal_nan, all
-    NaN are one group; otherwise each NaN is a group. Missing strings that do not equal themselves
-    count as NaN."""
+    NaN are one group; otherwise each NaN is a group. A missing string counts as NaN if it does not
+    equal itself, or if this comparison raises an error."""
     items = flat.tolist()
     missing, if_it_raises = object(), flat.dtype.kind == "T"
     keys = ((missing if equal_nan else object()) if is_nan(x, if_it_raises) else x for x in items)
@@ -52,8 +52,7 @@ def groups_by_hash(flat, wanted, equal_nan):
 
 
 def is_nan(item, if_it_raises=False):
-    """Does the object differ from itself? Returns if_it_raises if its comparison raises an
-    error."""
+    """Does the object differ from itself? Returns if_it_raises if the comparison raises."""
     try:
         return bool(item != item)
     except Exception:  # the functions that compare objects raise it again
@@ -77,8 +76,8 @@ def _hashed_strings(items):
     arrays.
 
     The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
-    Also returns None if the two strings differ: by chance in one of 2^64 pairs, or because another
-    thread has changed the array.
+    Also returns None if these strings differ: because two different strings have one hash, by a
+    chance of 1 in 2^64, or because another thread has changed the array.
     """
     threads = _threads.for_bytes(items.nbytes, _plan.COST)
     hashes = strings.hash_strings(items, _keys.SEEDS, threads)

@@ -1,4 +1,4 @@
-"""Groups, in the order in which an algorithm finds them -> the outputs of unique."""
+"""Arrange the groups that an algorithm finds, and return the outputs of unique."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,8 @@ class AllOutputs(NamedTuple):
 
 
 def outputs(all_outputs, inverse_shape):
-    """The result of unique: the values, or a tuple of all outputs that are not None."""
+    """The result of unique: the values, or a tuple of the values and of index, inverse and counts
+    where these are not None."""
     values, index, inverse, counts = all_outputs[:4]
     if inverse is not None:
         inverse = inverse.reshape(inverse_shape)
@@ -28,8 +29,8 @@ def outputs(all_outputs, inverse_shape):
     return (values, *extras) if extras else values
 
 
-def arranged(groups, wanted, sorted):
-    """The outputs of groups, in ascending order of the values if `sorted`."""
+def arrange(groups, wanted, sorted):
+    """AllOutputs of the groups. If `sorted`, values ascend; otherwise groups keep their order."""
     values, index, direction = groups.values, groups.index, groups.direction
     order = ranks = inverse = counts = None
     if sorted and direction < 0:

@@ -3,13 +3,13 @@
 import contextvars
 from typing import NamedTuple
 
-# Tables of more than CACHE_BYTES exceed the cache of any CPU. Then direct addressing takes longer
-# than hashing, and keys are scattered by their hash so that each part's table fits the cache. A
-# group of a hash table takes about GROUP_BYTES.
+# Tables of more than CACHE_BYTES are expected to exceed the cache that a core can use. With such
+# tables, direct addressing takes longer than hashing, and keys are scattered by their hash so that
+# each part's table fits the cache. A group of a hash table takes about GROUP_BYTES.
 CACHE_BYTES = 1 << 23
 GROUP_BYTES = 64
 
-# Hashing or sorting a key takes COST times as long as copying it.
+# Hashing or sorting a key takes about COST times as long as copying it.
 COST = 8
 
 # If values are to ascend, sort all keys if more than 1 in SORTED_SHARE is distinct; otherwise hash
@@ -21,13 +21,14 @@ SORTED_SHARE = 16
 CLOSE_ENTRIES = 8
 WIDE_SHARE = 64
 
-# Up to TINY_ITEMS items that the small kernel does not serve (another byte order, for example), and
-# up to TINY_STRINGS strings of which only the values are wanted, NumPy is faster than the kernels.
+# NumPy is faster than the kernels for up to TINY_ITEMS items that the small kernel does not serve
+# (another byte order, for example), for the sort of up to TINY_ITEMS values, and for up to
+# TINY_STRINGS strings of which only the sorted values are wanted.
 TINY_ITEMS = 1000
 TINY_STRINGS = 100
 
-# SMALL_ITEMS items, their keys and their outputs fit the cache of one core: arrays of at most this
-# size take one compiled call.
+# SMALL_ITEMS items, their keys and their outputs fit the cache of one core. Arrays of at most this
+# size take one compiled call, if the small kernel serves their dtype.
 SMALL_ITEMS = 1 << 14
 
 # Tests set the algorithm here.
@@ -45,8 +46,8 @@ class Plan(NamedTuple):
     reason: str
 
 
-# If an algorithm cannot serve the keys, its entry is the plan that follows. `comparison` serves all
-# keys.
+# If an algorithm cannot serve the keys, its entry is the plan that follows. After `dense`,
+# find_groups makes a new plan. `comparison` serves all keys.
 GIVES_WAY_TO = {
     "tables": Plan("partitions", "a hash table had too many groups, or took too many probes"),
     "sorting": Plan("partitions", "there are too many keys to be sorted at once"),
@@ -82,9 +83,10 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
 
     `ascending` means that the keys are numbers of 4 or 8 bytes, and ascending values are wanted;
     `extras`, that other outputs than the values are wanted. range_bits is log2 of the range of the
-    ordered keys. entries is the maximum size of a direct-address table that pays (`max_entries`), 0
-    if no such table serves the keys. Up to `threads` threads fill hash tables. groups() estimates
-    the number of groups; `plan` calls it only if the answer depends on it.
+    ordered keys of a sample. entries is the maximum number of entries of a direct-address table
+    that pays (`max_entries`), 0 if no such table serves the keys. Up to `threads` threads fill hash
+    tables. groups() estimates the number of groups; `plan` calls it only if the answer depends on
+    it.
     """
     entries_wanted = 1 << range_bits
     fits = entries_wanted <= entries
@@ -108,10 +110,11 @@ def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups
 def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, counts=False):
     """The maximum number of entries of a direct-address table. Each thread has a table.
 
-    An entry is a bit, or a byte if first positions are wanted. With group_ids, which the inverse
-    and the counts need, there is also a group id for each word. All tables together may have twice
-    the bytes of the keys. Tables that fit the cache may have twice the bytes that keys of 8 bytes
-    would have.
+    An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
+    thread also has a count of 8 bytes for each entry. With group_ids, which the inverse and the
+    counts need, there is also one group id of 4 bytes for each entry. The bits or bytes of a table
+    have at most CACHE_BYTES. All tables together have at most twice the bytes of the keys or, if
+    they fit CACHE_BYTES, at most twice the bytes that keys of 8 bytes would have.
     """
     table_bits = 8 if first_positions else 1
     entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if group_ids else 0)
@@ -120,6 +123,7 @@ def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, coun
 
 
 def table_count(nbytes, groups, threads):
-    """The number of threads that fill a hash table. Each table may have all groups, and tables are
-    merged in pairs, so the keys of a table should have at least twice the bytes of its groups."""
+    """The number of threads that fill a hash table each. Each table may have all groups, and tables
+    are merged in pairs, so the keys of a table have at least twice the bytes of its groups, unless
+    there is only one table."""
     return min(threads, max(1, nbytes // max(1, 2 * GROUP_BYTES * groups)))

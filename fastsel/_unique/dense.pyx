@@ -1,7 +1,8 @@
 """Groups of words of a narrow range, by the tables of presence.pyx.
 
-The bit of a key is cleared if an earlier chunk has an equal key. Then each word gets a group id, in
-ascending order or in order of first occurrence, and pass 2 writes the group id of every key.
+`Presence.find` sets the bit of each key that is the first key with its word in its chunk. The bit
+is cleared if an earlier chunk has an equal key. Then each word gets a group id, in ascending order
+or in order of first occurrence, and the last pass writes the group id of every key.
 
 A key that another thread changes between the passes may get another group, or group 0.
 """
@@ -25,8 +26,8 @@ cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint co
     not wanted; None if a word has no entry. No word is a NaN that equals no item: otherwise all NaN
     are one group.
 
-    If `ascending`, groups are in the order of their words, and first_occurrences has the position
-    of the first key of each group. Otherwise groups are in order of first occurrence, and
+    If `ascending`, groups are in the order of their ordered keys, and first_occurrences has the
+    position of the first key of each group. Otherwise groups are in order of first occurrence, and
     first_occurrences is a bitmask of the keys. keys and value_range are as for Presence.
     """
     cdef Presence presence = Presence(keys, value_range, True, counts, threads)
@@ -75,23 +76,23 @@ cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
 
 
 cdef cnp.ndarray new_zeros(Py_ssize_t length, int threads):
-    """New zeros. If another thread changes all keys of a group, nothing is written for the group,
-    and its result is 0."""
+    """A new result of zeros. If another thread changes all keys of a group, nothing is written for
+    the group, and its result is 0."""
     out = new_result(length, cnp.NPY_INTP)
     clear(cnp.PyArray_DATA(out), length * sizeof(Py_ssize_t), threads)
     return out
 
 
 cdef uint32_t[::1] new_entries(Presence presence, int threads):
-    """New zeros, one for each entry. If another thread changes a key, the key may have an entry
-    without a group: then it gets group 0."""
+    """New zeros, one for each entry of a table. If another thread changes a key, the key may get an
+    entry without a group: then its group is 0."""
     cdef uint32_t[::1] entries = new_u32(presence.entries)
     clear(&entries[0], presence.entries * sizeof(uint32_t), threads)
     return entries
 
 
 cdef class AssignByWord(EntryPass):
-    """Assign group ids in ascending order of the words."""
+    """Assign group ids in ascending order of the entries."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const uint64_t[::1] bits = self.presence.bits
         cdef Py_ssize_t block, group = self.presence.offsets[k]
@@ -118,8 +119,8 @@ cdef class SumCounts(EntryPass):
 
 
 cdef class DenseKeyPass(Job):
-    """A pass over chunks of the keys; chunks are whole blocks. Most passes read only the keys that
-    are first occurrences."""
+    """A pass over chunks of the keys; chunks are whole blocks. Only WriteInverse loads keys whose
+    bits in first_bits are 0."""
     cdef Presence presence
     cdef Py_ssize_t[::1] out          # output of a pass, or the number of groups before each chunk
     cdef uint32_t[::1] group_ids      # by entry: the group of its word
@@ -129,8 +130,8 @@ cdef class DenseKeyPass(Job):
         self.units, self.chunks = presence.key_blocks, presence.key_chunks
 
     cdef Py_ssize_t entry_of(self, Py_ssize_t i) noexcept nogil:
-        """The entry of key i. If another thread has changed the key, and it has no entry, this is
-        any entry of the table."""
+        """The entry of key i. If another thread has changed the key to a key without an entry, the
+        result is some entry of the table."""
         cdef const range_t *value_range = &self.presence.value_range
         cdef uint64_t key = ordered_key_of(value_range.order_map, key_at(&self.presence.keys, i))
         return <Py_ssize_t>((key - value_range.base) & value_range.mask)
@@ -156,6 +157,7 @@ cdef class ClearRepeated(DenseKeyPass):
 
 
 cdef class CountFirsts(DenseKeyPass):
+    """Count the first occurrences of each chunk."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k)
         self.out[k] = level.count(&self.presence.first_bits[start], self.begin(k + 1) - start)
@@ -193,7 +195,7 @@ cdef class WriteIndex(DenseKeyPass):
 
 
 cdef class WriteInverse(DenseKeyPass):
-    """Pass 2: write the group id of every key."""
+    """The last pass: write the group id of every key."""
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef const keys_t *keys = &self.presence.keys
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1)

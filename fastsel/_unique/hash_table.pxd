@@ -4,24 +4,26 @@ A slot has 4 or 8 bytes: word ^ seed of its key, or 0 if the slot is empty. Grou
 order in which their first keys are added. A table with ids also has the group of each slot. A table
 without ids is smaller, and suffices for words if neither inverse nor counts are wanted.
 
-Only one word looks like an empty slot: the seed itself, which nobody can guess. Neither the seed
-nor a key that equals no other has a slot. At most half of the slots are in use, so that each probe
-ends at an empty slot.
+Only one word looks like an empty slot: the seed itself. Neither the seed nor a key that equals no
+other has a slot. At most half of the slots are in use, so that each search for a key that the table
+does not have ends at an empty slot.
 """
 from libc.stdint cimport uint32_t, uint64_t
 
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
-    # The status of a call is 0 or one of these.
+    # The status of a call is 0 or one of these three numbers.
     NO_MEMORY = -1          # an allocation failed
     TOO_MANY = -2           # there may be more than max_groups groups
     FLOODED = -3            # too many probes: the keys may be made to collide
     FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
-    # From this log2 of the slots on, slots are prefetched: the table exceeds a core's cache.
+    # Slots are prefetched if their log2 is at least PREFETCHED_SLOT_BITS; smaller tables fit the
+    # cache of a core.
     PREFETCHED_SLOT_BITS = 15
-    # The budget of extra probes for each key. A table begins with the budget of a batch. Random
-    # keys need at most 0.4 extra probes per key.
+    # The budget of extra probes, those after the first slot, for each key. A table begins with the
+    # budget of a batch. Random keys need at most 1.5 extra probes on average, if half of the slots
+    # are in use.
     PROBES_PER_KEY = 16
 
 ctypedef struct table_t:
@@ -31,13 +33,13 @@ ctypedef struct table_t:
     Py_ssize_t *counts      # by group: 0 at first, the caller counts; NULL in a table without ids
     Py_ssize_t width        # bytes of a slot
     Py_ssize_t length       # number of groups
-    Py_ssize_t max_groups   # the table does not grow for more groups
+    Py_ssize_t max_groups   # the table does not grow for more groups than this
     uint32_t seed_id_plus_1  # group id of the seed plus one; 0 if the seed was not added
     int slot_bits           # log2 of the number of slots
     int skip_bits           # how many top bits of the hash are equal for all keys
     bint skips_unequal      # keys that equal no other are not added
-    Py_ssize_t lookups
-    Py_ssize_t probes
+    Py_ssize_t lookups      # keys that add_keys has looked up
+    Py_ssize_t probes       # their extra probes
 
 
 cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,

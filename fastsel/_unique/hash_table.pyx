@@ -8,7 +8,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, is_unequal, keys_t, mix, wide_t
 
 cdef enum:
-    SMALL_SLOT_BITS = 12    # log2 of the slots of a table that about fits the L1 cache
+    SMALL_SLOT_BITS = 12    # log2 of the slots of the largest table that about fits the L1 cache
 
 
 cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
@@ -19,7 +19,7 @@ cdef int slot_bits_for(Py_ssize_t expected) noexcept nogil:
 
 
 cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) noexcept nogil:
-    """The bytes of a table that starts with room for the expected keys."""
+    """The bytes of a table that starts with room for `expected` groups."""
     cdef int slot_bits = slot_bits_for(expected)
     cdef size_t slot = max(keys.width, 4) if keys.is_word else 8
     cdef size_t group = sizeof(Py_ssize_t)
@@ -30,9 +30,9 @@ cdef size_t table_bytes(const keys_t *keys, bint with_ids, Py_ssize_t expected) 
 
 cdef int table_start(table_t *table, const keys_t *keys, bint with_ids, Py_ssize_t max_groups,
                      int skip_bits, Py_ssize_t expected) noexcept nogil:
-    """Start a table with room for the expected keys. Returns 0 or NO_MEMORY; in both cases the
-    caller frees the table. A table of keys that are not words must have ids: without them, keys
-    cannot be compared."""
+    """Start a table with room for `expected` groups. Returns 0 or NO_MEMORY; in both cases the
+    caller frees the table. A table of keys that are not words must have ids: otherwise the search
+    for a key reads ids at NULL."""
     cdef size_t group_bytes
     memset(table, 0, sizeof(table_t))
     table.width = max(keys.width, 4) if keys.is_word else 8
@@ -70,8 +70,9 @@ cdef void table_free(table_t *table) noexcept nogil:
 
 
 cdef inline Py_ssize_t capacity(int slot_bits) noexcept nogil:
-    """The number of keys that a table may have: a quarter of its slots if it is small, so that
-    nearly all keys are in their first slot; otherwise half, because clearing slots takes time."""
+    """The maximum number of groups of a table: a quarter of its slots if it is small, so that most
+    keys are in their first slot; otherwise half of its slots, because clearing slots takes time.
+    """
     return <Py_ssize_t>1 << (slot_bits - (2 if slot_bits <= SMALL_SLOT_BITS else 1))
 
 
@@ -82,8 +83,9 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
                           const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
                           uint32_t *slots) noexcept nogil:
     """Look up n <= BATCH keys in a table of table_keys: slots[j] becomes the slot of key j plus
-    one, or 0 if the table does not have the key. Key j is the key of `keys` at positions[j]; its
-    word is words[j]. Returns the number of extra probes."""
+    one, or 0 if the table does not have the key. The seed, which has no slot, gets the number of
+    slots plus one. Key j is the key of `keys` at positions[j]; its word is words[j]. Returns the
+    number of extra probes."""
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown = probe_first_slots(
@@ -98,10 +100,11 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
 cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *words, Py_ssize_t n,
                          const Py_ssize_t *positions, uint32_t *ids_plus_1) noexcept nogil:
     """Look up n <= BATCH keys, and add the keys that the table does not have, in their order.
-    Returns a status. ids_plus_1 gets the group id of each key plus one; it is NULL if the table has
-    no ids.
 
-    Returns TOO_MANY before growing, assuming that all n keys are new.
+    Key j is the key of `keys` at positions[j]; its word is words[j]. ids_plus_1 gets the group id
+    of each key plus one; it is NULL if the table has no ids. With skips_unequal, its entry for a
+    key that equals no other is undefined. Returns a status: TOO_MANY before the table grows, if it
+    would have more than max_groups groups if all n keys were new.
     """
     if table.length + n > capacity(table.slot_bits):
         if table.length + n > table.max_groups:
@@ -125,9 +128,10 @@ cdef inline Py_ssize_t probe_first_slots(const table_t *table, const keys_t *tab
                                          const Py_ssize_t *positions, bint empty,
                                          uint64_t *first_slots, uint32_t *slots,
                                          uint16_t *unknown) noexcept nogil:
-    """Compare n keys with their first slots, without a branch that could be mispredicted. `slots`
-    is as for find_keys. `unknown` lists the keys that the first slot does not decide and, with
-    `empty`, the keys whose first slot is empty. Returns the number of unknown keys."""
+    """Compare n keys with their first slots; for words, no branch depends on the result. slots[j]
+    becomes the first slot of key j plus one if it has the key, otherwise 0. `unknown` lists the
+    keys that the first slot does not decide and, with `empty`, the keys whose first slot is empty.
+    Returns the number of unknown keys."""
     cdef Py_ssize_t n_unknown, j
     level.hash_to_slots(
         words, n, keys.seed, keys.factor, table.skip_bits, 64 - table.slot_bits, first_slots)
@@ -145,8 +149,8 @@ cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *table_keys, c
                                Py_ssize_t n, const Py_ssize_t *positions, uint32_t *slots,
                                uint16_t *unknown, Py_ssize_t n_unknown) noexcept nogil:
     """Compare the bytes of keys that were found by their hashes: a key whose bytes differ becomes
-    unknown. Returns the new number of unknown keys. All keys of the table are prefetched before the
-    first comparison."""
+    unknown. Returns the new number of unknown keys. The keys of the table to compare with are
+    prefetched before the first comparison."""
     cdef Py_ssize_t j
     for j in range(n):
         if slots[j]:
@@ -257,7 +261,8 @@ cdef inline Py_ssize_t add_unknown(table_t *table, wide_t *table_words, const ke
 
 
 cdef int table_resize(table_t *table, const keys_t *keys, Py_ssize_t expected) noexcept nogil:
-    """Make room for the expected keys, at least table.length. Returns 0 or NO_MEMORY."""
+    """Make room for `expected` groups; `expected` is at least table.length. Returns 0 or NO_MEMORY.
+    After NO_MEMORY the table is unchanged."""
     cdef table_t larger
     if table_start(&larger, keys, table.ids_plus_1 != NULL, table.max_groups, table.skip_bits,
                    expected) != 0:

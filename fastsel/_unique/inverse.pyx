@@ -16,8 +16,8 @@ cnp.import_array()
 
 
 def relabel(const Py_ssize_t[::1] ranks not None, Py_ssize_t[::1] inverse not None, int threads):
-    """Replace each group id by its rank. Every item of inverse is at least 0 and less than the
-    length of ranks: otherwise memory before or behind ranks is read."""
+    """Replace each group id g of inverse by ranks[g]. Every item of inverse is at least 0 and less
+    than the length of ranks: otherwise memory before or behind ranks is read."""
     cdef Relabel job = Relabel()
     job.ranks, job.inverse = ranks, inverse
     job.units = inverse.shape[0]
@@ -89,8 +89,8 @@ cdef class GroupPositions(Job):
             indices[entry] = i
 
     cdef void scan_counts(self, Py_ssize_t[::1] offsets) noexcept nogil:
-        """Replace each count by the index in `indices` of the first key of its chunk and group.
-        Writes `offsets`."""
+        """Replace the count of each chunk and group by the index in `indices` where the chunk
+        begins to write positions of the group. Writes `offsets`."""
         cdef Py_ssize_t[::1] counts = self.next_entry
         cdef Py_ssize_t g, k, position, count, total = 0
         for g in range(self.groups):

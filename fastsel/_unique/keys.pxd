@@ -53,8 +53,8 @@ ctypedef struct keys_t:
 
 cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
                               const uint64_t[::1] unequal, tuple seeds) except -1:
-    """Describe `size` keys of equal width in data, which is C-contiguous. rule is (significant,
-    limit, nan, nan_unequal), seeds is (seed, factor)."""
+    """Describe `size` > 0 keys of equal width in data, which is C-contiguous. rule is (significant,
+    limit, nan, nan_unequal), `unequal` is a bitmask or None, seeds is (seed, factor)."""
     keys.data = <const char *>cnp.PyArray_DATA(data)
     keys.size = size
     keys.width = cnp.PyArray_NBYTES(data) // size
@@ -114,25 +114,27 @@ cdef inline uint64_t key_at(const keys_t *keys, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline uint64_t mix(const keys_t *keys, uint64_t word) noexcept nogil:
-    """The hash of a word: its top bits choose the part, the next bits the slot."""
+    """The hash of a word. In a scatter by hash, its top bits choose the part, and the next bits the
+    slot in the table of the part. Otherwise its top bits choose the slot."""
     return fs_fold(word ^ keys.seed, keys.factor)
 
 
 cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noexcept nogil:
+    """Does key i, whose word is `word`, equal no other key?"""
     if keys.rule.nan_unequal and word == keys.rule.nan and keys.is_word:
         return True
     return keys.unequal != NULL and (keys.unequal[i >> 6] >> (i & 63)) & 1
 
 
 cdef inline bint is_identity(const rule_t *rule) noexcept nogil:
-    """Is every word canonical already?"""
+    """Is every word canonical already, and does no word equal no other?"""
     return rule.significant & rule.limit == <uint64_t>-1 and not rule.nan_unequal
 
 
 cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
                             uint64_t *words) noexcept nogil:
-    """Write key_at of n keys from start on to words, which has room for n words: otherwise memory
-    behind it is overwritten."""
+    """Write the words (key_at) of n keys from start on to `words`, which has room for n words:
+    otherwise memory behind it is overwritten."""
     cdef Py_ssize_t j
     if keys.width == 8 and keys.rule.significant & keys.rule.limit == <uint64_t>-1:
         fs_load(words, keys.data + start * 8, n * 8)
@@ -148,9 +150,9 @@ cdef inline void load_words(const keys_t *keys, Py_ssize_t start, Py_ssize_t n,
 cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_ssize_t n,
                                 uint64_t *words) noexcept nogil:
     """Load n words, and make them canonical. Few arrays of floats have -0.0 or NaN, so all words
-    are first tested, without a branch, and change only if the test finds -0.0 or NaN. The test
-    reads the bit above the significant bits: the bit is set if magnitude - 1 borrows from it in a
-    negative word (-0.0), or magnitude + gap carries into it (NaN)."""
+    are first tested, without a branch, and are made canonical only if one of them is -0.0 or NaN.
+    The test reads the bit above the significant bits: it is set if magnitude - 1 borrows from it in
+    a negative word (-0.0), or if magnitude + gap carries into it (NaN)."""
     cdef uint64_t magnitude, gap = rule.significant - rule.limit, beyond = 0
     cdef wide_t[64] copy
     cdef Py_ssize_t start = 0, j, m
@@ -168,8 +170,8 @@ cdef inline void load_canonical(const rule_t *rule, const wide_t *words_at, Py_s
 
 
 cdef inline void prefetch_keys(const keys_t *keys, Py_ssize_t start, Py_ssize_t n) noexcept nogil:
-    """Prefetch n keys from start on. The CPU does not prefetch them by itself: a batch loads all
-    its keys within a short time."""
+    """Prefetch n keys from start on. The CPU does not prefetch the next batch in time by itself,
+    because a batch loads all its keys within a short time."""
     cdef Py_ssize_t offset
     for offset in range(0, n * keys.width, 64):
         fs_prefetch(keys.data + start * keys.width + offset)

@@ -1,8 +1,8 @@
-"""Items and rows -> canonical keys, for keys that are not canonical in memory and cannot become
-canonical when they are loaded; and items -> ordered keys.
+"""Check whether keys are canonical in memory; write canonical keys of items and rows that are not,
+and that cannot become canonical when they are loaded; and write the ordered keys of items.
 
-A key consists of fields: the halves of a complex number, the items of a row. Each field follows the
-rule of its dtype.
+A key consists of fields: the items of a row, and the two parts of each complex number. All fields
+of an array follow one rule.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -29,8 +29,9 @@ ctypedef enum field_kind:
 
 def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order_map not None,
                  int threads):
-    """The ordered keys, uint64, of the items of a 1-d array, which have 1, 2, 4 or 8 bytes.
-    order_map is (sign, negative, minimum) of ordered_keys.pxd."""
+    """The ordered keys, uint64, of the items of a 1-d array, which have 1, 2, 4 or 8 bytes. rule is
+    (significant, limit, nan, nan_unequal); order_map is (sign, negative, minimum) of
+    ordered_keys.pxd."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
     cdef OrderItems job = OrderItems()
@@ -65,8 +66,8 @@ cdef class OrderItems(Job):
 
 
 def are_canonical(cnp.ndarray items not None, Py_ssize_t width, tuple rule not None, int threads):
-    """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. A
-    nan that equals no item does not count as canonical."""
+    """Are all fields of a C-contiguous array canonical? A field has `width` bytes, 1, 2, 4 or 8. No
+    NaN of a float counts as canonical, nor does a NaT that equals no item."""
     cdef CheckWords job = CheckWords()
     cdef Py_ssize_t k
     job.owned, job.words, job.width = items, <const char *>cnp.PyArray_DATA(items), width
@@ -109,7 +110,7 @@ cdef class CheckWords(Job):
 
 cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
                                   any_t nan) noexcept nogil:
-    """Is one of n words not canonical, or a nan that equals no item?"""
+    """Is one of n words not canonical, a NaN of a float, or a nan that equals no item?"""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
     cdef bint has_nan = False
@@ -134,11 +135,11 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
                    tuple rule not None, bint collapse, cnp.ndarray out not None,
                    uint64_t[::1] unequal, int threads):
     """Write the canonical form of items, in C order, to out: `keys` keys of equal width. There is
-    at least one key, and no key is empty.
+    at least one key, and no key is empty. If keys of out are wider than their items, zeros follow.
 
     kind and width describe a field, rule is (significant, limit, nan, nan_unequal). With collapse,
-    all fields of a key become nan if one of them is nan. unequal, if not None, gets a bit for each
-    key that has a nan.
+    all fields of a key become nan if one of them is nan. unequal, if not None, becomes the bitmask
+    of the keys that have a nan; a nan of times counts only if it equals no item.
     """
     cdef WriteKeys job = WriteKeys()
     describe(&job.items, items, 0, cnp.PyArray_NDIM(items))
@@ -231,7 +232,7 @@ cdef class WriteKeys(Job):
         return has_nan
 
     cdef void write_nan(self, char *out, Py_ssize_t used) noexcept nogil:
-        """Write the key of all items that have a nan."""
+        """Overwrite a key with the key that all keys with a nan get."""
         cdef Py_ssize_t field
         if self.kind == WORD:
             for field in range(used // self.width):
@@ -242,7 +243,8 @@ cdef class WriteKeys(Job):
 
 cdef inline bint write_words(const rule_t *rule, const char *source, Py_ssize_t n, char *out,
                              any_t nan) noexcept nogil:
-    """Write the canonical form of n words. Returns whether a word is nan."""
+    """Write the canonical form of n words. Returns whether a word exceeds the limit of the rule or,
+    with nan_unequal, is nan."""
     cdef any_t word, magnitude, key, max_magnitude = 0
     cdef any_t significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef bint has_nan = False
@@ -264,8 +266,8 @@ cdef inline bint write_extended(const char *source, char *out, Py_ssize_t width)
     memcpy(&mantissa, source, 8)
     memcpy(&exponent, source + 8, 2)
     cdef uint64_t leading = mantissa >> 63, magnitude = exponent & 0x7fff
-    # A value whose leading bit is not set is nan, except the smallest values, which may have the
-    # bit or not.
+    # If the exponent is not 0, a value whose leading bit is not set is nan. If the exponent is 0,
+    # the bit may be set: then the value equals the value with the exponent 1.
     cdef bint is_nan = magnitude and (not leading or (magnitude == 0x7fff and mantissa << 1))
     if is_nan:
         mantissa, exponent = <uint64_t>3 << 62, 0x7fff

@@ -1,4 +1,4 @@
-"""Words -> ordered keys, unsigned integers in the order of the items, and back.
+"""Turn words into ordered keys, which are unsigned integers in the order of the items, and back.
 
 order_map is (sign, negative, minimum). The bits of sign are flipped; if the sign bit of the word is
 set, the bits of negative are flipped too; then minimum is subtracted. For dates and times, minimum

@@ -4,9 +4,9 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastsel._unique.keys cimport wide_t
 
 ctypedef struct sorter_t:
-    void *keys                    # the keys of the last sort
-    uint32_t *entries             # entries during a sort; NULL without entries
-    uint32_t *starts              # starts of pieces
+    void *keys                    # the sorted keys, after sort_keys
+    uint32_t *entries             # working memory for entries; NULL if keys have no entries
+    uint32_t *starts              # starts of pieces, for each depth
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,

@@ -23,15 +23,18 @@ cdef class Presence(Job):
     cdef Py_ssize_t entries       # of a table, in whole blocks
     cdef cnp.npy_intp key_blocks
     cdef Py_ssize_t rounds
-    cdef Py_ssize_t key_chunks    # of the passes after this one
-    cdef Py_ssize_t entry_chunks
+    cdef Py_ssize_t key_chunks    # of the passes over keys after `find`
+    cdef Py_ssize_t entry_chunks  # of the passes over entries
     cdef object bitmask           # bitmask of first occurrences, or None
-    cdef uint64_t[::1] bits       # [chunk][block of entries]: which words occur; merged in chunk 0
-    cdef uint8_t[::1] present     # [chunk][entry]: 1 if the word occurs; or None
+    # [chunk][block of entries]: which words occur; after `merge`, chunk 0 has the words of all
+    # chunks. If `present` is not None, only `merge` writes bits, and they are of chunk 0 only.
+    cdef uint64_t[::1] bits
+    # [chunk][entry], or None: 1 if the word occurs in the chunk or, after `merge`, before it.
+    cdef uint8_t[::1] present
     cdef uint64_t[::1] first_bits  # a view of bitmask
     cdef Py_ssize_t[::1] counts   # [chunk][entry], or None
     cdef uint8_t[::1] failed      # by chunk: 1 if a key has no entry
-    cdef Py_ssize_t[::1] offsets  # number of words before each chunk of the entries; by merge
+    cdef Py_ssize_t[::1] offsets  # number of words before each chunk of the entries; set by `merge`
 
     cdef bint find(self) except -1
     cdef Py_ssize_t merge(self) except -1
@@ -50,7 +53,7 @@ cdef class EntryPass(Job):
 
 cdef inline bint find_entries(const range_t *value_range, const rule_t *rule, const any_t *items,
                               Py_ssize_t n, uint32_t *key_entries) noexcept nogil:
-    """Write the entries of n <= 64 keys, which are loaded once. Returns False if a key has no
+    """Write the entries of n <= 64 keys. Each key is loaded once. Returns False if a key has no
     entry."""
     cdef any_t[64] words
     cdef any_t entry, beyond = 0

@@ -1,6 +1,6 @@
 """A filter of recent keys, for first occurrences of few groups. Before it becomes canonical, each
 key is compared with the recent key in its slot; if the two are equal, the key needs no lookup. The
-comparison takes a quarter of the time of a lookup."""
+comparison takes about a quarter of the time of a lookup."""
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
 from fastsel._simd.blocks cimport blocks_of, fs_level_t
@@ -12,20 +12,21 @@ cdef extern from "hashing.h" nogil:
         FS_RECENT_BITS
     uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
 
-cdef inline uint32_t factor_of(const keys_t *keys) noexcept nogil:
+cdef inline uint32_t recent_factor(const keys_t *keys) noexcept nogil:
+    """The factor of fs_recent_slot. Its top bit is set, so that key 1 is not in slot 0."""
     return <uint32_t>(keys.factor >> 32) | <uint32_t>0x80000001
 
 
 cdef inline Py_ssize_t not_recent_keys(const void *recent, const keys_t *keys,
                                        const fs_level_t *level, Py_ssize_t start, Py_ssize_t n,
                                        intptr_t *positions) noexcept nogil:
-    """Write the positions, from start on, of the keys that are not recent; there are n <= BATCH
-    keys. Keys behind the last full block count as not recent. Returns the number of positions."""
+    """Find which of the n <= BATCH keys from start on are not recent. Writes their positions, minus
+    start, and returns their number. Keys behind the last full block count as not recent."""
     cdef uint64_t[BLOCKS] bits
     cdef Py_ssize_t count = n & 63
     bits[n >> 6 if count else 0] = (<uint64_t>1 << count) - 1
     count += level.mark_not_recent[keys.width == 8](
-        keys.data + start * keys.width, n >> 6, recent, factor_of(keys), bits)
+        keys.data + start * keys.width, n >> 6, recent, recent_factor(keys), bits)
     if count:
         level.write(bits, blocks_of(n), 0, False, positions, count)
     return count
@@ -42,10 +43,10 @@ cdef inline void *new_recent(const keys_t *keys) noexcept nogil:
 
 cdef inline void mark_recent(void *recent, const keys_t *keys, Py_ssize_t i,
                              uint64_t word) noexcept nogil:
-    """Put key i into its slot, unless another thread has changed it since `word` was added."""
+    """Put key i into its slot, unless another thread has changed it since its word was loaded."""
     cdef uint64_t item = load_word(keys.data + i * keys.width, keys.width)
     if canonical(&keys.rule, item) == word:
-        set_slot(recent, keys.width, fs_recent_slot(item, factor_of(keys)), item)
+        set_slot(recent, keys.width, fs_recent_slot(item, recent_factor(keys)), item)
 
 
 cdef inline void set_slot(void *recent, Py_ssize_t width, uint32_t slot,

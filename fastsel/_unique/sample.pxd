@@ -1,4 +1,6 @@
-"""A sample of the keys: their range, whether they are in order, how often neighbours differ."""
+"""Two samples of the keys. The first gives their range, and whether they are in order. The second
+gives keys, from which the caller makes an estimate, and how many of them differ from the next key.
+"""
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
@@ -6,18 +8,19 @@ from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._unique.keys cimport AHEAD, BATCH, is_identity, keys_t, load_word
 from fastsel._unique.ordered_keys cimport bit_length, to_ordered_keys
 
-# A range of 2^bits ordered keys from base on. It contains the ordered keys of a sample, about in
-# its middle.
+# A range of 2^bits ordered keys from base on. For keys of 1 or 2 bytes, it has all ordered keys;
+# otherwise it contains the ordered keys of a sample, about in its middle.
 ctypedef struct sampled_range_t:
     uint64_t base
     int bits
     bint is_addressable    # each ordered key of the range may have its own entry in a table
-    bint is_presorted           # the sample ascends or descends
+    bint is_presorted      # the sample ascends or descends
 
 
 cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
                                              const uint64_t *order_map) noexcept nogil:
-    """The range of size > 0 keys that are words. The sample has BATCH keys at equal steps."""
+    """The range of size > 0 keys that are words. The sample has at most BATCH keys, at equal steps.
+    """
     cdef uint64_t[BATCH] keys_seen
     cdef uint64_t low, high, reach, spare, highest
     cdef Py_ssize_t n = 1, step = (keys.size - 1) // BATCH + 1, i = step
@@ -51,9 +54,10 @@ cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
 
 cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
                             Py_ssize_t first, char *out) noexcept nogil:
-    """Copy `drawn` of `size` > 0 keys to out. Their positions are multiples of the golden ratio,
-    modulo the size, from multiple `first` on, so that the sample is fair even if keys are periodic.
-    Returns how many of these keys differ from the next key."""
+    """Copy `drawn` of `size` > 0 keys to out. Their positions are the fractional parts of multiples
+    of the golden ratio, from multiple `first` on, times the size, so that the sample is fair even
+    if keys are periodic. A key may be drawn more than once. Returns how many of the drawn keys
+    differ from the next key; the last of all keys counts as one that differs."""
     cdef Py_ssize_t changes = 0, position, j
     cdef const char *key
     for j in range(drawn):

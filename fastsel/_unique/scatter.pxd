@@ -24,7 +24,7 @@ cdef class Scatter:
 
     cdef int describe(self, Py_ssize_t parts, uint8_t[::1] part_of, bint positions,
                       int threads) except -1
-    # A subclass overrides these methods; n is at most BATCH.
+    # A subclass overrides load and choose_parts; n is at most BATCH.
     cdef void load(self, Py_ssize_t start, Py_ssize_t n, uint64_t *words) noexcept nogil
     cdef void choose_parts(self, Py_ssize_t start, Py_ssize_t n, uint8_t *parts) noexcept nogil
     cdef Py_ssize_t start_of(self, Py_ssize_t part) noexcept nogil

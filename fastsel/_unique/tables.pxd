@@ -9,9 +9,11 @@ from fastsel._unique.hash_table cimport table_t
 ctypedef struct chunk_table_t:
     table_t table
     Py_ssize_t status           # 0, or the status with which the table gave up
-    Py_ssize_t *group_ids       # by group: its id in the merged table, and later in the inverse
+    # By group: its id in the table to which this table was merged; in the end, its id in the
+    # inverse.
+    Py_ssize_t *group_ids
     void *recent                # a filter of recent keys (recent.pxd), or NULL
-    int missed                  # batches in a row in which most keys were not recent
+    int missed                  # batches in a row without use of the filter
 
 
 cdef class Tables:
@@ -19,7 +21,7 @@ cdef class Tables:
     cdef object owned             # arrays that the keys point to
     cdef Py_ssize_t max_groups    # of a table
     cdef Py_ssize_t expected      # an estimate of the number of groups
-    cdef bint counted
+    cdef bint counted             # counts are wanted
     cdef bint with_ids            # the tables have ids
     cdef bint skips_unequal       # keys that equal no other do not become groups
     cdef Py_ssize_t key_blocks
