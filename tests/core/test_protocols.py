@@ -12,7 +12,7 @@ from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
 NUMPY_FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
-OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
+FUNCTIONS_OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 
 
 def parameters(function):
@@ -77,7 +77,7 @@ def test_wrong_arguments_raise_the_error_of_numpy(call, name):
 
 def test_every_parameter_may_be_a_keyword():
     a = np.arange(6).reshape(2, 3)
-    for name in OF_ONE_ARRAY:
+    for name in FUNCTIONS_OF_ONE_ARRAY:
         assert_same(getattr(fastsel, name)(a=a), getattr(np, name)(a=a))
     assert fastsel.count_nonzero(a=a, axis=0, keepdims=True).tolist() == [[1, 2, 2]]
     out = np.zeros((2, 1), int)
@@ -103,7 +103,7 @@ class Refusing:
 
 array = Overriding()
 DISPATCHED = {
-    **{name: (name, (array,), {}) for name in OF_ONE_ARRAY},
+    **{name: (name, (array,), {}) for name in FUNCTIONS_OF_ONE_ARRAY},
     "count_nonzero_axis": ("count_nonzero", (array,), {"axis": 1, "keepdims": True}),
     "compress_condition": ("compress", (array, [1]), {}),
     "compress_a": ("compress", ([1], array), {"axis": 0}),
@@ -309,7 +309,7 @@ ARRAY_LIKES = {
 
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
-@pytest.mark.parametrize("name", OF_ONE_ARRAY)
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ONE_ARRAY)
 def test_positions_and_counts_of_array_likes_equal_numpy(name, kind, forced_kernels):
     assert_same_outcome(
         outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
@@ -350,7 +350,7 @@ def matrix():
 @pytest.mark.parametrize(
     "make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)], ids=["matrix", "subclass"]
 )
-@pytest.mark.parametrize("name", OF_ONE_ARRAY)
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ONE_ARRAY)
 def test_indices_of_a_subclass_are_of_class_ndarray(name, make, forced_kernels):
     ours = getattr(fastsel, name)(make())
     assert_same(ours, getattr(np, name)(make()))

@@ -17,7 +17,7 @@ ITEMS = {
     "texts": objects(*["b", "", "c", "a", "c", "b"] * 2),
     "StringDType": np.array(["b", "", "c", "a", "c", "b"] * 2, np.dtypes.StringDType()),
 }
-OF_ONE_ARRAY = {
+CALLS_OF_ONE_ARRAY = {
     "nonzero": lambda module, a: module.nonzero(a.reshape(3, 4)),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a.reshape(3, 4)),
@@ -51,10 +51,10 @@ OF_TWO_ARRAYS = {
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_ONE_ARRAY)
+@pytest.mark.parametrize("call", CALLS_OF_ONE_ARRAY)
 def test_calls_of_one_array_equal_fastsel(call, kind):
     a = ITEMS[kind]
-    assert_equal(OF_ONE_ARRAY[call](fastsel.dask, a), OF_ONE_ARRAY[call](fastsel, a))
+    assert_equal(CALLS_OF_ONE_ARRAY[call](fastsel.dask, a), CALLS_OF_ONE_ARRAY[call](fastsel, a))
 
 
 @pytest.mark.parametrize("kind", ITEMS)

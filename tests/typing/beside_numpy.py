@@ -32,7 +32,7 @@ ARRAYS = (
     *("floats", "singles", "mapped", "numbers", "scalars", "scalar", "arrays", "like", "unknown"),
     *("items", "objects"),
 )
-OF_ONE_ARRAY = (
+CALLS_OF_ONE_ARRAY = (
     *("nonzero({})", "flatnonzero({})", "argwhere({})", "count_nonzero({})"),
     *("count_nonzero({}, 0)", "count_nonzero({}, 0, keepdims=True)"),
     *("compress(mask, {})", "compress(mask, {}, 0)", "compress(mask, {}, out=out)"),
@@ -41,15 +41,15 @@ OF_ONE_ARRAY = (
     *("unique({}, False, True, True)", "unique({}, True, True, True)"),
     *("unique_all({})", "unique_counts({})", "unique_inverse({})", "unique_values({})"),
 )
-OF_TWO_ARRAYS = (
+CALLS_OF_TWO_ARRAYS = (
     *("isin({}, {})", "intersect1d({}, {})", "intersect1d({}, {}, return_indices=True)"),
     *("union1d({}, {})", "setdiff1d({}, {})", "setxor1d({}, {})"),
 )
 CALLS = [
-    *(call.format(array) for call in OF_ONE_ARRAY for array in ARRAYS),
+    *(call.format(array) for call in CALLS_OF_ONE_ARRAY for array in ARRAYS),
     *(
         call.format(array, other)
-        for call in OF_TWO_ARRAYS
+        for call in CALLS_OF_TWO_ARRAYS
         for array in ARRAYS
         for other in ARRAYS[:5]
     ),
