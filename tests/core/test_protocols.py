@@ -142,7 +142,7 @@ class OverridingTuple(tuple):
     __array_function__ = Overriding.__array_function__
 
 
-OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+FUNCTIONS_OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 
 
 @pytest.mark.parametrize("size", [3, 600, 17000])
@@ -151,7 +151,7 @@ OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdi
 def test_array_function_of_list_subclasses_is_called(name, kind, size):
     overriding, ordinary = kind([True, False, True] * (size // 3)), [True] * size
     calls = [(overriding,)]
-    if name in OF_TWO_ARRAYS:
+    if name in FUNCTIONS_OF_TWO_ARRAYS:
         array = np.array(ordinary)
         calls = [(overriding, ordinary), (ordinary, overriding)]
         calls += [(overriding, array), (array, overriding)]

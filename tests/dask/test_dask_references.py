@@ -34,7 +34,7 @@ CALLS_OF_ONE_ARRAY = {
     "boolean_mask": lambda module, a: module.boolean_mask(a, np.arange(12) % 3 == 0),
 }
 # `b` is a NumPy array or a dask array.
-OF_TWO_ARRAYS = {
+CALLS_OF_TWO_ARRAYS = {
     "compress": lambda module, a, b: module.compress(b != b[0], a),
     "extract": lambda module, a, b: module.extract(b != b[0], a),
     "compress by a": lambda module, a, b: module.compress(a, b),
@@ -67,13 +67,13 @@ def test_nonzero_coordinates_equals_fastsel_up_to_count(kind):
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_TWO_ARRAYS)
+@pytest.mark.parametrize("call", CALLS_OF_TWO_ARRAYS)
 def test_calls_of_two_arrays_equal_fastsel(call, kind):
     a, b = ITEMS[kind], ITEMS[kind][::-1]
-    expected = OF_TWO_ARRAYS[call](fastsel, a, b)
+    expected = CALLS_OF_TWO_ARRAYS[call](fastsel, a, b)
     for other in (b, da.from_array(b, chunks=5)):
-        assert_equal(OF_TWO_ARRAYS[call](fastsel.dask, a, other), expected)
-    assert_equal(OF_TWO_ARRAYS[call](fastsel, a, da.from_array(b, chunks=5)), expected)
+        assert_equal(CALLS_OF_TWO_ARRAYS[call](fastsel.dask, a, other), expected)
+    assert_equal(CALLS_OF_TWO_ARRAYS[call](fastsel, a, da.from_array(b, chunks=5)), expected)
 
 
 def test_sets_of_objects_and_numbers_equal_fastsel():
