@@ -1,5 +1,5 @@
-"""Each allocation of each call fails in turn: the call raises an error or returns the right result,
-leaks nothing, and the next call returns the right result."""
+"""Each allocation of each call fails in turn: the call raises an error or returns the right
+result, nothing leaks, and the next call returns the right result."""
 
 import os
 import platform
@@ -17,7 +17,9 @@ pytestmark = [
         platform.libc_ver()[0] != "glibc" or not COMPILER,
         reason="needs glibc and a C compiler, to replace malloc",
     ),
-    pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="another library may have replaced malloc"),
+    pytest.mark.skipif(
+        "LD_PRELOAD" in os.environ, reason="another library may have replaced malloc"
+    ),
 ]
 
 SWEEP = """
