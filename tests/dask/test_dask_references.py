@@ -1,4 +1,4 @@
-"""fastsel.dask accepts NumPy arrays of objects and of StringDType for every argument."""
+"""fastsel.dask accepts NumPy arrays of objects and of StringDType in place of dask arrays."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_large_arrays_have_several_blocks(kind):
     assert_equal(outputs, fastsel.unique(a, True, True, True))
 
 
-def test_arrays_with_the_same_dask_name_are_distinguished():
+def test_arrays_that_dask_would_name_alike_are_distinguished():
     first, second = objects("a-b", "c"), objects("a", "b-c")
     assert_equal(fastsel.dask.union1d(first, second), fastsel.union1d(first, second))
 
