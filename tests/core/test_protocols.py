@@ -143,13 +143,8 @@ class OverridingTuple(tuple):
 
 
 FUNCTIONS_OF_TWO_ARRAYS = (
-    "compress",
-    "extract",
-    "isin",
-    "intersect1d",
-    "union1d",
-    "setdiff1d",
-    "setxor1d",
+    *("compress", "extract", "isin"),
+    *("intersect1d", "union1d", "setdiff1d", "setxor1d"),
 )
 
 

@@ -1,5 +1,5 @@
-"""Memory of results and of working arrays is cached for later calls; results own their data, and
-can be resized, like NumPy's arrays."""
+"""Memory of large results and of working arrays is cached for later calls; results own their data,
+and can be resized, like NumPy's arrays."""
 
 import ctypes
 import gc

@@ -102,23 +102,8 @@ def test_unique_at_the_ends_of_the_range_equals_numpy(dtype, ends):
     assert_same(fastsel.unique(x), np.unique(x))
 
 
-UNIQUE_DTYPES = [
-    "?",
-    "i1",
-    "u2",
-    "i4",
-    "u8",
-    "f2",
-    "f4",
-    "f8",
-    "F",
-    "M8[s]",
-    "S1",
-    "S8",
-    "U1",
-    "U2",
-]
-UNIQUE_KEYS = {
+KEY_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
+KEYS = {
     "few": lambda rng, size: rng.integers(-99, 99, size),
     "wide": lambda rng, size: rng.integers(-(2**62), 2**62, 300)[rng.integers(300, size=size)],
     "distinct": lambda rng, size: rng.integers(-(2**62), 2**62, size),
@@ -128,11 +113,11 @@ UNIQUE_KEYS = {
 }
 
 
-@covering(at_least=28, dtype=UNIQUE_DTYPES, keys=UNIQUE_KEYS)
+@covering(at_least=28, dtype=KEY_DTYPES, keys=KEYS)
 def test_unique_ascending_and_in_order_of_first_occurrence_equals_numpy(dtype, keys):
     """The kernel of small arrays handles up to 16,384 items."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
-        words = UNIQUE_KEYS[keys](np.random.default_rng(size), size).astype("i8")
+        words = KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):
             x = words.astype(dtype)
         expected = np.unique(x, True, True, True)
