@@ -178,7 +178,7 @@ def test_calls_that_the_program_did_not_make_have_no_row(report):
 
 @pytest.fixture
 def timer(monkeypatch):
-    """A timer that records the sizes of timed arrays; a call takes `fixed` ns and 1 ns per item."""
+    """A timer that records the sizes of arrays; each call takes `fixed` ns, and one ns per item."""
     sizes, timer = [], SimpleNamespace(fixed=1000)
 
     def timed(record, args, kwargs):

@@ -1,4 +1,4 @@
-"""On both sides of each threshold of size, results equal NumPy's, and have its class, dtype and
+"""On both sides of each threshold of size, results equal NumPy's, also in class, dtype and
 flags. Only the flags of `nonzero` are not compared."""
 
 import itertools

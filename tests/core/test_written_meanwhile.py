@@ -1,7 +1,7 @@
 """A thread writes to an input while a call reads it: no crash, and the result has a valid form.
 
-Each item may be read in any state. The thread writes for SECONDS in each case: with FASTSEL_LONG=1,
-which a run with AddressSanitizer sets, for ten seconds.
+Each item may be read in any state. The thread writes for SECONDS in each case, which is 10 with
+FASTSEL_LONG=1, as in a run with AddressSanitizer.
 """
 
 import os
