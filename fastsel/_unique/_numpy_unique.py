@@ -9,7 +9,7 @@ from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arrange, outputs
 
-# From NumPy 2.4 on, np.unique hashes complex numbers, and returns the first of equal numbers.
+# From NumPy 2.4 on, NumPy's unique hashes complex numbers, and returns the first of equal numbers.
 _NUMPY_HASHES_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
 _NUMPY_TAKES_SORTED = "sorted" in inspect.signature(_numpy.unique).parameters  # from 2.3 on
 

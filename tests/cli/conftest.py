@@ -11,7 +11,7 @@ from fastsel._cli import _bench
 
 @pytest.fixture
 def one_call_per_block(monkeypatch):
-    """Time one call where a user's run times many."""
+    """Time one call in each block, where a user's run times several."""
     monkeypatch.setattr(_bench, "BLOCK_CALLS", 1)
     monkeypatch.setattr(_bench, "BLOCK_NANOSECONDS", 0)
 

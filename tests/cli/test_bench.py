@@ -39,7 +39,8 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 @pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
 def test_labels_of_workloads_are_true(size):
-    """Workloads have the size, and the number of groups, words or tests, that their labels say."""
+    """Each workload has the groups, words or tests and the share of selected items that its label
+    names, and from a third of `size` to `size` items."""
     n_labels = 0
     for workload in _workloads.embedded_workloads(size):
         assert size // 3 < workload.array.size <= size
@@ -60,7 +61,7 @@ def test_labels_of_workloads_are_true(size):
     assert n_labels == 6
 
 
-def test_arrays_where_numpy_is_slow_have_at_most_a_million_items(monkeypatch):
+def test_arrays_where_numpy_is_slow_have_at_most_slow_items(monkeypatch):
     monkeypatch.setattr(_workloads, "SLOW_ITEMS", 5000)
     sizes = {workload.array.size for workload in _workloads.embedded_workloads(10_000)}
     assert sizes >= {5000, 10_000}
@@ -107,7 +108,7 @@ def test_notes_say_what_numpy_runs(bench, capsys):
 
 # --- results that differ --------------------------------------------------------------------
 
-WRONG = {
+WRONG_FUNCTIONS = {
     "nonzero": lambda a: np.nonzero(a)[:-1],
     "flatnonzero": lambda a: np.flatnonzero(a) + 1,
     "argwhere": lambda a: np.argwhere(a).astype(np.int32),
@@ -120,9 +121,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("function", WRONG)
+@pytest.mark.parametrize("function", WRONG_FUNCTIONS)
 def test_wrong_result_is_named(bench, capsys, monkeypatch, function):
-    monkeypatch.setattr(fastsel, function, WRONG[function])
+    monkeypatch.setattr(fastsel, function, WRONG_FUNCTIONS[function])
     status, report = bench(*TINY, "--op", function)
     assert status == 1
     assert any(row["difference"] for row in report["rows"])
@@ -130,7 +131,7 @@ def test_wrong_result_is_named(bench, capsys, monkeypatch, function):
 
 
 def test_wrong_result_has_no_times(bench, monkeypatch):
-    monkeypatch.setattr(fastsel, "flatnonzero", WRONG["flatnonzero"])
+    monkeypatch.setattr(fastsel, "flatnonzero", WRONG_FUNCTIONS["flatnonzero"])
     _, report = bench(*TINY, "--op", "flatnonzero")
     assert {row["ratio"] for row in report["rows"]} == {None}
     assert report["means"] == {}
@@ -200,7 +201,7 @@ def test_block_has_several_calls(monkeypatch):
     assert len(times) == 5
 
 
-def test_long_call_is_a_block(monkeypatch):
+def test_a_long_call_is_a_block_of_its_own(monkeypatch):
     monkeypatch.setattr(_bench, "BLOCK_CALLS", 5)
     monkeypatch.setattr(_bench, "LONG_BLOCK_NANOSECONDS", 1)
     times = []

@@ -21,7 +21,7 @@ def workloads_of(report, operator):
     return [row["workload"] for row in report["rows"] if row["operator"] == operator]
 
 
-def test_arrays_are_described(bench, save, capsys):
+def test_dtype_and_shape_of_an_array_are_printed(bench, save, capsys):
     bench(save("data", np.ones((4, 3), np.float32)))
     assert "data.npy: float32 (4, 3)" in capsys.readouterr().out
 
@@ -68,7 +68,7 @@ def test_integers_out_of_bounds_are_no_index_rows(bench, save):
     assert "data.npy, random rows" in workloads_of(report, "gather_nd")
 
 
-def test_index_rows_that_gather_more_than_the_data_are_not_used(bench, save):
+def test_index_rows_that_gather_more_bytes_than_both_arrays_are_not_used(bench, save):
     data, labels = save("data", np.ones((5, 40))), save("labels", np.arange(1000) % 5)
     _, report = bench(data, labels, "--op", "gather_nd")
     assert "data.npy, random rows" in workloads_of(report, "gather_nd")

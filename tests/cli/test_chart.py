@@ -25,7 +25,7 @@ def test_chart_says_what_was_measured(tmp_path):
     assert {"2.5x", "0.50 to 12", "0.25x"} <= set(texts)
 
 
-def test_a_loss_within_a_field_is_red_on_white(tmp_path):
+def test_a_loss_within_a_field_is_red_and_bold(tmp_path):
     for name, least in {"loss": 0.5, "gain": 2.0}.items():
         points = [("nonzero", 100, least), ("nonzero", 100, 1e6)]
         draw_speed_ups(tmp_path / f"{name}.svg", {"heading": points}, "caption")

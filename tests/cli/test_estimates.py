@@ -7,7 +7,8 @@ from fastsel._cli._estimates import Calls, Range, of_function, of_program
 
 
 def calls_of(times, sampled, weight=100, on_cpu=1.0):
-    """Calls of one weight that took 1000 ns each; the first `sampled` ones are samples."""
+    """Calls of one weight that took fastsel 1000 ns each. The first `sampled` of NumPy's times are
+    samples."""
     calls = Calls()
     for number, nanoseconds in enumerate(times):
         calls.add(weight, 1000)

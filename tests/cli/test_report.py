@@ -157,7 +157,7 @@ def words_of_row(report, name):
 
 
 @pytest.mark.parametrize("words", [["b", "a"], np.array(["b", None], object)])
-def test_objects_of_python_are_sampled(report, words):
+def test_objects_of_harmless_types_are_sampled(report, words):
     np.nonzero(words)
     assert report.records["nonzero"].samples == 1
 
@@ -184,14 +184,14 @@ def test_numpys_function_is_timed_with_the_same_arguments_and_without_patch(repo
 
 def test_calls_that_the_program_did_not_make_have_no_row(report):
     objects = np.array([3, 1, 3], object)
-    assert np.union1d(objects, objects).tolist() == [1, 3]  # NumPy's calls numpy.unique
+    assert np.union1d(objects, objects).tolist() == [1, 3]  # NumPy's union1d calls numpy.unique
     assert np.setxor1d(objects, objects[:2]).tolist() == []
     assert {r.name for r in report.records.values() if r.calls} == {"union1d", "setxor1d"}
 
 
 @pytest.fixture
 def timer(monkeypatch):
-    """A timer that has the sizes of timed arrays; each takes `fixed` ns, and one ns per item."""
+    """A timer that records the sizes of arrays; each call takes `fixed` ns, and one ns per item."""
     sizes, timer = [], SimpleNamespace(fixed=1000)
 
     def timed(record, args, kwargs):

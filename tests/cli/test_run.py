@@ -94,7 +94,8 @@ def link(name, target):
 
 
 def assert_as_python(*arguments, **variables):
-    """`fastsel run` does what Python does with these arguments, but NumPy is patched."""
+    """Check that `fastsel run` prints what Python prints with these arguments, and has its exit
+    status, but that NumPy is patched. Returns the finished `fastsel run`."""
     theirs, ours = run(*arguments, **variables), fastsel_run(*arguments, **variables)
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout), ours.stderr
     assert ours.stderr == theirs.stderr.replace("not patched", "patched")
@@ -226,9 +227,9 @@ def test_nothing_to_run_is_one_line(folder, arguments, text, status):
 
 
 def test_run_without_a_script_prints_the_usage(capsys):
-    with pytest.raises(SystemExit) as leaving:
+    with pytest.raises(SystemExit) as exit_info:
         main(["run"])
-    assert leaving.value.code == 2
+    assert exit_info.value.code == 2
     assert "usage: fastsel run" in capsys.readouterr().err
 
 

@@ -1,6 +1,6 @@
-"""Odd arguments: the result or the error is NumPy's, for each size of the input.
+"""Odd arguments: the result or the error is NumPy's, whichever kernel the array's size selects.
 
-Every odd value of every argument is tried at sizes on both sides of each threshold.
+A function that NumPy lacks returns for every size, or raises the same error for every size.
 """
 
 import re
@@ -63,7 +63,7 @@ def test_odd_axis_of_unique_equals_numpy(axis, length):
 
 
 def unique_in_order(a, axis):
-    """All outputs of `numpy.unique` in order of first occurrence; its errors are raised."""
+    """All outputs of `numpy.unique`, in order of first occurrence."""
     values, index, inverse, counts = np.unique(a, True, True, True, axis)
     order = np.argsort(index)
     values = (
@@ -73,7 +73,7 @@ def unique_in_order(a, axis):
 
 
 @covering(axis=AXES, length=LENGTHS)
-def test_odd_axis_of_unique_in_order_of_first_occurrence(axis, length):
+def test_odd_axis_of_unique_in_order_of_first_occurrence_equals_numpy(axis, length):
     rows = table(length)
     for a in (rows, rows.T, rows.ravel(), rows.astype("U3"), rows.ravel().view("f8,f8")):
         assert_same_answer(
@@ -82,8 +82,8 @@ def test_odd_axis_of_unique_in_order_of_first_occurrence(axis, length):
         )
 
 
-def test_each_form_of_axis_0_is_accepted_for_missing_strings(rows):
-    """NumPy's result is wrong here: the result without an axis is the expected one."""
+def test_each_form_of_axis_0_equals_no_axis_for_missing_strings(rows):
+    """NumPy's result is no reference: its values lack the missing string."""
     texts = np.where(rows.ravel() == 3, np.nan, rows.ravel().astype(str).astype(object))
     texts = texts.astype(np.dtypes.StringDType(na_object=np.nan))
     for axis in (0, -1, False, np.int8(0), np.array(0)):
@@ -114,7 +114,7 @@ def test_odd_flags_of_unique_equal_numpy(flag, length, name):
         check_outcome(
             "unique", a, **{"return_index": True, "return_counts": True, name: FLAGS[flag]}
         )
-        if dtype is not object:  # objects with an axis raise another error
+        if dtype is not object:  # NumPy refuses objects with an axis before it reads the flag
             check_outcome("unique", rows.astype(dtype), axis=0, **{name: FLAGS[flag]})
     check_outcome("unique", rows.tolist(), **{name: FLAGS[flag]})
     texts = rows.astype("U1").astype(object)
@@ -151,7 +151,7 @@ def test_odd_flags_of_isin_equal_numpy(flag, length):
         for keywords in ({}, {"kind": "sort"}):
             check_outcome("isin", a, a[:1], invert=value, **keywords)
         check_outcome("isin", a, a[:1], kind=value)
-        # NumPy evaluates assume_unique in some of its algorithms; fastsel always does.
+        # fastsel always reads the truth value of assume_unique, NumPy in some algorithms only.
         ours = outcome(fastsel.isin, a, a[:1], assume_unique=value)
         expected = outcome(bool, value)
         if expected[0] == "returns":
@@ -159,7 +159,7 @@ def test_odd_flags_of_isin_equal_numpy(flag, length):
         assert_same_answer(ours, expected)
 
 
-def unique_sorted_by_bool(a, flag, **extras):
+def unique_with_bool_of_sorted(a, flag, **extras):
     return fastsel.unique(a, sorted=bool(flag), **extras)
 
 
@@ -171,12 +171,12 @@ def test_odd_sorted_of_unique_acts_as_its_bool(flag, length):
         for extras in ({}, {"return_inverse": True}):
             assert_same_answer(
                 outcome(fastsel.unique, a, sorted=FLAGS[flag], **extras),
-                outcome(unique_sorted_by_bool, a, FLAGS[flag], **extras),
+                outcome(unique_with_bool_of_sorted, a, FLAGS[flag], **extras),
             )
 
 
 def without_numbers(raised):
-    """The outcome of a call that raises, with "#" for each number in the text of its error."""
+    """The outcome of a call that raised, with "#" for each number in the text of its error."""
     return raised[0], raised[1:2], re.sub(r"\d+", "#", raised[2])
 
 
@@ -187,7 +187,8 @@ def without_numbers(raised):
     "name", ["indices", "batch_dims", "out", "n", "capacity", "fill_value", "count_out"]
 )
 def test_functions_that_numpy_lacks_raise_the_same_error_for_each_size(name, value):
-    """A value that a function accepts is accepted for each size."""
+    """A value that a function accepts for one size is accepted for each size. The numbers in the
+    texts of errors may differ."""
     value = {**AXES, **FLAGS, "ragged": [[1], [2, 3]], "duck_array": DUCK_ARRAY}[value]
     outcomes = set()
     for length in EACH_SIDE:
@@ -202,12 +203,14 @@ def test_functions_that_numpy_lacks_raise_the_same_error_for_each_size(name, val
 
 
 odd_axes = st.sampled_from([*AXES.values(), None, 0, 1, -1])
-# If several flags without a truth are in one call, any of them may raise first: they are left out.
-HAVE_TRUTH = [value for name, value in FLAGS.items() if name not in ("two_items", "untrue")]
-odd_flags = st.sampled_from([*HAVE_TRUTH, False, True])
+# A flag whose truth value is an error is left out: if a call has two of them, either may raise.
+FLAGS_WITH_TRUTH_VALUE = [
+    value for name, value in FLAGS.items() if name not in ("two_items", "untrue")
+]
+odd_flags = st.sampled_from([*FLAGS_WITH_TRUTH_VALUE, False, True])
 
 
-OF_ONE_ARRAY = (
+FUNCTIONS_OF_ONE_ARRAY = (
     *("nonzero", "flatnonzero", "argwhere"),
     *("unique_all", "unique_counts", "unique_inverse", "unique_values"),
 )
@@ -215,7 +218,7 @@ OF_ONE_ARRAY = (
 
 @st.composite
 def odd_calls(draw):
-    """The name of a function of NumPy, and its arguments, any of which may be odd."""
+    """The name of a function of NumPy, its arguments and its keywords; any of them may be odd."""
     rows = table(draw(st.sampled_from([*EACH_SIDE[:-2], *CHUNKS])))
     rows = draw(st.sampled_from([rows, rows.T, rows.ravel(), rows.astype(np.int16), rows > 3]))
     a = draw(st.sampled_from([rows, *(kind for kind in ARRAY_LIKES if rows.dtype == float)]))
@@ -224,8 +227,10 @@ def odd_calls(draw):
             a = ARRAY_LIKES[a](table(len(rows)))
         except (TypeError, ValueError, BufferError):
             a = rows
-    name = draw(st.sampled_from(["count_nonzero", "compress", "unique", "extract", *OF_ONE_ARRAY]))
-    if name in OF_ONE_ARRAY:
+    name = draw(
+        st.sampled_from(["count_nonzero", "compress", "unique", "extract", *FUNCTIONS_OF_ONE_ARRAY])
+    )
+    if name in FUNCTIONS_OF_ONE_ARRAY:
         return name, (a,), {}
     if name == "count_nonzero":
         return name, (a, draw(odd_axes)), {"keepdims": draw(odd_flags)}
@@ -241,7 +246,7 @@ def odd_calls(draw):
 
 
 @given(call=odd_calls())
-def test_any_odd_call(call):
+def test_any_odd_call_has_the_outcome_of_numpy(call):
     name, args, kwargs = call
     if name == "unique_values":
         check_unique_values(*args)

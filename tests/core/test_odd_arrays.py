@@ -1,4 +1,4 @@
-"""Odd arrays and array-likes: the result or the error is NumPy's, for each size."""
+"""Odd arrays and array-likes: the result or the error is NumPy's, at each size of LENGTHS."""
 
 import numpy as np
 import pytest

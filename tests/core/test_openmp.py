@@ -1,4 +1,4 @@
-"""OpenMP's settings and regions: how many threads a call uses, and when it waits for none."""
+"""OpenMP's settings and regions: how many threads a call adds, and when a call adds none."""
 
 import ctypes
 import os
@@ -10,7 +10,7 @@ from marks import HAS_OPENMP, HAS_PROC
 
 from fastsel._core import _threads, parallel
 
-# Settings: how many threads a call adds. OpenMP keeps them for the next call.
+# Settings: how many threads a call adds to the process. OpenMP keeps the threads for later calls.
 
 WORKERS = """
 import os
@@ -18,13 +18,14 @@ import os
 import numpy as np
 import fastsel
 from fastsel._core import parallel
-# Without a main thread, no call pauses for signals, after which it would have fewer threads.
+# Without a main thread, no call pauses for signals. After a pause, few chunks may be left, and a
+# region has at most one thread per chunk.
 parallel.set_main_thread(0)
 array = np.arange(2_000_000) % 3
 expected = np.flatnonzero(array)
 
 def workers():
-    "The number of threads that a call adds. After two late regions, it would add none."
+    "The number of threads that a call adds. A call after two late regions in a row adds none."
     before = len(os.listdir("/proc/self/task"))
     assert fastsel.count_nonzero(array) == len(expected)
     added = len(os.listdir("/proc/self/task")) - before
@@ -39,7 +40,7 @@ import threadpoolctl
 with threadpoolctl.threadpool_limits({limit}):
     print(workers())
 """
-# name: environment, code, number of threads besides the caller.
+# name: environment, code, the integer or integers that the code prints.
 SETTINGS = {
     "omp_num_threads": ({"OMP_NUM_THREADS": "3"}, PRINT_WORKERS, 2),
     "omp_num_threads_of_one": ({"OMP_NUM_THREADS": "1"}, PRINT_WORKERS, 0),
@@ -83,7 +84,8 @@ SETTINGS = {
     ),
     "omp_proc_bind": ({"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}, PRINT_WORKERS, 1),
     "omp_places": ({"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores"}, PRINT_WORKERS, 1),
-    # OpenMP starts fewer threads than requested; a fork does not wait for the missing ones to end.
+    # OpenMP may start fewer threads than requested. A fork must not hang in its wait for the end
+    # of threads that were never started.
     "omp_dynamic": (
         {"OMP_NUM_THREADS": "64", "OMP_DYNAMIC": "true"},
         "workers()\nos.fork() or os._exit(0)\nprint(0)",
@@ -92,7 +94,8 @@ SETTINGS = {
 }
 
 
-def workers(run_forked, code=PRINT_WORKERS, before="", **variables):
+def printed_integers(run_forked, code=PRINT_WORKERS, before="", **variables):
+    """The integers that WORKERS prints with this code; `before` runs before fastsel's import."""
     unset = dict.fromkeys(
         ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND"), None
     )
@@ -107,7 +110,7 @@ def test_a_call_adds_the_threads_that_the_settings_allow(name, run_forked):
     variables, code, expected = SETTINGS[name]
     if "threadpoolctl" in code:
         pytest.importorskip("threadpoolctl", reason="needs pip install threadpoolctl")
-    assert workers(run_forked, code, **variables) == (
+    assert printed_integers(run_forked, code, **variables) == (
         expected if isinstance(expected, tuple) else (expected,)
     )
 
@@ -116,11 +119,11 @@ def test_a_call_adds_the_threads_that_the_settings_allow(name, run_forked):
 @HAS_PROC
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs two CPUs")
 @pytest.mark.parametrize("bind", ["false", "true"])
-def test_calls_use_several_cpus_with_and_without_omp_proc_bind(bind, run_forked):
+def test_calls_use_several_threads_with_and_without_omp_proc_bind(bind, run_forked):
     limit = 0 if (quota := _threads._quota()) is None else quota
     if len(os.sched_getaffinity(0)) < 2 or 0 < limit <= 1:
         pytest.skip("needs two CPUs for this process")
-    assert workers(run_forked, OMP_PROC_BIND=bind)[0] >= 1
+    assert printed_integers(run_forked, OMP_PROC_BIND=bind)[0] >= 1
 
 
 @HAS_OPENMP
@@ -133,8 +136,8 @@ print(*{pool["user_api"] for pool in threadpoolctl.threadpool_info()})
     assert "openmp" in run_forked(code).split()
 
 
-# A region waits for a thread that has no CPU. Here a signal handler, C's pause(), holds the thread
-# until another signal comes, whatever the scheduler does. A call has one region.
+# A region waits for a thread that has no CPU. Here the handler of SIGUSR1, C's pause(), holds the
+# thread until SIGUSR2 arrives, whatever the scheduler does. Each call has one region.
 HOLD_A_THREAD = """
 import ctypes, os, signal, threading, time
 import numpy as np
@@ -148,30 +151,30 @@ for number, function in ((signal.SIGUSR1, c.pause), (signal.SIGUSR2, c.getpid)):
     c.signal(number, ctypes.cast(function, ctypes.c_void_p))
 
 def start():
-    "The threads that a first call adds, which OpenMP keeps."
+    "The ids of the threads that the first call adds; OpenMP keeps these threads."
     before = set(os.listdir("/proc/self/task"))
     assert fastsel.count_nonzero(array) == expected
     return set(os.listdir("/proc/self/task")) - before
 
-def kill(number):
+def signal_worker(number):
     assert c.tgkill(os.getpid(), worker, number) == 0
 """
 LATE_REGIONS = (
     HOLD_A_THREAD
     + """
 def release_worker(ended, begun):
-    "Note whether the call waits, then signal its thread several times: one may be too early."
+    "Note whether the call waits, then send signals to its thread: one may come before pause()."
     begun.set()
     waits.append(not ended.wait(0.1))
     while not ended.wait(0.01):
-        kill(signal.SIGUSR2)
+        signal_worker(signal.SIGUSR2)
     for _ in range(9):
-        kill(signal.SIGUSR2)
+        signal_worker(signal.SIGUSR2)
         time.sleep(0.001)
 
 def waited():
-    "Whether a call waits until its other thread is released. With a region, it always does."
-    kill(signal.SIGUSR1)
+    "Whether a call waits until its other thread is released. A call with a region always waits."
+    signal_worker(signal.SIGUSR1)
     ended, begun = threading.Event(), threading.Event()
     release = threading.Thread(target=release_worker, args=(ended, begun))
     release.start()
@@ -182,7 +185,7 @@ def waited():
     return waits.pop()
 
 def until(wanted, why):
-    "Call until the last calls waited as wanted: a call that anything else delays seems to wait."
+    "Call until the last calls waited as wanted. A call that anything else delays seems to wait."
     print(why, flush=True)  # run_python shows it if the process hangs
     last = [None] * len(wanted)
     while last != wanted:
@@ -227,10 +230,10 @@ def fork():
         os._exit(len(start()))
     added.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     while not ended.wait(0.01):
-        kill(signal.SIGUSR2)
+        signal_worker(signal.SIGUSR2)
 
 worker, = map(int, start())
-kill(signal.SIGUSR1)
+signal_worker(signal.SIGUSR1)
 added, ended = [], threading.Event()
 forking = threading.Thread(target=fork)
 forking.start()
@@ -276,11 +279,12 @@ print(*added)
 def test_a_call_within_a_region_of_other_code_is_serial(run_forked, tmp_path):
     compiler, runtime = shutil.which("gcc"), parallel.openmp()[1]
     if not compiler or "libgomp" not in str(runtime):
-        pytest.skip("needs gcc, and its OpenMP runtime")
+        pytest.skip("needs gcc, and libgomp as the OpenMP runtime of fastsel")
     source, object_file, library = (tmp_path / f"region.{kind}" for kind in ("c", "o", "so"))
     source.write_text(PARALLEL_REGION)
     subprocess.run([compiler, "-fopenmp", "-fPIC", "-c", source, "-o", object_file], check=True)
-    # Linked with the runtime that fastsel has loaded: a wheel brings its own.
+    # The library is linked with the runtime that fastsel has loaded: a wheel brings a runtime.
     subprocess.run([compiler, "-shared", object_file, runtime, "-o", library], check=True)
     code = CALL_WITHIN_A_REGION.format(library=str(library))
-    assert workers(run_forked, code, OMP_MAX_ACTIVE_LEVELS="2", OMP_NUM_THREADS="4") == (0,)
+    variables = {"OMP_MAX_ACTIVE_LEVELS": "2", "OMP_NUM_THREADS": "4"}
+    assert printed_integers(run_forked, code, **variables) == (0,)

@@ -1,4 +1,5 @@
-"""Each allocation of each function fails once: MemoryError, nothing leaks, the next call works."""
+"""Each allocation of each call fails in turn: the call raises an error or returns the right
+result, nothing leaks, and the next call returns the right result."""
 
 import os
 import platform
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 from grids import slow
 
-CALLS = 67
+NUM_CALLS = 67
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(
         platform.libc_ver()[0] != "glibc" or not COMPILER,
         reason="needs glibc and a C compiler, to replace malloc",
     ),
-    pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer has replaced malloc"),
+    pytest.mark.skipif(
+        "LD_PRELOAD" in os.environ, reason="another library may have replaced malloc"
+    ),
 ]
 
 SWEEP = """
@@ -32,11 +35,11 @@ fastsel._unique._plan.SMALL_ITEMS = 0
 shim = ctypes.CDLL(None)
 shim.fm_arm.argtypes = ctypes.c_long, ctypes.c_int
 shim.fm_disarm.restype = shim.fm_in_use.restype = ctypes.c_long
-# NumPy's unique throws std::bad_alloc. The first exception of a thread allocates memory, and glibc
-# ends the process if there is none.
+# NumPy's unique throws std::bad_alloc. The first C++ exception of a thread allocates memory, and
+# glibc ends the process if this allocation fails.
 ctypes.CDLL("libstdc++.so.6").__cxa_get_globals()
 
-gc.freeze()  # objects of imports are no garbage of a call
+gc.freeze()  # gc.collect() after a call must free nothing that the imports have made
 rng = np.random.default_rng(1)
 array = rng.integers(0, 2, (300, 7)) * rng.integers(0, 1000, (300, 7))
 flat = array.ravel()
@@ -185,7 +188,7 @@ def check(call, all_later):
     return failures
 
 def check_all(ways):
-    "Check each call in one of the ways, which alternate."
+    "Check each call in one of the ways; the calls use the ways in turn."
     for k, (name, call) in enumerate(calls.items()):
         threads, all_later = ways[k % len(ways)]
         try:
@@ -195,7 +198,7 @@ def check_all(ways):
             error.add_note(f"in {name}")
             raise
 """
-# The number of threads, and whether all later allocations fail as well.
+# The number of threads, and whether all allocations after the failed one fail, too.
 WAYS = [(1, False), (2, True), (2, False), (1, True)]
 
 
@@ -211,5 +214,6 @@ def shim(tmp_path_factory):
 def test_each_allocation_fails_and_the_next_call_works(ways, shim, run_python):
     code = f"{SWEEP}check_all({ways})"
     failures = [int(line.split()[1]) for line in run_python(code, LD_PRELOAD=shim).splitlines()]
-    assert len(failures) == CALLS
-    assert sum(failures) > 10 * CALLS  # a few calls have fewer: NumPy caches small arrays
+    assert len(failures) == NUM_CALLS
+    # A few calls have fewer than 10 allocations: NumPy caches small arrays.
+    assert sum(failures) > 10 * NUM_CALLS

@@ -1,4 +1,4 @@
-"""Signatures, array-likes, subclasses and the protocols by which other arrays are recognised."""
+"""Signatures, array-likes, subclasses, and the protocols of other libraries' arrays."""
 
 import array as standard_array
 import inspect
@@ -12,7 +12,7 @@ from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 
 NUMPY_FUNCTIONS = ("nonzero", "flatnonzero", "argwhere", "count_nonzero", "compress", "extract")
-OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
+FUNCTIONS_OF_ONE_ARRAY = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 
 
 def parameters(function):
@@ -44,14 +44,14 @@ def test_signature_is_that_of_numpy(name):
         ("threads", "n"),
     ],
 )
-def test_signature_of_functions_that_numpy_lacks(name, signature):
+def test_functions_that_numpy_lacks_have_these_signatures(name, signature):
     namespace = {"numpy": np}
     exec(f"def expected({signature}): pass", namespace)
     assert parameters(getattr(fastsel, name)) == parameters(namespace["expected"])
 
 
 @pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
-def test_docstring_has_an_example(name):
+def test_function_has_its_name_and_an_example(name):
     function = getattr(fastsel, name)
     assert function.__name__ == name
     assert ">>>" in function.__doc__
@@ -77,7 +77,7 @@ def test_wrong_arguments_raise_the_error_of_numpy(call, name):
 
 def test_every_parameter_may_be_a_keyword():
     a = np.arange(6).reshape(2, 3)
-    for name in OF_ONE_ARRAY:
+    for name in FUNCTIONS_OF_ONE_ARRAY:
         assert_same(getattr(fastsel, name)(a=a), getattr(np, name)(a=a))
     assert fastsel.count_nonzero(a=a, axis=0, keepdims=True).tolist() == [[1, 2, 2]]
     out = np.zeros((2, 1), int)
@@ -102,8 +102,8 @@ class Refusing:
 
 
 array = Overriding()
-DISPATCHED = {
-    **{name: (name, (array,), {}) for name in OF_ONE_ARRAY},
+OVERRIDDEN_CALLS = {
+    **{name: (name, (array,), {}) for name in FUNCTIONS_OF_ONE_ARRAY},
     "count_nonzero_axis": ("count_nonzero", (array,), {"axis": 1, "keepdims": True}),
     "compress_condition": ("compress", (array, [1]), {}),
     "compress_a": ("compress", ([1], array), {"axis": 0}),
@@ -113,9 +113,9 @@ DISPATCHED = {
 }
 
 
-@pytest.mark.parametrize("case", DISPATCHED)
+@pytest.mark.parametrize("case", OVERRIDDEN_CALLS)
 def test_array_function_gets_the_numpy_function(case):
-    name, args, kwargs = DISPATCHED[case]
+    name, args, kwargs = OVERRIDDEN_CALLS[case]
     func, types, got_args, got_kwargs = getattr(fastsel, name)(*args, **kwargs)
     theirs = getattr(np, name)(*args, **kwargs)
     assert func is theirs[0] is getattr(np, name)
@@ -124,9 +124,9 @@ def test_array_function_gets_the_numpy_function(case):
     assert bound(*got_args, **got_kwargs) == bound(*theirs[2], **theirs[3])
 
 
-@pytest.mark.parametrize("case", DISPATCHED)
+@pytest.mark.parametrize("case", OVERRIDDEN_CALLS)
 def test_array_function_that_returns_not_implemented_is_a_type_error(case):
-    name, args, kwargs = DISPATCHED[case]
+    name, args, kwargs = OVERRIDDEN_CALLS[case]
     args = [Refusing() if arg is array else arg for arg in args]
     kwargs = {key: Refusing() if arg is array else arg for key, arg in kwargs.items()}
     ours = outcome(getattr(fastsel, name), *args, **kwargs)
@@ -142,7 +142,10 @@ class OverridingTuple(tuple):
     __array_function__ = Overriding.__array_function__
 
 
-OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+FUNCTIONS_OF_TWO_ARRAYS = (
+    *("compress", "extract", "isin"),
+    *("intersect1d", "union1d", "setdiff1d", "setxor1d"),
+)
 
 
 @pytest.mark.parametrize("size", [3, 600, 17000])
@@ -151,7 +154,7 @@ OF_TWO_ARRAYS = ("compress", "extract", "isin", "intersect1d", "union1d", "setdi
 def test_array_function_of_list_subclasses_is_called(name, kind, size):
     overriding, ordinary = kind([True, False, True] * (size // 3)), [True] * size
     calls = [(overriding,)]
-    if name in OF_TWO_ARRAYS:
+    if name in FUNCTIONS_OF_TWO_ARRAYS:
         array = np.array(ordinary)
         calls = [(overriding, ordinary), (ordinary, overriding)]
         calls += [(overriding, array), (array, overriding)]
@@ -171,7 +174,7 @@ def test_list_subclasses_are_lists_where_numpy_has_no_function():
     assert fastsel.nonzero_coordinates(data).count == 3
 
 
-# Objects with a method of the same name, and objects that wrap results.
+# Objects with a method of the function's name, and objects that wrap results.
 
 
 class Duck:
@@ -214,7 +217,7 @@ class Wrapping:
 
 
 class WrappingAfterError(Wrapping):
-    """Its methods raise TypeError: they are ignored."""
+    """Its methods raise TypeError, which is ignored: it is converted to an array."""
 
     def nonzero(self):
         raise TypeError("not like this")
@@ -250,13 +253,13 @@ def test_results_of_nonzero_and_compress_are_wrapped(call, kind):
     ],
     ids=["flatnonzero", "count_nonzero", "extract_condition", "extract_arr"],
 )
-def test_results_of_other_functions_are_not_wrapped(call):
+def test_results_of_flatnonzero_count_nonzero_and_extract_are_not_wrapped(call):
     wrapping = Wrapping()
     assert_same(call(fastsel, wrapping), call(np, Wrapping()))
     assert wrapping.calls == []
 
 
-def test_error_of_a_method_is_raised():
+def test_error_of_a_method_other_than_type_error_is_raised():
     class Broken:
         def nonzero(self):
             raise KeyError("mine")
@@ -280,7 +283,8 @@ class Interface:
         self.__array_interface__ = array.__array_interface__
 
 
-# Functions that make objects other than arrays; a generator can be used only once.
+# Functions that make objects other than arrays: each call makes a new generator, which can be used
+# only once.
 ARRAY_LIKES = {
     "range": lambda: range(3),
     "list": lambda: [0, 1, 2],
@@ -309,7 +313,7 @@ ARRAY_LIKES = {
 
 
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
-@pytest.mark.parametrize("name", OF_ONE_ARRAY)
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ONE_ARRAY)
 def test_positions_and_counts_of_array_likes_equal_numpy(name, kind, forced_kernels):
     assert_same_outcome(
         outcome(getattr(fastsel, name), ARRAY_LIKES[kind]()),
@@ -330,7 +334,7 @@ def test_selections_by_array_likes_equal_numpy(name, kind, forced_kernels):
 @pytest.mark.parametrize("kind", ARRAY_LIKES)
 @pytest.mark.parametrize("name", ["compress", "extract"])
 def test_selections_from_array_likes_equal_numpy(name, kind, forced_kernels):
-    a = ARRAY_LIKES[kind]()  # for both calls: items of object arrays have to be identical
+    a = ARRAY_LIKES[kind]()  # one object for both calls: items of object results are identical
     assert_same_outcome(
         outcome(getattr(fastsel, name), [1, 0], a), outcome(getattr(np, name), [1, 0], a)
     )
@@ -350,8 +354,8 @@ def matrix():
 @pytest.mark.parametrize(
     "make", [matrix, lambda: np.array([[1, 0], [2, 3]]).view(Plain)], ids=["matrix", "subclass"]
 )
-@pytest.mark.parametrize("name", OF_ONE_ARRAY)
-def test_indices_of_a_subclass_are_of_class_ndarray(name, make, forced_kernels):
+@pytest.mark.parametrize("name", FUNCTIONS_OF_ONE_ARRAY)
+def test_positions_and_counts_of_a_subclass_are_not_of_the_subclass(name, make, forced_kernels):
     ours = getattr(fastsel, name)(make())
     assert_same(ours, getattr(np, name)(make()))
     for part in ours if isinstance(ours, tuple) else (ours,):
@@ -405,7 +409,7 @@ def test_count_nonzero_ignores_the_mask_of_a_masked_array(forced_kernels):
     ],
     ids=["compress", "compress_axis", "compress_condition", "extract", "extract_both"],
 )
-def test_selections_keep_the_mask_of_a_masked_array(call, forced_kernels):
+def test_selections_by_and_from_masked_arrays_equal_numpy(call, forced_kernels):
     ours, theirs = call(fastsel), call(np)
     assert type(ours) is type(theirs)
     assert np.ma.getmaskarray(ours).tolist() == np.ma.getmaskarray(theirs).tolist()

@@ -1,5 +1,5 @@
-"""Memory of large results and of large working arrays is cached for later calls; results follow
-NumPy's rules."""
+"""Memory of large results and of working arrays is cached for later calls; results own their data,
+and can be resized, like NumPy's arrays."""
 
 import ctypes
 import gc
@@ -39,7 +39,7 @@ def address_of_result(nbytes):
 @pytest.mark.parametrize(
     ("shape", "dtype"), [((0,), "f8"), ((), "i4"), ((3, 0, 5), "O"), ((1 << 22, 2), "f4")]
 )
-def test_empty_has_the_shape_dtype_and_flags_of_numpys(shape, dtype):
+def test_empty_has_the_shape_dtype_and_flags_of_numpy_empty(shape, dtype):
     ours, numpys = results.empty(shape, np.dtype(dtype)), np.empty(shape, dtype)
     assert (ours.shape, ours.dtype, ours.flags.owndata) == (shape, numpys.dtype, True)
     assert ours.flags.c_contiguous
@@ -85,7 +85,7 @@ def test_results_from_128_kib_up_to_the_limit_are_cached():
 
 @NEEDS_CACHE
 def test_cached_memory_never_exceeds_the_limit():
-    """Results are freed in random order; the oldest cached blocks are evicted."""
+    """Results are freed in random order, and cached blocks have to be evicted to make room."""
     rng = np.random.default_rng(1)
     results_alive = []
     for size in rng.integers(MIN_BYTES, LIMIT // 3, 100).tolist():
@@ -123,9 +123,9 @@ def ones():
     array[:] = 1
     return array
 
-ones()  # from now on malloc has blocks of this size side by side, in its heap
+ones()  # its block stays cached, and the first of the arrays reuses it
 arrays = [ones() for _ in range(100)]
-above = bytearray(100_000)  # keeps these blocks from the top of the heap
+above = bytearray(100_000)  # if malloc has the blocks in its heap, they are not at its top
 del arrays
 before, cached = resident(), scratch.cached_bytes()
 {release}
@@ -162,7 +162,7 @@ else:
 
 @NEEDS_CACHE
 def test_a_limit_of_0_holds_while_other_threads_free_memory():
-    """A block may be counted before the limit is set, and reach its slot of the cache after it."""
+    """A thread may count a block before the limit is set, and put it into the cache afterwards."""
     stop = threading.Event()
 
     def work():
@@ -238,7 +238,7 @@ print(fastsel.get_keep_mb(), fastsel.show_config("dicts")["memory kept"])
 
 
 @NEEDS_CACHE
-def test_a_smaller_result_does_not_reuse_a_larger_block():
+def test_a_result_does_not_reuse_a_block_that_is_a_quarter_larger():
     large = address_of_result(MIN_BYTES * 5 // 4)
     small = results.empty((MIN_BYTES,), np.dtype(np.uint8))
     assert small.ctypes.data != large
@@ -411,7 +411,8 @@ del arrays
     "call", ["fastsel.flatnonzero(more)", "fastsel.unique(items, True, True, True, sorted=False)"]
 )
 def test_cached_memory_is_returned_if_memory_runs_out(call, run_python):
-    """malloc has one arena: otherwise it would take 64 MB more for each thread that allocates."""
+    """malloc has one arena: otherwise each thread that allocates could reserve 64 MB of address
+    space, which RLIMIT_AS counts."""
     code = f"{LIMITED_MEMORY}{call}\nprint('done')"
     assert run_python(code, MALLOC_ARENA_MAX="1", FASTSEL_KEEP_MB="512") == "done\n"
 
@@ -437,7 +438,8 @@ def calls_that_could_return_a_view(a, b):
 @pytest.mark.parametrize("size", [2, 600, 20_000, 300_000])
 @pytest.mark.parametrize("dtype", ["u1", "i8", "f4", "S8", "M8[s]"])
 def test_no_result_shares_memory_with_an_argument(dtype, size):
-    """The items are distinct, in order and all selected: a view would have the same items."""
+    """Most arrays have distinct items in ascending or descending order, and most calls select all
+    items: a view would have the right items."""
     ascending = np.arange(size).astype(dtype)
     for a in (ascending, ascending[::-1]):
         for b in (a, a[:0]):

@@ -1,5 +1,5 @@
-"""On both sides of each size limit, the class, the dtype, the memory order and the flags of each
-result are NumPy's, for every function, subclass, dtype and layout."""
+"""On both sides of each threshold of size, results equal NumPy's, also in class, dtype and
+flags. Only the flags of `nonzero` are not compared."""
 
 import itertools
 import math
@@ -25,15 +25,15 @@ LAYOUTS = {
 }
 
 
-def mask_of_third(*shape):
-    """A mask of this shape, with one item in three True."""
+def mask_of_every_third(*shape):
+    """A mask of this shape, which selects every third item."""
     return np.arange(math.prod(shape)).reshape(shape) % 3 == 1
 
 
-def compressed_into(module, a):
+def compress_into_its_class(module, a):
     """Compress `a` into an array of its class."""
-    selected = np.asarray(a).ravel()[mask_of_third(a.size)]
-    return module.compress(mask_of_third(a.size), a, out=selected.copy().view(type(a)))
+    selected = np.asarray(a).ravel()[mask_of_every_third(a.size)]
+    return module.compress(mask_of_every_third(a.size), a, out=selected.copy().view(type(a)))
 
 
 def boolean_mask(module, a, mask):
@@ -41,7 +41,7 @@ def boolean_mask(module, a, mask):
 
 
 def gather_nd(module, a):
-    """The result for a subclass is an ndarray."""
+    """gather_nd of a subclass returns an ndarray; the indices include negative ones."""
     rows = np.arange(-len(a), len(a))
     return fastsel.gather_nd(a, rows[:, None]) if module is fastsel else np.asarray(a)[rows]
 
@@ -54,7 +54,7 @@ def nonzero_coordinates(module, a):
 
 
 # Each call takes the module, fastsel or NumPy, and the array.
-OF_INDICES = {
+POSITION_CALLS = {
     "nonzero": lambda module, a: module.nonzero(a),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a),
@@ -64,22 +64,22 @@ OF_INDICES = {
     "count_nonzero(keepdims=True)": lambda module, a: module.count_nonzero(a, keepdims=True),
     "nonzero_coordinates": nonzero_coordinates,
 }
-OF_SELECTION = {
-    "compress": lambda module, a: module.compress(mask_of_third(a.size), a),
-    "compress(axis=0)": lambda module, a: module.compress(mask_of_third(len(a)), a, 0),
-    "compress(axis=-1)": lambda module, a: module.compress(mask_of_third(a.shape[-1]), a, -1),
+SELECTION_CALLS = {
+    "compress": lambda module, a: module.compress(mask_of_every_third(a.size), a),
+    "compress(axis=0)": lambda module, a: module.compress(mask_of_every_third(len(a)), a, 0),
+    "compress(axis=-1)": lambda module, a: module.compress(mask_of_every_third(a.shape[-1]), a, -1),
     "compress by the array": lambda module, a: module.compress(a, np.arange(a.size)),
-    "compress into its class": compressed_into,
-    "extract": lambda module, a: module.extract(mask_of_third(*a.shape), a),
+    "compress into its class": compress_into_its_class,
+    "extract": lambda module, a: module.extract(mask_of_every_third(*a.shape), a),
     "extract by the array": lambda module, a: module.extract(a, np.arange(a.size)),
-    "boolean_mask": lambda module, a: boolean_mask(module, a, mask_of_third(*a.shape)),
-    "boolean_mask of rows": lambda module, a: boolean_mask(module, a, mask_of_third(len(a))),
+    "boolean_mask": lambda module, a: boolean_mask(module, a, mask_of_every_third(*a.shape)),
+    "boolean_mask of rows": lambda module, a: boolean_mask(module, a, mask_of_every_third(len(a))),
     "boolean_mask by the array": lambda module, a: boolean_mask(
         module, np.arange(a.size).reshape(a.shape), (a == a[:1]).view(type(a))
     ),
     "gather_nd": gather_nd,
 }
-OF_UNIQUE = {
+UNIQUE_CALLS = {
     "unique": lambda module, a: module.unique(a),
     "unique with all": lambda module, a: module.unique(a, True, True, True),
     "unique with inverse": lambda module, a: module.unique(a, return_inverse=True),
@@ -91,7 +91,7 @@ OF_UNIQUE = {
     "unique_inverse": lambda module, a: tuple(module.unique_inverse(a)),
     "unique_values": lambda module, a: np.sort(module.unique_values(a)),
 }
-OF_SETS = {
+SET_CALLS = {
     "isin": lambda module, a: module.isin(a, a[:3]),
     "isin with the array as tests": lambda module, a: module.isin(a[:3], a[:2000], invert=True),
     "intersect1d": lambda module, a: module.intersect1d(a, a[:3]),
@@ -102,7 +102,7 @@ OF_SETS = {
     "setdiff1d of another class": lambda module, a: module.setdiff1d(np.asarray(a), a[:3]),
     "setxor1d": lambda module, a: module.setxor1d(a[5:], a[:3]),
 }
-CALLS = OF_INDICES | OF_SELECTION | OF_UNIQUE | OF_SETS
+CALLS = POSITION_CALLS | SELECTION_CALLS | UNIQUE_CALLS | SET_CALLS
 
 
 # Class: a function that returns the items of `a` in an array of the class, or None if it cannot.
@@ -112,13 +112,13 @@ CLASSES = {
     "recarray": lambda a: a.view(np.recarray) if a.dtype.names else None,
     "chararray": lambda a: a.view(np.char.chararray) if a.dtype.kind in "SU" else None,
     "subclass": lambda a: a.view(Plain),
-    "masked": lambda a: np.ma.array(a, mask=mask_of_third(*a.shape)),
+    "masked": lambda a: np.ma.array(a, mask=mask_of_every_third(*a.shape)),
     "without mask": lambda a: np.ma.array(a),
 }
 
 
 def items(dtype, size):
-    """Some of the items are zero, and the first three differ."""
+    """Items of which the first is zero. The first three differ, except for bool."""
     numbers = np.random.default_rng(size).integers(0, 40, size)
     numbers[:3] = np.arange(3)[:size]
     if dtype == "i4,f8":
@@ -148,12 +148,13 @@ def flags_of(result):
 def check(call, a):
     ours, expected = (outcome(CALLS[call], module, a) for module in (fastsel, np))
     assert_same_answer(ours, expected)
+    # fastsel's nonzero returns contiguous arrays; NumPy's returns columns of one array.
     if expected[0] == "returns" and call != "nonzero":
         assert flags_of(ours[1]) == flags_of(expected[1])
 
 
 def check_each_size(call, dtype, array_of):
-    """Check the call with sizes on both sides of each limit; the layouts alternate."""
+    """Check the call with all SIZES; each array has the next layout."""
     layouts = itertools.cycle(LAYOUTS.values())
     for size in SIZES:
         flat = items(dtype, size)

@@ -14,7 +14,7 @@ DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "
 
 
 def numbers(dtype, size):
-    """A third of the numbers are zero."""
+    """Random numbers, about a third of which are zero."""
     values = np.random.default_rng(size).integers(0, 3, size)
     return (
         values.astype("i8").astype(dtype) if np.dtype(dtype).kind == "M" else values.astype(dtype)
@@ -27,7 +27,7 @@ def mask_of(size, density=0.3):
 
 @pytest.mark.parametrize("density", [0, 0.02, 0.5, 0.98, 1])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f8", "D"])
-def test_each_density_equals_numpy(dtype, density):
+def test_selections_of_each_density_equal_numpy(dtype, density):
     for size in SIZES:
         mask = mask_of(size, density)
         x = np.arange(size).astype(dtype)
@@ -52,7 +52,7 @@ def test_bool_of_any_byte_equals_numpy():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_selections_equal_numpy(dtype):
+def test_selections_positions_and_counts_equal_numpy(dtype):
     for size in SIZES:
         x, mask = numbers(dtype, size), mask_of(size)
         assert_same(fastsel.boolean_mask(x, mask), x[mask])
@@ -102,8 +102,8 @@ def test_unique_at_the_ends_of_the_range_equals_numpy(dtype, ends):
     assert_same(fastsel.unique(x), np.unique(x))
 
 
-FIRST_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
-FIRST_KEYS = {
+KEY_DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "F", "M8[s]", "S1", "S8", "U1", "U2"]
+KEYS = {
     "few": lambda rng, size: rng.integers(-99, 99, size),
     "wide": lambda rng, size: rng.integers(-(2**62), 2**62, 300)[rng.integers(300, size=size)],
     "distinct": lambda rng, size: rng.integers(-(2**62), 2**62, size),
@@ -113,11 +113,11 @@ FIRST_KEYS = {
 }
 
 
-@covering(at_least=28, dtype=FIRST_DTYPES, keys=FIRST_KEYS)
+@covering(at_least=28, dtype=KEY_DTYPES, keys=KEYS)
 def test_unique_ascending_and_in_order_of_first_occurrence_equals_numpy(dtype, keys):
     """The kernel of small arrays handles up to 16,384 items."""
     for size in (0, 1, 2, 9, 127, 128, 129, 1000, 4095, 4096, 8192, 16384, 16385):
-        words = FIRST_KEYS[keys](np.random.default_rng(size), size).astype("i8")
+        words = KEYS[keys](np.random.default_rng(size), size).astype("i8")
         with np.errstate(over="ignore"):
             x = words.astype(dtype)
         expected = np.unique(x, True, True, True)
@@ -161,13 +161,13 @@ def test_unique_of_nan_in_runs_follows_equal_nan(dtype, equal_nan):
         assert_same(counts, np.bincount(inverse))
 
 
-def test_equal_nan_may_be_any_object_with_a_truth():
+def test_equal_nan_may_be_any_object_with_a_truth_value():
     x = np.array([np.nan, 1, np.nan])
     assert len(fastsel.unique(x, equal_nan=np.array(False))) == 3
     assert len(fastsel.unique(x, equal_nan=[1], sorted=False)) == 2
 
 
-def test_unique_of_strings_at_an_odd_address():
+def test_strings_at_an_odd_address_are_grouped():
     x = np.frombuffer(b"." + b"abcdefgh" * 50 + b"hgfedcba" * 50, np.uint8)[1:].view("S8")
     assert_same(fastsel.unique(x, sorted=False), np.array([b"abcdefgh", b"hgfedcba"]))
 
@@ -225,7 +225,7 @@ def test_lengths_and_indices_out_of_bounds_raise_index_error():
 
 
 def test_compress_of_a_small_mask_with_a_large_result_equals_numpy():
-    """The mask is small, but selects many items; an axis out of bounds is an error."""
+    """The mask is small, but its result is large; an axis out of bounds is an error."""
     mask, array = mask_of(100), np.arange(1_000_000).reshape(10_000, 100)
     for axis in (65, -65):
         with pytest.raises(np.exceptions.AxisError):

@@ -40,7 +40,7 @@ print(sum(done))
 @HAS_PROC
 @pytest.mark.parametrize(("callers", "threads"), [(8, 2), (8, 4), (64, 64)])
 def test_at_most_two_calling_threads_have_a_pool(callers, threads, run_python):
-    """Two callers have a pool. If there were more threads, the callers would never end."""
+    """With more pools there would be too many threads, and the callers would not end."""
     assert int(run_python(CALLERS.format(callers=callers, threads=threads))) == callers
 
 
@@ -101,11 +101,11 @@ print(*added_by_calls)
 
 @HAS_OPENMP
 @HAS_PROC
-def test_a_thread_may_have_a_pool_after_another_one_ends(run_python):
+def test_a_thread_has_a_pool_after_a_thread_with_a_pool_ends(run_python):
     assert run_python(POOL_AFTER_A_THREAD) == "1 1 1 1 1 0 1\n"
 
 
-CALL_MEANWHILE = """
+CALL_DURING_A_REGION = """
 import os, threading, time
 import numpy as np
 import fastsel
@@ -117,7 +117,7 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 # Whether no call adds a thread while another thread counts `size` items in its region. Also False
-# if that region ends too early: then calls may have regions again.
+# if this region ends before the calls: then a call may have a region.
 def no_call_adds_a_thread(size):
     large, before = np.broadcast_to(True, size), tasks()
     worker = threading.Thread(target=fastsel.count_nonzero, args=(large,))
@@ -133,7 +133,7 @@ def no_call_adds_a_thread(size):
     return in_time and max(added) <= {extra} + 1
 
 before = tasks()
-assert any(no_call_adds_a_thread(2**k) for k in range(31, 41))  # from some tenths of a second on
+assert any(no_call_adds_a_thread(2**k) for k in range(31, 41))  # tenths of a second and more
 fastsel.flatnonzero(small)
 while tasks() - before != {extra}:  # a late region makes calls serial for a while
     fastsel.flatnonzero(small)
@@ -145,7 +145,7 @@ print("done")
 def test_a_call_meanwhile_is_serial_and_does_not_wait(run_python):
     """A call during another call's region adds no thread, and does not wait for the region."""
     extra = 1 if parallel.is_threaded() else 0
-    assert run_python(CALL_MEANWHILE.format(extra=extra)) == "done\n"
+    assert run_python(CALL_DURING_A_REGION.format(extra=extra)) == "done\n"
 
 
 CALL_WITHIN_A_CALL = """
@@ -154,37 +154,36 @@ import numpy as np
 import fastsel
 array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
-uses = []
+calls = []
 
-def use():
-    "Call until nine threads are counted: late regions make calls serial, and some may be ending."
+def call():
+    "Call until there are {extra} new threads: calls may be serial, or earlier threads still end."
     counted = None
     with fastsel.threads(9):
         while counted != before + {extra}:
-            assert fastsel.unique(array).tolist() == [0, 1, 2]  # ends all but a few threads
+            assert fastsel.unique(array).tolist() == [0, 1, 2]
             assert (fastsel.flatnonzero(array) == expected).all()
             counted = len(os.listdir("/proc/self/task"))
-    uses.append(True)
+    calls.append(True)
 
 def handler(number, frame):
-    use()
+    call()
 
 before = len(os.listdir("/proc/self/task"))
 signal.signal(signal.SIGALRM, handler)
 with fastsel.threads(2):
     signal.setitimer(signal.ITIMER_REAL, 0.02)
-    while not uses:
+    while not calls:
         fastsel.count_nonzero(np.broadcast_to(True, 10**9))
-assert len(uses) == 1
-use()
+assert len(calls) == 1
+call()
 print("done")
 """
 
 
 @HAS_PROC
 def test_a_call_within_a_call_has_its_number_of_threads(run_python):
-    """A signal handler calls between two regions: it may add eight threads, and the call that it
-    interrupts goes on with two."""
+    """A signal handler calls with nine threads, between two regions of a call with two threads."""
     extra = 8 if parallel.is_threaded() else 0
     assert run_python(CALL_WITHIN_A_CALL.format(extra=extra)) == "done\n"
 
@@ -212,7 +211,7 @@ with fastsel.threads(64):
 
 @HAS_PROC
 @pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="a sanitizer needs more address space")
-def test_calls_work_if_no_thread_can_be_started(run_python):
+def test_calls_work_if_the_address_space_has_no_room_for_their_threads(run_python):
     assert run_python(NO_MORE_THREADS) == "no more threads\n"
 
 
@@ -228,7 +227,7 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 def call(threads, room):
-    "Call as a new user without other processes if this is root, for whom no limit holds."
+    "Call; root, for whom no limit holds, first becomes a new user without other processes."
     if is_root:
         os.setuid(100_000 + os.getpid())
     before = tasks()
@@ -253,6 +252,7 @@ print("done")
 
 @HAS_PROC
 def test_calls_work_if_the_user_may_have_no_more_threads(run_python):
-    """libgomp would end the process. If the limit has room for all threads, they are started."""
+    """libgomp alone would end the process. A call of n threads adds n - 1 threads if the limit has
+    room for n, and otherwise none; only a test that root runs checks these numbers."""
     extra = "threads - 1" if parallel.is_threaded() else "0"
     assert run_python(NO_MORE_PROCESSES.format(extra=extra)) == "done\n"

@@ -114,7 +114,7 @@ def test_calls_ignore_an_invalid_variable_and_reduce_a_large_count_of_openmp(
 
 
 def test_an_invalid_count_of_openmp_is_ignored(monkeypatch):
-    """libomp reports these counts if OMP_NUM_THREADS is nonsense."""
+    """libomp reports counts like these if OMP_NUM_THREADS is no number."""
     monkeypatch.setattr(_threads, "_openmp_asked", False)
     for count in (0, -979347401):
         assert _threads._unlimited_count_and_rule(count)[0] == _threads._available
@@ -145,7 +145,7 @@ def test_more_than_max_threads_are_refused(number):
         assert fastsel.get_num_threads() <= _threads.MAX_THREADS
 
 
-def test_each_thread_has_256_kib_or_fewer_bytes_of_that_cost():
+def test_each_thread_has_at_least_256_kib_or_fewer_bytes_of_a_higher_cost():
     with fastsel.threads(64):
         max_threads = fastsel.get_num_threads()
         for threads in (1, 2, 3, 10, max_threads, max_threads + 1):

@@ -16,7 +16,8 @@ import fastsel
 
 
 def operations(size, name="int32", seed=0):
-    """Every selection and gather on `size` items: name -> function without arguments."""
+    """Calls of each function of positions, selection and gather on an array of shape (size, 3):
+    name -> function without arguments."""
     array = make(name, (size, 3), 0.3, seed)
     mask = choose(size, 0.4, np.random.default_rng([size, seed]))
     rows = (
@@ -84,8 +85,8 @@ def test_the_path_of_tiny_arrays_has_the_result_of_the_kernels(operator, monkeyp
         assert_same(call(), expected)
 
 
-def test_sizes_around_the_first_chunks_equal_numpy():
-    """Sizes where a second and a third chunk begin, with the thresholds of the library."""
+def test_sizes_around_multiples_of_min_chunk_bytes_equal_numpy():
+    """At some of these sizes a call gets its second or third thread; no threshold is changed."""
     min_bytes = fastsel._core._threads.MIN_CHUNK_BYTES
     for chunks in (1, 2, 3):
         for size in (chunks * min_bytes - 1, chunks * min_bytes, chunks * min_bytes + 1):
@@ -229,8 +230,8 @@ def test_settings_that_change_meanwhile_change_no_result(forced_kernels):
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
 def test_eight_threads_that_share_all_state_get_right_results(forced_kernels):
-    """Threads share working memory, cached memory, the settings, NumPy's functions, and strings
-    whose hash is not computed yet: all are used at the same time."""
+    """The threads share cached memory, the number of threads, NumPy's functions while they are
+    patched, and strings whose hash is not computed yet. All are used at the same time."""
     random = np.random.default_rng(8)
     few, many = random.integers(0, 300, 20_000), random.integers(0, 2**60, 20_000)
     mask, ones = few > 200, np.ones((1 << 22) + 64, bool)  # positions of `ones` use cached memory
@@ -351,7 +352,7 @@ def test_condition_changed_meanwhile_selects_items_in_order(operator, kernels_wi
     while_writing(flipping(mask), check)
 
 
-def test_out_of_compress_while_the_condition_changes(kernels_with_few_threads):
+def test_out_of_compress_is_filled_or_refused_while_the_condition_changes(kernels_with_few_threads):
     """`out` is filled or refused; nothing is written outside of it."""
     mask = np.zeros(20_000, bool)
     buffer = np.full(20_000, -1)
@@ -377,7 +378,7 @@ def test_out_of_compress_while_the_condition_changes(kernels_with_few_threads):
     while_writing(write, check)
 
 
-def test_indices_changed_meanwhile(kernels_with_few_threads):
+def test_indices_changed_meanwhile_raise_or_select_items_of_the_data(kernels_with_few_threads):
     """Each index is read once, then checked and used: no read is beyond the data."""
     data = np.arange(1000, 1100)
     indices = np.zeros((20_000, 1), np.int64)
@@ -398,7 +399,9 @@ def test_indices_changed_meanwhile(kernels_with_few_threads):
 
 
 @pytest.mark.parametrize("algorithm", [None, "tables", "partitions"])
-def test_concurrent_callers_of_sets_and_groups(algorithm, forced_kernels, monkeypatch):
+def test_concurrent_callers_of_sets_and_groups_get_the_same_results(
+    algorithm, forced_kernels, monkeypatch
+):
     force(monkeypatch, algorithm)
     first, second = np.random.default_rng(1).integers(0, 900, (2, 5000)) * 1_000_003
     rows, other_rows = first.reshape(-1, 2) % 7, second.reshape(-1, 2)[:50] % 7

@@ -24,7 +24,8 @@ from fastsel._core import _dtypes
 
 pytestmark = pytest.mark.usefixtures("forced_kernels")
 
-# Each function returns the positions of the non-zero items of a 1-d array.
+# Each function returns the positions of the non-zero items of a 1-d array: an array, or a
+# NonzeroCoordinates.
 SELECTORS = {
     "nonzero": lambda a: fastsel.nonzero(a)[0],
     "flatnonzero": fastsel.flatnonzero,
@@ -191,7 +192,7 @@ def test_mask_selects_by_any_bool_byte_but_0():
     assert fastsel.boolean_mask(np.arange(5), mask).tolist() == [1, 2, 3]
 
 
-# Positions among 130 items: in each byte, and around the end of each block.
+# Positions among 130 items: all of the first block, and those around the end of each block.
 POSITIONS = (*range(70), 126, 127, 128, 129)
 
 
@@ -283,5 +284,6 @@ def test_the_page_of_dtypes_names_each_dtype_that_has_no_kernel():
     assert all("objects" in row for row in rows if row != "StringDType")
     assert len(rows) > 1
     footnote = page[page.index("\n3. ") : page.index("\n4. ")]
-    for name in of_ml:  # some formats of 8 bits have a kernel
+    # Of the float8 formats, only float8_e8m0fnu lacks a kernel: the page has its full name.
+    for name in of_ml:
         assert (name if name.startswith("float8") else name.split("_")[0]) in footnote

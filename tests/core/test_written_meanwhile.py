@@ -1,7 +1,7 @@
 """A thread writes to an input while a call reads it: no crash, and the result has a valid form.
 
-Each item may be read in any state. The thread writes for a short while for each function, width and
-number of dimensions; with FASTSEL_LONG=1 for ten seconds each, for a run with AddressSanitizer.
+Each item may be read in any state. The thread writes for SECONDS in each case, which is 10 with
+FASTSEL_LONG=1, as in a run with AddressSanitizer.
 """
 
 import os
@@ -172,7 +172,7 @@ def writer_of(array):
 
 
 @covering(at_least=30, name=CHECKS, dtype=DTYPES, shape=SHAPES)
-def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
+def test_array_written_meanwhile_gives_valid_results(name, dtype, shape, forced_kernels):
     array = make(dtype, shape, 0.2, seed=3)
     with fastsel.threads(3):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
@@ -182,15 +182,15 @@ def test_array_written_meanwhile(name, dtype, shape, forced_kernels):
     dtype=DTYPES,
     name=["nonzero", "argwhere", "nonzero_coordinates", "boolean_mask", "first_nonzero"],
 )
-def test_transposed_array_written_meanwhile(name, dtype, forced_kernels):
-    """The array is read in tiles, which read some items twice."""
+def test_transposed_array_written_meanwhile_gives_valid_results(name, dtype, forced_kernels):
+    """The array is read in tiles; items of one word may be read twice."""
     array = make(dtype, (200, 150), 0.2, seed=3).T
     with fastsel.threads(3):
         while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
 
 @covering(name=CHECKS, dtype=["bool", "float32", "int64"])
-def test_small_array_written_meanwhile(name, dtype):
+def test_small_array_written_meanwhile_gives_valid_results(name, dtype):
     """No kernel is forced: the kernels of small arrays read the array."""
     array = make(dtype, (10_000,), 0.2, seed=3)
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
@@ -198,8 +198,9 @@ def test_small_array_written_meanwhile(name, dtype):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
 @pytest.mark.parametrize("size", [1000, 5000])
-def test_small_distinct_array_written_meanwhile(dtype, size):
-    """The keys are sorted, with positions or without; the last 20 keys repeat the first 20."""
+def test_small_distinct_array_written_meanwhile_gives_valid_results(dtype, size):
+    """Ascending, the keys are sorted with their positions; in order of first occurrence, they are
+    added to a hash table. The last 20 keys repeat the first 20."""
     array = np.random.default_rng(1).permutation(size).astype(dtype)
     array *= 2 ** (50 if array.itemsize == 8 else 10)
     array[-20:] = array[:20]
@@ -207,7 +208,7 @@ def test_small_distinct_array_written_meanwhile(dtype, size):
 
 
 @covering(at_least=16, dtype=DTYPES, algorithm=ALGORITHMS)
-def test_keys_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
+def test_keys_written_meanwhile_give_valid_results(dtype, algorithm, forced_kernels, monkeypatch):
     force(monkeypatch, algorithm)
     array = make(dtype, (30_000,), 0.2, seed=3)
     with fastsel.threads(3):
@@ -215,7 +216,7 @@ def test_keys_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
 
 
 @covering(at_least=12, dtype=DTYPES, algorithm=ALGORITHMS)
-def test_sets_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
+def test_sets_written_meanwhile_give_valid_results(dtype, algorithm, forced_kernels, monkeypatch):
     force(monkeypatch, algorithm)
     array = make(dtype, (30_000,), 0.2, seed=3)
     with fastsel.threads(3):
@@ -224,7 +225,7 @@ def test_sets_written_meanwhile(dtype, algorithm, forced_kernels, monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("batch_dims", [0, 1])
-def test_indices_written_meanwhile(dtype, batch_dims, forced_kernels):
+def test_indices_written_meanwhile_give_valid_results(dtype, batch_dims, forced_kernels):
     """The indices are alternately beyond the data and within it."""
     data = np.arange(20 * 10 * 3).reshape(20, 10, 3)
     indices = np.zeros((20, 500, 1), dtype)
@@ -288,7 +289,7 @@ def test_numpy_gets_a_copy_of_the_mask(monkeypatch, tmp_path):
         assert len(seen) == 6
         assert not any(np.may_share_memory(theirs, mask) for theirs in seen)
         seen.clear()
-        # These calls index an ndarray, which records nothing.
+        # These calls index an ndarray, which records nothing: they have to use the patched mask.
         with monkeypatch.context() as patch:
             patch.setattr("fastsel._selection._selection._for_numpy", np.zeros_like)
             assert len(fastsel.boolean_mask(objects, mask)) == 0

@@ -28,7 +28,7 @@ pytestmark = [
         ":pytest.PytestUnhandledThreadExceptionWarning",
     )
 ]
-MEMORY = 400 << 20  # bytes of each worker; a worker without data has about 150 MiB
+MEMORY = 400 << 20  # bytes that each worker may use; a worker without data uses about 150 MiB
 ALL_OUTPUTS = {"return_index": True, "return_inverse": True, "return_counts": True}
 
 
@@ -40,7 +40,7 @@ TIMEOUTS = {f"distributed.comm.timeouts.{name}": "600s" for name in ("connect", 
 def cluster():
     with (
         dask.config.set(TIMEOUTS),
-        # Any port: if another cluster had the usual port, dask would warn, which is an error.
+        # ":0" is any free port: if the usual port were in use, dask would warn, which is an error.
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=":0"
         ) as cluster,
@@ -54,7 +54,7 @@ def cluster():
     ("dtype", "chunking"),
     [("float32", "uneven"), pytest.param("U3", "empty", marks=pytest.mark.slow)],
 )
-def test_every_function_equals_fastsel(cluster, dtype, chunking):
+def test_functions_equal_fastsel(cluster, dtype, chunking):
     a = make(dtype, (6, 4))
     x = chunked(a, CHUNKINGS[chunking](a.shape))
     for name in ("nonzero", "flatnonzero", "argwhere", "count_nonzero"):
@@ -91,7 +91,8 @@ def test_result_is_the_same_if_a_worker_dies(cluster, tmp_path, partitions):
 
 @pytest.mark.slow
 def test_data_larger_than_the_memory_of_the_cluster_gives_the_right_results(cluster):
-    """Codes of two bytes wait for the groups instead of items; results are consumed by block."""
+    """Until the groups are known, workers hold codes of two bytes instead of the items. Each block
+    of a result is reduced where it is made."""
     groups, size = 1000, 2 * MEMORY // 8 + 10_000_000
     x = da.arange(size, chunks=2_000_000) % groups
     assert x.nbytes > 2 * MEMORY
@@ -109,7 +110,7 @@ def test_data_larger_than_the_memory_of_the_cluster_gives_the_right_results(clus
 
 
 def test_persisted_results_are_computed_again_with_no_warning(cluster, caplog):
-    """Graphs share keys with results that the scheduler holds or computes."""
+    """The graphs have keys of results that the scheduler already holds, or is computing."""
     squares = np.arange(100_000) ** 2 % 1013
     x = da.from_array(squares, chunks=2000)
     with caplog.at_level("WARNING", "distributed"):

@@ -28,7 +28,8 @@ NAMES = ("nonzero", "flatnonzero", "argwhere", "count_nonzero")
 
 @pytest.fixture(params=[1 << 20, 1], ids=["wide", "narrow"])
 def min_band_bytes(request, monkeypatch):
-    """The minimum size of a band: with 1 byte, bands are divided along later axes, too."""
+    """A size that bands may have even if the blocks are smaller. With 1 byte, bands are divided
+    along later axes, too."""
     monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", request.param)
 
 
@@ -84,6 +85,7 @@ def test_unknown_chunk_sizes_with_chunks_along_other_axes_raise(name):
 
 
 def test_bands_are_at_most_as_large_as_the_blocks(monkeypatch):
+    """They may be larger with `whole_rows`, or if MIN_BAND_BYTES is larger than a block."""
     monkeypatch.setattr("fastsel.dask._blocks.MIN_BAND_BYTES", 1)
     from fastsel.dask._blocks import bands
 

@@ -99,7 +99,7 @@ def test_a_key_has_the_same_task_whatever_else_is_computed(call):
         assert alone == {key: together[key] for key in alone}
 
 
-MIXED = {
+CALLS_WITH_ONE_DASK_ARRAY = {
     "compress_condition": lambda x: fastsel.compress(x[:, 0] > 0, a, 0),
     "compress_a": lambda x: fastsel.compress(a[:, 0] > 0, x, 0),
     "extract_condition": lambda x: fastsel.extract(x, a),
@@ -111,11 +111,11 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("call", MIXED)
+@pytest.mark.parametrize("call", CALLS_WITH_ONE_DASK_ARRAY)
 def test_one_dask_array_makes_the_result_a_dask_array(call):
-    result = MIXED[call](x)
+    result = CALLS_WITH_ONE_DASK_ARRAY[call](x)
     assert isinstance(result, da.Array)
-    assert_equal(result, MIXED[call](a))
+    assert_equal(result, CALLS_WITH_ONE_DASK_ARRAY[call](a))
 
 
 def test_out_and_capacity_raise_for_dask_arrays():

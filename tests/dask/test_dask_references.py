@@ -1,4 +1,4 @@
-"""fastsel.dask accepts NumPy arrays of objects and of StringDType for every argument."""
+"""fastsel.dask accepts NumPy arrays of objects and of StringDType in place of dask arrays."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ ITEMS = {
     "texts": objects(*["b", "", "c", "a", "c", "b"] * 2),
     "StringDType": np.array(["b", "", "c", "a", "c", "b"] * 2, np.dtypes.StringDType()),
 }
-OF_ONE_ARRAY = {
+CALLS_OF_ONE_ARRAY = {
     "nonzero": lambda module, a: module.nonzero(a.reshape(3, 4)),
     "flatnonzero": lambda module, a: module.flatnonzero(a),
     "argwhere": lambda module, a: module.argwhere(a.reshape(3, 4)),
@@ -34,7 +34,7 @@ OF_ONE_ARRAY = {
     "boolean_mask": lambda module, a: module.boolean_mask(a, np.arange(12) % 3 == 0),
 }
 # `b` is a NumPy array or a dask array.
-OF_TWO_ARRAYS = {
+CALLS_OF_TWO_ARRAYS = {
     "compress": lambda module, a, b: module.compress(b != b[0], a),
     "extract": lambda module, a, b: module.extract(b != b[0], a),
     "compress by a": lambda module, a, b: module.compress(a, b),
@@ -51,10 +51,10 @@ OF_TWO_ARRAYS = {
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_ONE_ARRAY)
+@pytest.mark.parametrize("call", CALLS_OF_ONE_ARRAY)
 def test_calls_of_one_array_equal_fastsel(call, kind):
     a = ITEMS[kind]
-    assert_equal(OF_ONE_ARRAY[call](fastsel.dask, a), OF_ONE_ARRAY[call](fastsel, a))
+    assert_equal(CALLS_OF_ONE_ARRAY[call](fastsel.dask, a), CALLS_OF_ONE_ARRAY[call](fastsel, a))
 
 
 @pytest.mark.parametrize("kind", ITEMS)
@@ -67,13 +67,13 @@ def test_nonzero_coordinates_equals_fastsel_up_to_count(kind):
 
 
 @pytest.mark.parametrize("kind", ITEMS)
-@pytest.mark.parametrize("call", OF_TWO_ARRAYS)
+@pytest.mark.parametrize("call", CALLS_OF_TWO_ARRAYS)
 def test_calls_of_two_arrays_equal_fastsel(call, kind):
     a, b = ITEMS[kind], ITEMS[kind][::-1]
-    expected = OF_TWO_ARRAYS[call](fastsel, a, b)
+    expected = CALLS_OF_TWO_ARRAYS[call](fastsel, a, b)
     for other in (b, da.from_array(b, chunks=5)):
-        assert_equal(OF_TWO_ARRAYS[call](fastsel.dask, a, other), expected)
-    assert_equal(OF_TWO_ARRAYS[call](fastsel, a, da.from_array(b, chunks=5)), expected)
+        assert_equal(CALLS_OF_TWO_ARRAYS[call](fastsel.dask, a, other), expected)
+    assert_equal(CALLS_OF_TWO_ARRAYS[call](fastsel, a, da.from_array(b, chunks=5)), expected)
 
 
 def test_sets_of_objects_and_numbers_equal_fastsel():
@@ -102,7 +102,7 @@ def test_large_arrays_have_several_blocks(kind):
     assert_equal(outputs, fastsel.unique(a, True, True, True))
 
 
-def test_arrays_with_the_same_dask_name_are_distinguished():
+def test_arrays_that_dask_would_name_alike_are_distinguished():
     first, second = objects("a-b", "c"), objects("a", "b-c")
     assert_equal(fastsel.dask.union1d(first, second), fastsel.union1d(first, second))
 

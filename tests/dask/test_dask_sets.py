@@ -1,4 +1,4 @@
-"""isin, index_in and the functions of sorted sets on dask arrays."""
+"""isin, index_in, intersect1d, union1d, setdiff1d and setxor1d on dask arrays."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_isin_compares_objects():
 
 # Slices along an axis.
 
-SLICES = {
+SLICE_CALLS = {
     "isin": lambda f, a, b, axis: f.isin(a, b, axis=axis),
     "isin_invert": lambda f, a, b, axis: f.isin(a, b, invert=True, kind="sort", axis=axis),
     "intersect1d": lambda f, a, b, axis: f.intersect1d(a, b, axis=axis),
@@ -110,7 +110,7 @@ SLICES = {
 @covering(
     at_least=24,
     dtype=["bool", "int32", "float64", "U3"],
-    call=SLICES,
+    call=SLICE_CALLS,
     chunking=CHUNKINGS,
     axis=[0, 1, -1, 2],
 )
@@ -118,37 +118,37 @@ def test_slices_along_an_axis_equal_fastsel(dtype, call, chunking, axis):
     shapes = [[2, 2, 2], [2, 2, 2]]
     shapes[0][axis], shapes[1][axis] = 9, 5
     a, b = (make(dtype, shape, 0.3, seed=k) for k, shape in enumerate(map(tuple, shapes)))
-    expected = SLICES[call](fastsel, a, b, axis)
+    expected = SLICE_CALLS[call](fastsel, a, b, axis)
     x, y = (chunked(array, CHUNKINGS[chunking](array.shape)) for array in (a, b))
     for first, second in ((x, y), (x, b), (a, y)):
-        result = SLICES[call](fastsel, first, second, axis)
+        result = SLICE_CALLS[call](fastsel, first, second, axis)
         assert_equal(result, expected)
         assert_declared(result)
 
 
-@pytest.mark.parametrize("call", SLICES)
+@pytest.mark.parametrize("call", SLICE_CALLS)
 def test_slices_of_unknown_chunk_sizes_equal_fastsel(call):
     a, b = make("int32", (9, 2), 0.3), make("int32", (5, 2), 0.3, seed=1)
     x, y = (of_unknown_sizes(chunked(array, ((2, len(array) - 2), (2,)))) for array in (a, b))
-    assert_equal(SLICES[call](fastsel.dask, x, y, 0), SLICES[call](fastsel, a, b, 0))
+    assert_equal(SLICE_CALLS[call](fastsel.dask, x, y, 0), SLICE_CALLS[call](fastsel, a, b, 0))
 
 
-@pytest.mark.parametrize("call", SLICES)
+@pytest.mark.parametrize("call", SLICE_CALLS)
 def test_slices_of_1d_arrays_are_items(call):
     a, b = np.array([3.0, 1, np.nan, 3]), np.array([3.0, np.nan])
-    result = SLICES[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
-    assert_equal(result, SLICES[call](fastsel, a, b, -1))
+    result = SLICE_CALLS[call](fastsel.dask, chunked(a, ((2, 2),)), chunked(b, ((1, 1),)), -1)
+    assert_equal(result, SLICE_CALLS[call](fastsel, a, b, -1))
 
 
-@pytest.mark.parametrize("call", SLICES)
+@pytest.mark.parametrize("call", SLICE_CALLS)
 def test_slices_of_other_shapes_and_wrong_axes_are_refused_at_once(call):
     x = da.ones((4, 3), chunks=2)
     for arrays, axis in (((x, x[:, :2]), 0), ((x, x[0]), 0), ((x, x), 2), ((x, x), 1.0)):
         a, b = (np.ones(array.shape) for array in arrays)
         with pytest.raises(Exception) as expected:
-            SLICES[call](fastsel, a, b, axis)
+            SLICE_CALLS[call](fastsel, a, b, axis)
         with pytest.raises(type(expected.value)) as raised:
-            SLICES[call](fastsel.dask, *arrays, axis)
+            SLICE_CALLS[call](fastsel.dask, *arrays, axis)
         assert str(raised.value) == str(expected.value)
 
 

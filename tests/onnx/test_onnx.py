@@ -38,7 +38,8 @@ def test_every_type_equals_the_reference(name, kernels_with_few_threads):
     for shape in ((), (1,), (70,), (5, 14), (3, 4, 6), (0,), (3, 0)):
         array = make(name, shape)
         assert_same(fx.non_zero(array), np.ascontiguousarray(reference.argwhere(array).T))
-        if name != "StringDType":  # NumPy cannot compare its rows; see the strings below
+        # NumPy cannot compare rows of StringDType; test_unique_slices_of_strings_... has them.
+        if name != "StringDType":
             check_unique(array, sorted=0)
             for axis in range(-array.ndim, array.ndim):
                 check_unique(array, axis, 0)
@@ -64,7 +65,7 @@ def test_every_layout_equals_the_reference(layout, kernels_with_few_threads):
 
 
 @pytest.mark.parametrize("name", OTHER_TYPES)
-def test_types_that_onnx_lacks_raise_type_error(name):
+def test_types_that_the_operators_lack_raise_type_error(name):
     array = make(name, (3,))
     calls = {
         "X": [lambda: fx.non_zero(array), lambda: fx.unique(array)],

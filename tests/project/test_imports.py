@@ -24,7 +24,7 @@ BELOW = {
     "sparse": ("_core", *FAMILIES),
     "onnx": ("_core", *FAMILIES),
     "dask": ("", "_core", "_sets", *FAMILIES),
-    "_cli": ("", "_core", "_patch"),
+    "_cli": ("", "_core", "_patch", "_unique"),
     "__main__": ("_cli",),
 }
 CIMPORT = re.compile(r"^from (fastsel[\w.]*) cimport (\(.*?\)|[^\n]*)", re.M | re.S)

@@ -1,7 +1,7 @@
 """The types that type checkers infer for calls: run mypy --strict and pyright over this file.
 
-``tests/project/test_typing.py`` also runs this file and its neighbours: each example works, and
-each public function has one. `beside_numpy.py` compares types with NumPy's.
+``tests/project/test_typing.py`` also runs the files of examples: each example works, and each
+public name has one. `beside_numpy.py` compares types with NumPy's.
 """
 
 from contextlib import AbstractContextManager
@@ -49,7 +49,7 @@ count, coordinates = result
 assert_type(count, np.integer[Any])
 assert_type(coordinates, NDArray[np.integer[Any]])
 
-# selection: results have the scalar type of the array; the scalar type of a list is unknown
+# selection: results have the scalar type of the array; for a list, only extract knows the type
 assert_type(fastsel.compress(flags, floats), NDArray[np.float32])
 assert_type(fastsel.compress([True, False, True], table, axis=0), NDArray[np.int16])
 assert_type(fastsel.compress([True, False], [1, 2]), NDArray[Any])
