@@ -1,4 +1,4 @@
-"""The results as Markdown and as JSON. The summary lists every loss."""
+"""The results as Markdown, which lists every loss, and as JSON."""
 
 import platform
 import subprocess

@@ -17,7 +17,7 @@ PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some millisecon
 WARM_SECONDS = 0.01  # threads that wake need some milliseconds until each runs on its own core
 WARM_CALLS = 3
 SLOW_SECONDS = 0.1  # slower calls need no warming
-MEMORY_BYTES = 1 << 27  # per thread: larger than any cache
+MEMORY_BYTES = 1 << 27  # per thread: larger than the caches of most CPUs
 MEMORY_ROUNDS = 5
 
 
@@ -59,8 +59,8 @@ def summary(times):
 
 
 def block(call, seconds):
-    """Samples of one contender: some calls to warm up, which are not recorded, then calls for these
-    seconds.
+    """Samples of one contender: some calls to warm up, which are not recorded, then calls until
+    these seconds are over or there are MAX_SAMPLES samples.
 
     A slow call needs no warming: its first call is the only sample of the block.
     """
@@ -138,5 +138,5 @@ def parallel_loop(buffers, bytes_written, num_threads):
 
 @functools.cache
 def workers(num_threads):
-    """A pool of threads, the same for all calls, so that its threads are started once."""
+    """A pool of this many threads, the same for all calls, so that its threads are started once."""
     return ThreadPoolExecutor(num_threads)
