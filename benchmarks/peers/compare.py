@@ -123,7 +123,7 @@ def measure(cell, peers, args):
         call = admit(contender, case, expected, result)
         if call is not None:
             calls[contender.name] = call
-    result.timings = steady(calls, args.seconds)
+    result.timings = steady_timings(calls, args.seconds)
     if cell.size >= LIMIT_ITEMS and FASTSEL in calls and not has_references(case):
         loop = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
         # Without the peers, whose threads slow down Python's threads.
@@ -131,7 +131,7 @@ def measure(cell, peers, args):
     return result
 
 
-def steady(calls, seconds):
+def steady_timings(calls, seconds):
     """The timings of a race. Calls with noisy timings race again, and the timing with the lower
     median is kept."""
     timings = race(calls, seconds)

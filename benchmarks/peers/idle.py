@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 from cases import build, operator_call
-from cells import OPERATORS, complete
+from cells import OPERATORS, cell_of
 from timing import seconds_of
 
 import fastsel
@@ -47,7 +47,7 @@ def main():
 def row(args, size):
     """Print the row of a size; return whether the time is within the limit."""
     parts = {"dtype": args.dtype, "size": size, "density": 0.1, "groups": str(min(size, 1000))}
-    call = operator_call(fastsel, build(complete(args.op, parts)))
+    call = operator_call(fastsel, build(cell_of(args.op, parts)))
     times = [
         [after_pause(call, threads, args.pause) for threads in (1, args.threads)]
         for _ in range(args.calls)
