@@ -87,7 +87,7 @@ def arguments():
     parser.add_argument("--peers", **peers, **several)
     parser.add_argument("--threads", type=int, default=2, help="of each side; default: 2")
     parser.add_argument("--seconds", type=float, default=2, help="for one cell; default: 2")
-    parser.add_argument("--full", action="store_true", help="the whole grid, which takes a day")
+    parser.add_argument("--full", action="store_true", help="the whole grid, which takes days")
     parser.add_argument("--list", action="store_true", help="print the cells and stop")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
