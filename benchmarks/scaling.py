@@ -8,8 +8,8 @@
 --work measures the CPU time of all threads instead of the time of a call. The CPU time shows how
 much work each further thread adds, also with more threads than CPUs.
 
-The row "copy" is NumPy's copy of the input's bytes on all threads: an operator that only waits for
-memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
+The row "copy" is NumPy's copy of the input's bytes on the same number of threads: an operator that
+only waits for memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
 threads are timed in turns; times are medians.
 """
 

@@ -33,13 +33,13 @@ extensions = [
 ]
 myst_heading_anchors = 3
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings have them in words
-numpydoc_show_class_members = False  # named tuples: the signature has them
+autodoc_typehints = "none"  # the docstrings describe the types in words
+numpydoc_show_class_members = False  # the classes are named tuples, whose signature has the members
 templates_path = ["templates"]
 toc_object_entries = False  # the page of a function has its name already
-default_role = "py:obj"  # what stands in single backticks in the docstrings: links, or else code
+default_role = "py:obj"  # a name in single backticks is a link, or code if it is not found
 
-# Without a network, the names that fastsel has of NumPy still lead to its pages.
+# For a build that cannot reach numpy.org, this inventory has the links to NumPy's functions.
 write_inventory(HERE / "generated" / "numpy.inv")
 intersphinx_mapping = {"numpy": ("https://numpy.org/doc/stable/", (None, "generated/numpy.inv"))}
 intersphinx_timeout = 5
@@ -55,7 +55,7 @@ html_css_files = ["site.css"]
 pygments_dark_style = "github-dark"
 exclude_patterns = ["generated/*.md"]
 html_show_copyright = False
-# 100 columns of code have room.
+# With this size, lines of 100 columns fit.
 html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}
 
 if ADDRESS:
@@ -78,7 +78,8 @@ if ADDRESS:
 
 
 def linkcode_resolve(domain, info):
-    """The lines of a Python object in the repository, at the tag of this version."""
+    """The address of the source of a Python object, in the repository at the tag of this version;
+    None if the object has no Python source in fastsel."""
     found = sys.modules.get(info["module"])
     for name in info["fullname"].split("."):
         found = getattr(found, name, None)
@@ -86,29 +87,30 @@ def linkcode_resolve(domain, info):
         found = inspect.unwrap(found)
         lines, first = inspect.getsourcelines(found)
         path = Path(inspect.getsourcefile(found)).relative_to(Path(fastsel.__file__).parents[1])
-    except (TypeError, OSError, ValueError):  # a value, a kernel, or of another package
+    except (TypeError, OSError, ValueError):  # a value, of a kernel, or of another package
         return None
     last = first + len(lines) - 1
     return f"{ADDRESS}/blob/v{release}/{path.as_posix()}#L{first}-L{last}"
 
 
 def add_see_also(app, what, name, found, options, lines):
-    """Before numpydoc, which sets the section where it belongs."""
+    """Append the section "See Also". numpydoc runs later, and moves the section to its place."""
     lines += see_also(name)
 
 
 def trim_examples(app, page, source):
-    """A doctest ends with an empty line, which no reader needs to see."""
+    """Remove the empty line at the end of each doctest."""
     source[0] = re.sub(r"(?ms)(^```python\n.*?)\n+(?=^```$)", r"\1\n", source[0])
 
 
 def plain(title):
-    """The text of a title, which may have marks."""
+    """The text of a title, without its HTML tags."""
     return unescape(re.sub("<[^>]*>", "", title))
 
 
 def card(title):
-    """What others show of a link to a page. Its picture needs a public address."""
+    """The tags from which chats and search engines describe a link to the page. The picture needs a
+    public address."""
     about = {"og:site_name": project, "og:title": title, "og:description": DESCRIPTION}
     if ADDRESS:
         about |= {"og:image": f"{html_baseurl}card.png", "twitter:card": "summary_large_image"}
@@ -117,12 +119,13 @@ def card(title):
 
 
 def prepare_page(app, page, template, context, doctree):
-    """Before furo makes the sidebar."""
-    if page.startswith("generated/"):  # written by autosummary: in the repository, there is none
+    """Add the tags of `card`, and show the headings of the reference in the sidebar, before furo
+    makes the sidebar."""
+    if page.startswith("generated/"):  # autosummary writes it: the repository does not have it
         context["theme_source_repository"] = ""
     context["metatags"] = context.get("metatags", "") + card(plain(context.get("title", project)))
     if "toctree" in context:
-        # The headings of the reference group its names. index.md hides those of other pages.
+        # The headings of the reference group its names. index.md hides the headings of other pages.
         tree = context["toctree"]
         context["toctree"] = lambda **asked: tree(**asked | {"titles_only": False})
 

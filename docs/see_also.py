@@ -1,6 +1,6 @@
-"""The "See Also" of API pages, and where names of NumPy lead without a network.
+"""The "See Also" of API pages, and an inventory of NumPy's pages for a build without a network.
 
-The names below one heading of reference.md are siblings. `OPERATORS` tells which of them NumPy and
+The names below one heading of reference.md are siblings. `OPERATORS` says which of them NumPy and
 fastsel.dask have, too.
 """
 
@@ -20,7 +20,7 @@ INVENTORY_HEAD = (
 
 
 def groups():
-    """The objects below each heading of the reference, by their full names."""
+    """For each heading of the reference, the full names of the functions below it."""
     found = []
     for section in re.split("^## ", REFERENCE.read_text(encoding="utf-8"), flags=re.MULTILINE):
         module = (re.findall(r"currentmodule:: (\S+)", section) or ["fastsel"])[-1]
@@ -30,7 +30,8 @@ def groups():
 
 
 def siblings(full_name):
-    """The functions of the same heading; those of dask are grouped as their namesakes."""
+    """The other functions below the same heading. The functions of fastsel.dask are grouped like
+    the functions of fastsel with the same names."""
     module = full_name.rpartition(".")[0]
     own = full_name.replace("fastsel.dask.", "fastsel.")
     for group in groups():
@@ -43,7 +44,7 @@ def siblings(full_name):
 
 
 def see_also(full_name):
-    """The lines of the section, none where an object has nobody beside it."""
+    """The lines of the section; none if there is nothing to refer to."""
     module, _, name = full_name.rpartition(".")
     operator = OPERATORS.get(name)
     entries = []
@@ -54,16 +55,15 @@ def see_also(full_name):
             entries.append((f"fastsel.dask.{name}", "The same on dask arrays."))
     if operator and module == "fastsel.dask":
         entries.append((f"fastsel.{name}", "The same on NumPy arrays."))
-    entries += [(sibling, summary(sibling)) for sibling in siblings(full_name)]
+    entries += [(sibling, summary_of(sibling)) for sibling in siblings(full_name)]
     if not entries:
         return []
     lines = [line for entry, words in entries for line in (f"{entry} :", f"    {words}")]
     return ["", "See Also", "--------", *lines]
 
 
-def summary(full_name):
-    """The first sentence of a docstring, without what comes after a semicolon."""
-    module, _, name = full_name.rpartition(".")
+def summary_of(full_name):
+    """The first sentence of a docstring, up to a semicolon."""
     module, _, name = full_name.rpartition(".")
     found = getattr(importlib.import_module(module), name)
     paragraph = inspect.getdoc(found).partition("\n\n")[0].replace("\n", " ")
@@ -72,7 +72,7 @@ def summary(full_name):
 
 
 def write_inventory(path):
-    """The pages of NumPy that a "See Also" links to, for a build that cannot ask numpy.org."""
+    """Write the inventory of the pages of NumPy to which a "See Also" links."""
     names = [f"numpy.{name}" for name, operator in OPERATORS.items() if operator.in_numpy]
     lines = [f"{name} py:function 1 reference/generated/{name}.html#$ -\n" for name in names]
     path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The history that asv measured, as one picture, which needs no network, unlike ``asv publish``.
+"""The history that asv measured, as one picture. Unlike the pages of asv, it needs no network.
 
     python benchmarks/asv/plot.py history.svg "bench_selection.Flat.time_nonzero"
     python benchmarks/asv/plot.py history.png "Flat.time_unique.*int64"

@@ -1,6 +1,7 @@
 /* Times each loop of fs_level_t on data in the first-level cache, on one thread, at the CPU level
-   that FASTSEL_CPU names. Prints a line for each loop: its name, a tab, and the bytes that it reads
-   and writes per nanosecond. measure.py builds and runs this program. */
+   that FASTSEL_CPU names, or at the best level of this CPU below it. Prints the name of the level,
+   and then a line for each loop: its name, a tab, and the bytes that it reads and writes per
+   nanosecond. measure.py builds and runs this program. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
 #include <time.h>

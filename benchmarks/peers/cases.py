@@ -81,7 +81,7 @@ def unique_input(cell):
 
 
 def gather_case(cell):
-    """Two coordinates address a slice of ``width`` items; data and output are about as large."""
+    """Two coordinates address a slice of ``width`` items. Data and output have about equal size."""
     batch = BATCHES[cell.batch_dims]
     count = cell.size // cell.width // math.prod(batch)
     side = math.isqrt(count)
@@ -92,7 +92,7 @@ def gather_case(cell):
 
 
 def operator_call(functions, case):
-    """The cell's operator as a call of one of `functions`: fastsel, or NUMPY of implementations."""
+    """The cell's operator as a call; `functions` is fastsel, or NUMPY of implementations."""
     x, op = case.x, case.cell.op
     if op in SPARSE:
         return functools.partial(functions.sparse.from_dense, x, op.removeprefix("sparse_"))
@@ -146,7 +146,8 @@ def agrees(result, reference, any_order):
 
 
 def same(output, expected, any_order):
-    """Whether shapes and values are equal; with ``any_order``, both are sorted first."""
+    """Whether shapes and values are equal, in the dtype of `expected`; with ``any_order``, both are
+    sorted first."""
     if output.shape != expected.shape:
         return False
     output = output.astype(expected.dtype, copy=False)

@@ -1,7 +1,7 @@
 """The cells of the tables of compare.py: operator x dtype x size x distribution, and others.
 
 A cell describes one input of an operator completely. ``PARTS`` says which parts of a cell an
-operator uses; ``MODEST``, ``KEY`` and ``FULL`` are grids of the values of these parts.
+operator uses; ``MODEST``, ``KEY`` and ``FULL`` have grids of the values of these parts.
 """
 
 import itertools
@@ -25,7 +25,7 @@ GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
-# The calls of operators whose name is not the name of a function.
+# The text of an operator's call in tables and pictures, for operators whose name is not shown.
 CALLS = {
     "nonzero_int32": "nonzero(a, dtype=int32)",
     "count_along": "count_nonzero(a, axis)",
@@ -142,7 +142,7 @@ SHOWN = (
     grid("unique_sorted", dtype="int64", size=1e7, groups="n/10"),
 )
 
-# Inputs that are common in programs. The kernels are not made for them, and NumPy is fast.
+# Inputs that are common in programs, although the kernels were not made for them.
 EVERYDAY = (
     grid("isin", dtype=["int32", "float32", "float64"], size=1e6, tests=[1, 3, 16]),
     grid("isin", dtype="object", size=2e4, tests=300),
@@ -222,7 +222,7 @@ MODEST = (
     grid(" ".join(DASK_NONZERO), ndim=2),
 )
 
-# The cells whose speed is compared from commit to commit: one for each path through the kernels.
+# The cells that regress.py and bench_ratios.py of asv time from commit to commit.
 KEY = (
     grid("nonzero", size=100),
     grid("nonzero", dtype=["bool", "float64"], size=[1e4, 1e6], density=[0.01, 0.5]),
@@ -353,12 +353,12 @@ def combine(op, values):
     """Every possible cell of the operator with these values of its parts."""
     choices = [values.get(part, [DEFAULTS[part]]) for part in PARTS[op]]
     for combination in itertools.product(*choices):
-        cell = complete(op, dict(zip(PARTS[op], combination, strict=True)))
-        if possible(cell):
+        cell = cell_of(op, dict(zip(PARTS[op], combination, strict=True)))
+        if is_possible(cell):
             yield cell
 
 
-def complete(op, parts):
+def cell_of(op, parts):
     """A cell whose sizes are integers, also if the parts have a size of 1e7 and groups of n/10."""
     size = int(parts["size"])
     parts["size"] = size
@@ -372,13 +372,13 @@ def complete(op, parts):
     return Cell(op, **parts)
 
 
-def possible(cell):
+def is_possible(cell):
     """Whether the input exists, is neither too small nor too large, and differs from the input of
     each simpler cell."""
     if cell.dtype == "object" and cell.size > MAX_OBJECTS:
         return False
     if cell.op in (*UNIQUE, *DASK_UNIQUE):
-        return 0 < cell.groups <= min(cell.size, capacity(cell)) and cell.width <= cell.size
+        return 0 < cell.groups <= min(cell.size, max_groups(cell)) and cell.width <= cell.size
     if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
         return False
     if cell.op in SETS:
@@ -392,10 +392,10 @@ def possible(cell):
     return cell.width <= cell.size and cell.distribution not in ("zipf", "narrow", "gaps")
 
 
-def capacity(cell):
-    """The number of groups that the items of the dtype can have."""
+def max_groups(cell):
+    """An upper limit of the number of groups that the items of the cell can have."""
     dtype = np.dtype(cell.dtype)
     if dtype.kind == "b":
-        return 0  # no cells of unique have this dtype: its number of groups cannot be chosen
+        return 0  # unique has no cells of bool: their number of groups cannot be chosen
     step = inputs.STEPS.get(cell.distribution, 1)
     return 256 ** (dtype.itemsize * cell.width) // step if dtype.kind in "iu" else cell.size

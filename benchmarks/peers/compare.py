@@ -7,7 +7,8 @@
     python benchmarks/peers/compare.py --full --list          the cells of the whole grid
 
 ``pip install ".[peers]"`` installs the peers except torch; the output names peers that are missing.
-Every result is compared with NumPy's before it is timed; the exit status is 1 if a result is wrong.
+Every result is compared with NumPy's before its call is timed. The exit status is 1 if a result is
+wrong, or if fastsel raises an error.
 """
 
 import argparse
@@ -40,10 +41,10 @@ PARTS = {
     "size": (float, "number of items, such as 1e7"),
     "density": (float, "share of the items that is selected, 0 to 1"),
     "groups": (str, "number of distinct values: 1000, n/10, n"),
-    "tests": (float, "number of items of the other set, for isin and its kin"),
-    "distribution": (str, "random, runs, sorted, reversed, zipf, narrow or gaps"),
-    "layout": (str, "C, transposed, strided or reversed, for nonzero, masks and their kin"),
-    "ndim": (int, "number of dimensions, for nonzero and its kin"),
+    "tests": (float, "number of items of the other set, for isin and other functions of sets"),
+    "distribution": (str, "random, runs, sorted, zipf, nan and others, see inputs.py"),
+    "layout": (str, "C, transposed, strided or reversed, for positions and selection"),
+    "ndim": (int, "number of dimensions, for the functions of positions"),
     "width": (int, "items in a row, or in a slice of gather_nd"),
     "axis": (int, "axis of compress and count_along"),
     "batch_dims": (int, "0, 1 or 2, for gather_nd"),
@@ -86,7 +87,7 @@ def arguments():
     parser.add_argument("--peers", **peers, **several)
     parser.add_argument("--threads", type=int, default=2, help="of each side; default: 2")
     parser.add_argument("--seconds", type=float, default=2, help="for one cell; default: 2")
-    parser.add_argument("--full", action="store_true", help="the whole grid, which takes a day")
+    parser.add_argument("--full", action="store_true", help="the whole grid, which takes days")
     parser.add_argument("--list", action="store_true", help="print the cells and stop")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
@@ -94,7 +95,7 @@ def arguments():
 
 
 def measure_all(cells, args):
-    """Measure every cell; an interrupt ends the run early and keeps the results up to then."""
+    """Measure every cell. Ctrl-C ends the run early; the results of the finished cells are kept."""
     limit_threads(args.threads)
     peers = [peer for peer in PACKAGES if peer == "numpy" or peer in (args.peers or PACKAGES)]
     missing = {peer: packages for peer in peers if (packages := missing_packages(peer))}
@@ -122,7 +123,7 @@ def measure(cell, peers, args):
         call = admit(contender, case, expected, result)
         if call is not None:
             calls[contender.name] = call
-    result.timings = steady(calls, args.seconds)
+    result.timings = steady_timings(calls, args.seconds)
     if cell.size >= LIMIT_ITEMS and FASTSEL in calls and not has_references(case):
         loop = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
         # Without the peers, whose threads slow down Python's threads.
@@ -130,8 +131,9 @@ def measure(cell, peers, args):
     return result
 
 
-def steady(calls, seconds):
-    """The timings of a race. Calls with noisy timings race again, and their best timing is kept."""
+def steady_timings(calls, seconds):
+    """The timings of a race. Calls with noisy timings race again, and the timing with the lower
+    median is kept."""
     timings = race(calls, seconds)
     for _ in range(REPEATS):
         noisy = [name for name, t in timings.items() if t.median > NOISY * t.minimum]

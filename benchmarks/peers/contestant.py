@@ -11,7 +11,7 @@ import sys
 
 from cases import build, operator_call
 from cells import Cell
-from timing import block
+from timing import take_samples
 
 import fastsel
 
@@ -23,7 +23,7 @@ def main():
         if isinstance(request, dict):
             call, answer = prepare(Cell(**request))
         else:
-            answer = statistics.median(block(call, request))
+            answer = statistics.median(take_samples(call, request))
         print(json.dumps(answer), flush=True)
 
 

@@ -46,7 +46,8 @@ def nonzero(a, dtype=None):
 
 
 def first_nonzero(a):
-    """numpy.argmax of the comparison with zero, which returns 0 also if all items are zero."""
+    """numpy.argmax of the comparison with zero, and -1 if the item at this index is zero: argmax
+    also returns 0 if all items are zero."""
     true = a != 0
     index = np.argmax(true)
     return index if true.flat[index] else np.intp(-1)

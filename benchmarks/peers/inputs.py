@@ -1,13 +1,13 @@
 """Inputs from fixed seeds, the same arrays for asv and for compare.py. Every page of their memory
 has been written to.
 
-Inputs of selection have a density, the share of non-zero items. Inputs of unique have a number of
-groups, and inputs of gather_nd have index rows. The distribution is the order of the items or
-groups: ``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a hundred sorted
-items is moved) or ``halves`` (two sorted runs). Other distributions choose values: ``zipf`` (few
-groups have most items), ``narrow`` (the groups are the integers from 0 on), ``gaps`` (the groups
-are every tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are rounded to
-integers, so that rows have few different items).
+Inputs of positions and selection have a density, the share of non-zero items. Inputs of unique have
+a number of groups, and inputs of gather_nd have index rows. The distribution is the order of the
+items or groups: ``random``, ``runs`` of 1000, ``sorted``, ``reversed``, ``nearly`` (one of a
+hundred sorted items is moved) or ``halves`` (two sorted runs). Other distributions choose values:
+``zipf`` (few groups have most items), ``narrow`` (the groups are the integers from 0 on), ``gaps``
+(the groups are every tenth integer), ``nan`` (nine of ten items are NaN) and ``coarse`` (floats are
+rounded to integers, so that rows have few different items).
 """
 
 import functools
@@ -34,7 +34,8 @@ def mask(n, density, distribution="random"):
 
 
 def items(dtype, shape, density, distribution="random", layout="C"):
-    """An array of integers from 1 to 99, about a share of ``density``, and zeros."""
+    """An array in which about a share of ``density`` of the items are integers from 1 to 99, in
+    this dtype; the other items are zero."""
     n = math.prod(np.atleast_1d(shape).tolist())
     values = np.random.default_rng(SEED + 1).integers(1, 100, n, dtype=np.uint8).astype(dtype)
     flags = mask(n, density, distribution)
@@ -56,8 +57,9 @@ def lay_out(a, layout):
 
 
 def keys(dtype, n, groups, distribution="random"):
-    """An array (n,) of about ``groups`` distinct values, spread over the range of the dtype."""
-    if np.dtype(dtype).kind in "OT":  # each item is its own str object, as after reading a file
+    """An array (n,) of about ``groups`` distinct values. They are the integers of the distribution,
+    or random values of the dtype."""
+    if np.dtype(dtype).kind in "OT":  # each object is its own str, as after reading a file
         return keys(f"U{STRING_LENGTH}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
         return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
@@ -160,8 +162,8 @@ def keep(make, *choices):
 
 @functools.cache
 def kept(make, *arguments, layout="C"):
-    """The array that ``keep`` wrote for these arguments. Each call returns the same array, so that
-    it stays in the cache of the CPU."""
+    """The array that ``keep`` wrote for these arguments, in the layout. Each call returns the same
+    array, so that it stays in the cache of the CPU."""
     return lay_out(np.load(file_name(make, arguments)), layout)
 
 

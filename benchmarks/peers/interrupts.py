@@ -3,8 +3,9 @@
     python benchmarks/peers/interrupts.py
     python benchmarks/peers/interrupts.py --threads 1 --times 100
 
-The arrays are so large that no call ends before it is interrupted; most of them are views with
-stride 0, which need no memory. The limit is 200 ms; the exit status is 1 if a call takes longer.
+The arrays are so large that most calls are interrupted before they end; a call that ends is
+repeated. Most arrays are views with stride 0, which need no memory. The limit is 200 ms; the exit
+status is 1 if a call takes longer.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def main():
 
 
 def delay(call):
-    """Seconds from a SIGINT in the middle of the call to its KeyboardInterrupt."""
+    """Seconds from a SIGINT during the call to its KeyboardInterrupt."""
     sent = 0.0
 
     def send():

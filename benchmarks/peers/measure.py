@@ -1,12 +1,12 @@
-"""Measure all published figures on this machine, by one command.
+"""Measure the published figures of fastsel beside its peers on this machine, by one command.
 
     python benchmarks/peers/measure.py
     python benchmarks/peers/measure.py --level v3 base --seconds 0.5
 
 For each CPU level that fastsel and this machine have, compare.py runs with fastsel's kernels of
 that level and with NumPy's vector code limited to the same level, and writes the figures to
-benchmarks/results. From them, publish.py makes the README's table and all pictures. Run this script
-on an idle machine with every peer installed, on a commit without local changes.
+benchmarks/results. From them, publish.py makes the README's table and the pictures of speed-ups.
+Run this script on an idle machine with every peer installed, on a commit without local changes.
 """
 
 import argparse
@@ -44,8 +44,8 @@ def main():
 
 
 def levels_of_machine():
-    """The levels up to the level that fastsel chose, or base and this level on other CPUs than
-    x86-64."""
+    """The levels up to the level that fastsel chose; on other CPUs than x86-64, base and the level
+    that fastsel chose."""
     names = list(LEVELS)
     best = levels.level_name()
     return names[: names.index(best) + 1] if best in names else ["base", best]

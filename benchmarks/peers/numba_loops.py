@@ -9,7 +9,8 @@ CHUNK_ROWS = 1024
 
 @functools.cache
 def gather_nd():
-    """A function that numba compiles at its first call; only this call imports numba."""
+    """A function that numba compiles at its first call. numba is imported here, so that other cells
+    do not need it."""
     import numba
 
     @numba.njit(parallel=True)

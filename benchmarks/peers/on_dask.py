@@ -48,7 +48,7 @@ def computed_by(side, case):
 
 
 def blocks_of(a):
-    """An array as a dask array of ten blocks along the first axis."""
+    """An array as a dask array of about BLOCKS blocks along the first axis."""
     import dask.array as da
 
     return da.from_array(a, chunks=(max(len(a) // BLOCKS, 1), *a.shape[1:]), name=False)

@@ -1,8 +1,8 @@
-"""The code of the peers for each operator: one function per peer and operator.
+"""The code of the peers for each operator: one function for each way to call a peer.
 
 A function gets a case, prepares the peer's containers if this copies nothing, and returns the call
-to measure. A variant called ``ready`` does a part of the work outside of the call. If a peer raises
-an exception, the report has the text of the exception.
+to measure. A variant with ``ready=True`` does a part of the work outside of the call. If a peer
+raises an exception, the report has the text of the exception.
 """
 
 import functools

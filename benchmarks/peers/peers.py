@@ -22,7 +22,7 @@ PACKAGES = {
 
 
 class UnsupportedError(Exception):
-    """The peer lacks this operation."""
+    """The peer cannot run this cell, or would take too much time or memory."""
 
 
 def missing_packages(peer):

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # the CPU level that most processors have
-BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # with the times of this level
+BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # with the times of README_LEVEL
 # For some rows of the table: the other functions whose outputs the call of the row computes.
 OTHER_FUNCTIONS = {
     "unique_first": ["unique_values"],
@@ -49,7 +49,7 @@ def results_of(level):
 
 
 def functions_of(results):
-    """The names of all functions that have a row in the table."""
+    """The words of all calls in the table, among them the names of the functions."""
     return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
 
 

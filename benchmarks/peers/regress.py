@@ -5,9 +5,9 @@
 
 Each commit is built in an environment of its own, with the version of NumPy that this script uses.
 Two processes of BASE and one process of HEAD time every cell in turns. The difference between the
-two processes of BASE is noise. A cell fails if HEAD is slower by more than the noise, and is so
-again when new processes repeat the measurement. The exit status is 1 if a cell fails, and 2 if a
-commit cannot be built.
+two processes of BASE is noise. A cell fails if HEAD is slower by more than the noise and by more
+than 5 %, and is slower again when new processes repeat the measurement. The exit status is 1 if a
+cell fails, and 2 if a commit cannot be built.
 """
 
 import argparse
@@ -33,7 +33,7 @@ HERE = Path(__file__).resolve().parent
 SIDES = ("base", "base again", "head")
 ROUNDS = 12
 BLOCK_SECONDS = 0.03
-MIN_SLOWDOWN = 1.05  # a smaller slowdown is accepted
+MIN_SLOWDOWN = 1.05  # a slowdown of up to this ratio is accepted
 STANDARD_ERRORS = 3
 NORMAL_MEDIAN = 1.2533  # the standard error of a median, divided by the standard error of a mean
 NORMAL_SPREAD = 1.4826  # the standard deviation over the median absolute deviation
@@ -81,7 +81,7 @@ def noise(comparison, all_comparisons):
 
 
 def slower(comparisons, all_comparisons):
-    """The names of the cells in which HEAD is slower by more than noise."""
+    """The names of the cells in which HEAD is slower by more than noise, and MIN_SLOWDOWN."""
     return [
         name
         for name, comparison in comparisons.items()

@@ -1,4 +1,4 @@
-"""The results as Markdown and as JSON. The summary lists every loss."""
+"""The results as Markdown, which lists every loss, and as JSON."""
 
 import platform
 import subprocess
@@ -18,7 +18,7 @@ import fastsel
 from fastsel._cli._table import environment
 
 FASTSEL = "fastsel"
-NONE = "-"
+NO_FIGURE = "-"
 
 
 @dataclass
@@ -167,7 +167,7 @@ def row(result, names):
 
 def timing_text(timing):
     if timing is None:
-        return NONE
+        return NO_FIGURE
     return f"{milliseconds(timing.median)} ({milliseconds(timing.minimum)})"
 
 
@@ -177,14 +177,14 @@ def milliseconds(seconds):
 
 def ratio_text(ratio, suffix=""):
     if ratio is None:
-        return NONE
+        return NO_FIGURE
     text = f"{ratio:.2f}{suffix}"
     return text if ratio >= 1 else f"**{text}, loss**"
 
 
 def loop_text(share):
     """The share without the mark of a loss, because the loop does not do the operator's work."""
-    return NONE if share is None else f"{share:.2f}"
+    return NO_FIGURE if share is None else f"{share:.2f}"
 
 
 def aligned(rows):

@@ -17,7 +17,7 @@ PAUSE_SECONDS = 0.005  # the threads of torch and numba spin for some millisecon
 WARM_SECONDS = 0.01  # threads that wake need some milliseconds until each runs on its own core
 WARM_CALLS = 3
 SLOW_SECONDS = 0.1  # slower calls need no warming
-MEMORY_BYTES = 1 << 27  # per thread: larger than any cache
+MEMORY_BYTES = 1 << 27  # per thread: larger than the caches of most CPUs
 MEMORY_ROUNDS = 5
 
 
@@ -46,21 +46,21 @@ def race(calls, seconds):
                 if spent[name] < share or len(samples[name]) < MIN_SAMPLES:
                     time.sleep(PAUSE_SECONDS)
                     start = time.perf_counter()
-                    samples[name] += block(calls[name], share / ROUNDS)
+                    samples[name] += take_samples(calls[name], share / ROUNDS)
                     spent[name] += time.perf_counter() - start
     finally:
         if enabled:
             gc.enable()
-    return {name: summary(times) for name, times in samples.items()}
+    return {name: timing_of(times) for name, times in samples.items()}
 
 
-def summary(times):
+def timing_of(times):
     return Timing(statistics.median(times), min(times), len(times))
 
 
-def block(call, seconds):
-    """Samples of one contender: some calls to warm up, which are not recorded, then calls for these
-    seconds.
+def take_samples(call, seconds):
+    """Samples of one contender: some calls to warm up, which are not recorded, then calls until
+    these seconds are over or there are MAX_SAMPLES samples.
 
     A slow call needs no warming: its first call is the only sample of the block.
     """
@@ -121,7 +121,7 @@ def parallel_loop(buffers, bytes_written, num_threads):
     """
     words = [buffer.view(np.uint8)[: buffer.nbytes // 8 * 8].view(np.int64) for buffer in buffers]
     slices = [[np.array_split(x, num_threads)[k] for x in words] for k in range(num_threads)]
-    pool = workers(num_threads)
+    pool = thread_pool(num_threads)
 
     def job(read, written):
         for x in read:
@@ -137,6 +137,6 @@ def parallel_loop(buffers, bytes_written, num_threads):
 
 
 @functools.cache
-def workers(num_threads):
-    """A pool of threads, the same for all calls, so that its threads are started once."""
+def thread_pool(num_threads):
+    """The pool of this many threads, which is made once, so that its threads are started once."""
     return ThreadPoolExecutor(num_threads)

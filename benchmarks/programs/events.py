@@ -1,7 +1,7 @@
 """Late arrivals: filter a table of 336,776 flights, and keep one row of each flight number and day.
 
-Rows with missing values are removed, then flights that arrived in time. If a flight number was late
-several times on a day, its first row is kept.
+Rows with missing values are removed, then flights that arrived at most 15 minutes late. If a flight
+number was late several times on a day, its first row is kept.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Which regions of a photograph touch? The region adjacency graph of an image of scikit-image.
 
-The image of a retina, reduced to few colours, is divided into regions. Each pair of neighbouring
-pixels of two regions is an edge. Equal edges become one, whose count is the length of the border.
-Then edges with short borders are removed, and the regions that still have edges are numbered anew.
+The green channel of the image of a retina, reduced to eight shades, is divided into regions. Each
+pair of neighbouring pixels of two regions is an edge. Equal edges become one, whose count is the
+length of the border. Then edges with short borders are removed, and the regions that still have
+edges are numbered anew.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""The stars and galaxies in a photograph: the size, brightness and place of each of them.
+"""The stars and galaxies in a photograph: the place and the colour of each of them.
 
 SciPy labels the regions of the Hubble Deep Field, an image of scikit-image. Regions of fewer than
-five pixels are removed; all others get their sizes, centres of brightness and colours.
+five pixels are removed; for all others, the centre of brightness and the mean colour are computed.
 """
 
 import numpy as np

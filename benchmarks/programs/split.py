@@ -1,7 +1,7 @@
-"""Split 336,776 flights for training and testing, with the same share of each airline in both.
+"""Split 336,776 flights for training and testing; a fifth of each airline is for testing.
 
 Airlines, which are strings, become numbers. Rows with missing values and airlines with few flights
-are removed. A fifth of the flights of each airline is for testing.
+are removed. The fifth is chosen at random.
 """
 
 import numpy as np

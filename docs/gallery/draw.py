@@ -18,12 +18,12 @@ def main(folder=HERE):
 
     for name, draw in PICTURES.items():
         figure = Figure((6.8, 2.6), layout="constrained")
-        draw(figure, arrays_of(HERE / f"{name}.md"))
+        draw(figure, variables_of(HERE / f"{name}.md"))
         figure.savefig(Path(folder) / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
-def arrays_of(page):
-    """What the examples of a page have named."""
+def variables_of(page):
+    """Run the examples of a page, and return their variables by name."""
     text = page.read_text(encoding="utf-8")
     examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(verbose=False)

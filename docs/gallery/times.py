@@ -16,7 +16,7 @@ from fastsel._core._operators import OPERATORS
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmarks" / "peers")]
 
-from draw import PICTURES, arrays_of  # noqa: E402
+from draw import PICTURES, variables_of  # noqa: E402
 from implementations import NUMPY  # noqa: E402
 
 TABLE = re.compile("(?<=<!-- times -->\n).*?(?=<!-- end of times -->)", re.DOTALL)
@@ -31,7 +31,8 @@ def main():
 
 
 def calls_of(page):
-    """The calls of operators that the examples make and that return: (name, args, kwargs)."""
+    """Run the examples of a page. Returns (name, args, kwargs) of each call of an operator that
+    raises no exception."""
     calls = []
 
     def recording(name, function):
@@ -46,7 +47,7 @@ def calls_of(page):
     for name, function in functions.items():
         setattr(fastsel, name, recording(name, function))
     try:
-        arrays_of(page)
+        variables_of(page)
     finally:
         for name, function in functions.items():
             setattr(fastsel, name, function)
@@ -76,19 +77,19 @@ def microseconds(seconds):
 
 
 def spelled(name, kwargs):
-    """The call, with dots for the arrays."""
+    """The call as text, with dots for the positional arguments."""
     return f"{name}({', '.join(['...', *(f'{key}={value}' for key, value in kwargs.items())])})"
 
 
 def numpy_form(name, kwargs):
-    """What a user of NumPy writes, None where that is more than a call."""
+    """NumPy's function or code for an operator; None for ``sorted=False``."""
     if kwargs.get("sorted") is False:
         return None
     return getattr(NUMPY, name, None) or getattr(np, name)
 
 
 def fastest(sides, args, kwargs):
-    """The seconds of each side, which take turns."""
+    """The seconds of the fastest call of each side; the sides take turns."""
     best = [float("inf")] * len(sides)
     for _ in range(ROUNDS):
         for k, side in enumerate(sides):

@@ -59,7 +59,7 @@ class Densities:
 
 
 class Apart:
-    """A million items with a larger or a negative stride; 99 % of them are selected."""
+    """A million items, every second item of a buffer or in reversed order; 99 % are selected."""
 
     params = (("uint8", "float64"), ("strided", "reversed"), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "layout", "implementation", "num_threads")

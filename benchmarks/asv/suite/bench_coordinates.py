@@ -1,4 +1,4 @@
-"""nonzero_coordinates of fastsel, and NumPy's argwhere, copied into an array for every item."""
+"""nonzero_coordinates of fastsel; and NumPy's argwhere, copied to an array with a row per item."""
 
 from implementations import IMPLEMENTATIONS, NUM_THREADS, REPEAT, implementation
 from inputs import items, keep, kept

@@ -13,7 +13,7 @@ SIZES = (10, 100, 1000)
 
 
 class Tiny:
-    """float64 items, one of ten selected; int64 keys in five groups."""
+    """float64 items, one of ten selected; int64, complex128 and StringDType keys in five groups."""
 
     params = (SIZES, IMPLEMENTATIONS)
     param_names = ("n", "implementation")

@@ -17,7 +17,7 @@ MEMORY_SIZE = 2_000_000
 
 
 class Flat:
-    """A thousand groups, drawn uniformly."""
+    """A thousand groups, or all values of uint8, drawn uniformly."""
 
     params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "implementation", "num_threads")
