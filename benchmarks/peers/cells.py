@@ -377,7 +377,7 @@ def is_possible(cell):
     each simpler cell."""
     if cell.dtype == "object" and cell.size > MAX_OBJECTS:
         return False
-    if cell.op in (*UNIQUE, *DASK_UNIQUE):
+    if cell.op in (*UNIQUE, *GROUPED, *DASK_UNIQUE):
         return 0 < cell.groups <= min(cell.size, max_groups(cell)) and cell.width <= cell.size
     if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
         return False
