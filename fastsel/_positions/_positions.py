@@ -86,7 +86,8 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
-        return (_flat(array),)
+        index = small_positions.flatnonzero(array, _gate.SMALL_ITEMS)
+        return (_flat(array) if index is None else index,)
     return small_positions.split_rows(_rows(array)) if array.ndim else array.nonzero()
 
 

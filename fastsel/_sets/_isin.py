@@ -89,7 +89,8 @@ def isin(
     >>> fastsel.isin([[1, 2], [3, 4], [2, 1]], [[3, 4], [1, 2]], axis=0)
     array([ True,  True, False])
     """
-    axis = _slices.checked_axis(axis, element=element, test_elements=test_elements)
+    if axis is not None:
+        axis = _slices.checked_axis(axis, element=element, test_elements=test_elements)
     if not (_gate.overrides(element) or _gate.overrides(test_elements)):
         element, test_elements = np.asarray(element), np.asarray(test_elements)
         if axis is not None:

@@ -64,19 +64,34 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
    lists, in their order, the indices of the words that the first slot does not decide: the slot has
    another word, or word ^ seed is 0, which looks like an empty slot. If `empty` is 1, unknown also
    lists the words whose first slot is empty. Returns the number of listed words. unknown has room
-   for n indices, rounded up to a multiple of 8: otherwise memory behind it is overwritten.
+   for n indices, rounded up to a multiple of 64: otherwise memory behind it is overwritten.
 
    At level 4, `gathered` is the words in the slots, and slot_word is `word` narrowed to a slot. */
 #if FS_LEVEL_NUMBER == 4
+/* Writes `start` plus the position of each set bit of a word, and returns their number. out has room
+   for 64 indices, even if fewer bits are set: otherwise memory behind it is overwritten. */
+static inline ptrdiff_t AT(list_bits)(uint64_t bits, ptrdiff_t start, uint16_t *out)
+{
+    static const uint16_t steps[32] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    __m512i indices = _mm512_add_epi16(_mm512_loadu_si512(steps), _mm512_set1_epi16((short)start));
+    ptrdiff_t count = fs_popcount(bits & 0xffffffff);
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi16((__mmask32)bits, indices));
+    indices = _mm512_add_epi16(indices, _mm512_set1_epi16(32));
+    _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi16((__mmask32)(bits >> 32), indices));
+    return fs_popcount(bits);
+}
+
 #define FS_PROBE(width, gathered, slot_word) \
     static ptrdiff_t AT(probe_first_slots_u##width)( \
         const uint64_t *words, ptrdiff_t n, uint64_t seed, const void *table, \
         const uint64_t *first_slots, int empty, uint32_t *found_slots, uint16_t *unknown) \
     { \
         ptrdiff_t count = 0; \
+        uint64_t listed = 0; \
         __m512i seeds = _mm512_set1_epi64((long long)seed); \
         __m512i all_used = _mm512_set1_epi64(empty ? -1 : 0); \
-        __m512i indices = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7); \
         for (ptrdiff_t j = 0; j < n; j += 8) { \
             __mmask8 some = (__mmask8)(n - j >= 8 ? 0xff : (1 << (n - j)) - 1); \
             __m512i slots = _mm512_maskz_loadu_epi64(some, first_slots + j); \
@@ -87,14 +102,13 @@ static void AT(hash_to_slots)(const uint64_t *words, ptrdiff_t n, uint64_t seed,
             __mmask8 hit = _mm512_mask_cmpeq_epi64_mask((__mmask8)(some & ~zero), there, word); \
             __m512i used = _mm512_or_si512(there, all_used); \
             __mmask8 other = _mm512_mask_test_epi64_mask((__mmask8)(some & ~hit), used, used); \
-            other |= zero; \
             slots = _mm512_add_epi64(slots, _mm512_set1_epi64(1)); \
             slots = _mm512_maskz_mov_epi64(hit, slots); \
             _mm512_mask_cvtepi64_storeu_epi32(found_slots + j, some, slots); \
-            _mm_storeu_si128((__m128i *)(unknown + count), \
-                             _mm512_cvtepi64_epi16(_mm512_maskz_compress_epi64(other, indices))); \
-            indices = _mm512_add_epi64(indices, _mm512_set1_epi64(8)); \
-            count += fs_popcount(other); \
+            listed |= (uint64_t)(other | zero) << (j & 63); \
+            if ((j & 63) < 56 && j + 8 < n) continue; \
+            count += AT(list_bits)(listed, j & ~(ptrdiff_t)63, unknown + count); \
+            listed = 0; \
         } \
         return count; \
     }

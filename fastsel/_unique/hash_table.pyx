@@ -152,9 +152,10 @@ cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *table_keys, c
     unknown. Returns the new number of unknown keys. The keys of the table to compare with are
     prefetched before the first comparison."""
     cdef Py_ssize_t j
-    for j in range(n):
-        if slots[j]:
-            fs_prefetch(key_in(table, table_keys, slots[j] - 1))
+    if table.slot_bits >= PREFETCHED_SLOT_BITS:
+        for j in range(n):
+            if slots[j]:
+                fs_prefetch(key_in(table, table_keys, slots[j] - 1))
     for j in range(n):
         if slots[j] and not same_bytes(table, table_keys, slots[j] - 1, keys, positions[j]):
             slots[j] = 0
