@@ -41,10 +41,10 @@ PART_OF_REST = 1 / 4
 # array takes more time.
 PROBE_ITEMS = 2048
 CAUTION = 1.5
-# Calls of at most SMALL_ITEMS items are of the same kind if their numbers of items are similar,
+# Calls of at most ONE_KIND_ITEMS items are of the same kind if their numbers of items are similar,
 # whatever the arguments are. If a function has MAX_KINDS kinds, all its further calls are of one
 # further kind.
-SMALL_ITEMS = 512
+ONE_KIND_ITEMS = 512
 MAX_KINDS = 256
 # A second call with objects of these types has no effect; methods of other types may do anything.
 HARMLESS_TYPES = {str, bytes, int, float, bool, type(None)}
@@ -90,7 +90,7 @@ class Record:
     def calls_like(self, args: tuple, kwargs: dict[str, Any], items: int) -> Calls:
         """The calls of the same kind as this call."""
         kind = [items.bit_length() // 2]
-        if items > SMALL_ITEMS:
+        if items > ONE_KIND_ITEMS:
             kind += map(kind_of, args)
             kind += (kind_of(value) for _, value in sorted(kwargs.items()))
         key = tuple(kind) if len(self.kinds) < MAX_KINDS else None

@@ -3,6 +3,8 @@
 import contextvars
 from typing import NamedTuple
 
+from fastsel._core import _gate
+
 # Tables of more than CACHE_BYTES are expected to exceed the cache that a core can use. With such
 # tables, direct addressing takes longer than hashing, and keys are scattered by their hash so that
 # each part's table fits the cache. A group of a hash table takes about GROUP_BYTES.
@@ -27,9 +29,9 @@ WIDE_SHARE = 64
 TINY_ITEMS = 1000
 TINY_STRINGS = 100
 
-# SMALL_ITEMS items, their keys and their outputs fit the cache of one core. Arrays of at most this
-# size take one compiled call, if the small kernel serves their dtype.
-SMALL_ITEMS = 1 << 14
+# Arrays of at most SMALL_ITEMS items take one compiled call, if the small kernel serves their
+# dtype: the items, their keys and their outputs fit the cache of one core.
+SMALL_ITEMS = _gate.SMALL_ITEMS
 
 # Tests set the algorithm here.
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)

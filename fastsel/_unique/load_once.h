@@ -1,6 +1,6 @@
 /* Loads from the caller's memory, which another thread may write to at any time. */
-#ifndef FASTSEL_LOADS_H
-#define FASTSEL_LOADS_H
+#ifndef FASTSEL_LOAD_ONCE_H
+#define FASTSEL_LOAD_ONCE_H
 
 #include <stddef.h>
 #include <string.h>

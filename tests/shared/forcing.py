@@ -11,7 +11,7 @@ TUNING = (
     ("fastsel._core._gate.SMALL_ITEMS", 0),
     ("fastsel._unique._plan.TINY_ITEMS", 0),
     ("fastsel._unique._plan.SMALL_ITEMS", 0),
-    ("fastsel._gather._gather.SMALL_ITEMS", 0),
+    ("fastsel._gather._gather.SMALL_INDICES", 0),
 )
 
 ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")

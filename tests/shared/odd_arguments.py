@@ -16,7 +16,7 @@ THRESHOLDS = (
     _gate.TINY_ITEMS,
     _plan.TINY_ITEMS,
     _gate.SMALL_ITEMS,
-    _gather.SMALL_ITEMS,
+    _gather.SMALL_INDICES,
 )
 # Lengths of a `table`, which has two columns. LENGTHS has a length below the first threshold, and
 # one between each two thresholds; EACH_SIDE has the lengths on both sides of each threshold.

@@ -83,7 +83,7 @@ LIMITS = (
     _plan.TINY_ITEMS,
     4096,
     _plan.SMALL_ITEMS,
-    _gather.SMALL_ITEMS,
+    _gather.SMALL_INDICES,
 )
 
 
