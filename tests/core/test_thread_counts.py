@@ -56,7 +56,7 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 def call(threads=1):
-    stop = time.monotonic() + 20  # late regions make calls serial for a while
+    stop = time.monotonic() + 120  # late regions make calls serial for a while
     added = -1
     while added < threads and time.monotonic() < stop:
         before = tasks()
