@@ -21,6 +21,7 @@ from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
 
 import fastsel
+from fastsel._core import _dtypes
 
 pytestmark = SIGNALLING_NANS
 
@@ -160,16 +161,19 @@ def test_nat_never_matches_in_a_range_of_large_times(kernels_with_few_threads, m
     assert fastsel.isin(items, tests, invert=True).tolist() == [not found for found in expected]
 
 
-def test_many_nan_among_the_tests_never_match(num_threads, monkeypatch):
-    """Most tests are NaN, which are removed before the lookup."""
-    for algorithm in ALGORITHMS:
+@pytest.mark.parametrize("n_nan", [1500, 4900])
+def test_many_nan_among_the_tests_never_match(n_nan, num_threads, monkeypatch):
+    """If most tests are NaN, all NaN are removed before the lookup."""
+    tests = np.arange(5000) % 100.0
+    tests[:n_nan] = np.nan
+    assert _dtypes.mostly_nan(tests) == (n_nan == 4900)
+    for algorithm, repeats in itertools.product(ALGORITHMS, (1, 30)):  # a table has the fewer keys
         force(monkeypatch, algorithm)
-        tests = np.full(5000, np.nan)
-        tests[::50] = np.arange(100)
-        items = np.append(np.arange(200.0), [np.nan])
-        assert fastsel.isin(items, tests).tolist() == [True] * 100 + [False] * 101
-        assert fastsel.isin(tests, items).sum() == 100
-        assert fastsel.isin(tests.astype("c16"), items.astype("c16")).sum() == 100
+        items = np.tile(np.append(np.arange(200.0), [np.nan]), repeats)
+        expected = ([True] * 100 + [False] * 101) * repeats
+        assert fastsel.isin(items, tests).tolist() == expected
+        assert fastsel.isin(tests, items).sum() == 5000 - n_nan
+        assert fastsel.isin(tests.astype("c16"), items.astype("c16")).sum() == 5000 - n_nan
 
 
 # Two dtypes.

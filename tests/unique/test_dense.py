@@ -270,21 +270,21 @@ def range_of_sample(items):
 
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
 def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
-    """The sample has all of 200 items. Of more items, every 17th is looked for in the range."""
+    """The sample has at most 256 items, at equal steps. Its first item is the least of all, and its
+    last item the greatest by far."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (
         *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),
         *((least, least + 3), (least, greatest), (greatest // 2, greatest // 2 + 127)),
     ):
-        array = np.random.default_rng(1).integers(low, high, 5000, dtype, endpoint=True)
-        array[[0, -1]] = low, high
-        for items in (array, array[:1], array[:200], array[:257]):
+        for size in (1, 200, 256, 257, 5000):
+            middle = low + (high - low) // 8
+            items = np.random.default_rng(1).integers(low, middle, size, dtype, endpoint=True)
+            sample = items[:: (size - 1) // 256 + 1]
+            sample[0], sample[-1] = low, high
             first, last = range_of_sample(items)
-            assert least <= first <= items[::17].min()
-            assert items[::17].max() <= last <= greatest
-        first, last = range_of_sample(array[:200])
-        assert first <= array[:200].min()
-        assert array[:200].max() <= last
+            assert least <= first <= sample.min()
+            assert sample.max() <= last <= greatest
 
 
 @pytest.mark.parametrize(("dtype", "equal_nan"), [("f4", True), ("f8", True), ("M8[s]", False)])

@@ -20,9 +20,10 @@ def floods():
     random_keys = rng.integers(0, 2**64, 2, dtype=np.uint64)
     return {
         "new_keys": np.concatenate((chain, chain)),
-        # Lookups of random keys raise the budget of probes, which the chain still exceeds.
+        # Lookups of random keys raise the budget of probes, so that 500 keys of the chain can be
+        # added. Repeated lookups of its last keys exceed the budget.
         "found_keys": np.concatenate(
-            (np.tile(random_keys, 5000), chain, np.tile(chain[-64:], 500))
+            (np.tile(random_keys, 5000), chain[:500], np.tile(chain[436:500], 500))
         ),
         # These keys also collide in the table of one part.
         "one_part": np.tile(colliding(200, 16), 2),
@@ -55,6 +56,14 @@ def tables_succeed(keys, chunks=1, max_groups=1 << 16):
 
 def test_tables_give_up_on_collisions(flood):
     assert not tables_succeed(flood)
+
+
+def test_tables_give_up_on_lookups_of_keys_that_they_have():
+    keys = floods()["found_keys"]
+    added = keys[: 2 * 5000 + 500]
+    assert {*added.tolist()} == {*keys.tolist()}
+    assert tables_succeed(added)
+    assert not tables_succeed(keys)
 
 
 def test_tables_hold_as_many_keys_that_do_not_collide(flood):

@@ -52,9 +52,8 @@ def test_keys_that_are_or_are_not_in_order_equal_the_reference(dtype, order, for
 @pytest.mark.parametrize("equal_nan", [True, False])
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("forced", [True, False])
-def test_all_outputs_of_keys_in_order_equal_the_reference(
-    forced, in_order, equal_nan, kernels_with_few_threads, request
-):
+def test_all_outputs_of_keys_in_order_equal_the_reference(forced, in_order, equal_nan, request):
+    """Keys that are not forced take the kernel of small arrays."""
     if forced:
         request.getfixturevalue("forced_kernels")
     for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):
@@ -62,8 +61,10 @@ def test_all_outputs_of_keys_in_order_equal_the_reference(
             array = np.repeat(items, repeats)
             array[-1:].view(np.uint64)[:] |= np.uint64(1)
             rules = {"equal_nan": equal_nan, "sorted": in_order}
-            outputs = fastsel.unique(array, True, True, True, **rules)
-            assert_same(outputs, reference.unique_outputs(array, **rules))
+            for threads in (1, 3):
+                with fastsel.threads(threads):
+                    outputs = fastsel.unique(array, True, True, True, **rules)
+                assert_same(outputs, reference.unique_outputs(array, **rules))
 
 
 @pytest.mark.parametrize("size", [1000, 1024, 5000, 20_000])

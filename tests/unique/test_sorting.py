@@ -18,11 +18,13 @@ FLAGS = [tuple(k in outputs for k in range(3)) for outputs in FLAGS]
 
 
 def random_items(dtype, size, rng):
-    """Random items of many magnitudes; floats have infinity, and zeros and NaN of both signs."""
+    """Random items of many magnitudes; floats have infinity, and zeros and NaN of both signs; times
+    have NaT."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
         items[::5] >>= 40
+        items[3::11] = np.iinfo(items.dtype).min  # NaT
         return items.view(dtype)
     if kind == "f":
         items = rng.standard_normal(size) * 10.0 ** rng.integers(-30, 30, size)
