@@ -19,7 +19,8 @@ from forcing import ALGORITHMS, TUNING, force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from marks import SIGNALLING_NANS
-from strategies import Plain, arrays_of_any_kind
+from odd_arguments import Plain
+from strategies import arrays_of_any_kind
 
 import fastsel
 

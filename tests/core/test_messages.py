@@ -17,6 +17,7 @@ FUNCTIONS = [
     *(value for name in fastsel.__all__ if inspect.isfunction(value := getattr(fastsel, name))),
     fastsel.sparse.from_dense,
 ]
+ARRAYS = {"a", "ar", "ar1", "arr", "data", "element", "x"}  # names of parameters
 
 # name: (call, class of the error, a part of its message or of one of its notes)
 ERROR_TEXTS = {
@@ -136,8 +137,8 @@ def test_a_misspelt_keyword_is_named(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_help_has_every_section(function):
-    """Examples and, if there are any, Parameters; functions with a parameter a, ar, x or data also
-    have Returns, Notes and shapes."""
+    """Examples and, if there are any, Parameters; functions with a parameter in ARRAYS also have
+    Returns, Notes and shapes."""
     text = inspect.getdoc(function)
     parameters = inspect.signature(function).parameters
     if parameters:
@@ -145,7 +146,7 @@ def test_help_has_every_section(function):
     for name in parameters:
         assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", text, re.MULTILINE), name
     assert "Examples\n--------\n>>> import fastsel" in text
-    if any(name in parameters for name in ("a", "ar", "x", "data")):
+    if not ARRAYS.isdisjoint(parameters):
         assert "Returns\n-------" in text
         assert "Notes\n-----" in text
         assert "shape" in text

@@ -14,7 +14,6 @@ from fastsel._core import _threads, parallel
 
 WORKERS = """
 import os
-{before}
 import numpy as np
 import fastsel
 from fastsel._core import parallel
@@ -94,12 +93,12 @@ SETTINGS = {
 }
 
 
-def printed_integers(run_forked, code=PRINT_WORKERS, before="", **variables):
-    """The integers that WORKERS prints with this code; `before` runs before fastsel's import."""
+def printed_integers(run_forked, code=PRINT_WORKERS, **variables):
+    """The integers that WORKERS prints with this code."""
     unset = dict.fromkeys(
         ("FASTSEL_NUM_THREADS", "OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_PROC_BIND"), None
     )
-    code = WORKERS.format(before=before, code=code)
+    code = WORKERS.format(code=code)
     return tuple(map(int, run_forked(code, **unset | variables).split()))
 
 

@@ -153,7 +153,7 @@ def test_each_thread_has_at_least_256_kib_or_fewer_bytes_of_a_higher_cost():
                 nbytes = threads * 2**18 + step
                 expected = max(1, min(nbytes // 2**18, max_threads))
                 assert _threads.for_bytes(nbytes) == expected
-                assert _threads.for_bytes(nbytes // 4, cost=4) <= expected
+                assert _threads.for_bytes(nbytes // 4, cost=4) == expected
         assert _threads.for_bytes(0) == 1
 
 

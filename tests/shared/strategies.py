@@ -18,6 +18,7 @@ from arrays import (
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from numpy.dtypes import StringDType
+from odd_arguments import Plain
 
 from fastsel._core import _gate, _threads
 from fastsel._gather import _gather
@@ -148,10 +149,6 @@ def items(name, size, groups, seed):
         return grouped(name, size, groups, seed, make_items)
     pool = special_pool(name)
     return from_pool(pool[: max(groups, 1)] if seed % 2 else pool, size, seed)
-
-
-class Plain(np.ndarray):
-    """A subclass without methods of its own."""
 
 
 @st.composite
