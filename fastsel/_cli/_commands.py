@@ -74,7 +74,7 @@ def bench(options: argparse.Namespace) -> int:
     if not workloads:
         sizes = plotted_sizes(options.size) if options.plot else [options.size]
         # One workload per name: the arrays of operators for which NumPy is slow have at most
-        # SLOW_ITEMS, so that those of greater sizes have the same names.
+        # SLOW_ITEMS, so that workloads of greater sizes have the same names.
         workloads = list(
             {
                 (workload.name, *workload.only): workload

@@ -315,7 +315,7 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
     """An estimate of the nanoseconds of NumPy's function, from calls with the first rows of its
-    arrays; 0 if there are few items. Such calls take at most about a hundredth of `limit`, unless
+    arrays; 0 if there are few items. The calls take at most about a hundredth of `limit`, unless
     the first one takes longer."""
     if items <= PROBE_ITEMS:
         return 0
