@@ -1,5 +1,5 @@
-"""No kernel reads before or behind an array: it starts directly behind a page that cannot be read,
-or ends directly before one."""
+"""No kernel reads before or behind an array: the array starts directly behind a page that cannot
+be read, or ends directly before one."""
 
 import os
 

@@ -144,7 +144,7 @@ assert fastsel.show_config(mode="dicts") == before
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_the_import_registers_two_fork_handlers_in_python(run_python):
-    """In a build with OpenMP, C registers a third fork handler."""
+    """In a build with OpenMP, C registers fork handlers, too, by pthread_atfork."""
     code = """
 import os
 import numpy
@@ -217,7 +217,7 @@ def kernels_that_call(function):
 @HAS_READELF
 def test_only_two_kernels_read_the_environment_and_one_handles_forks():
     """`levels` reads FASTSEL_CPU once. `parallel` reads OMP_STACKSIZE when it makes threads as a
-    trial, and has a fork handler; in a serial build it does neither."""
+    trial, and has fork handlers; in a serial build it does neither."""
     assert kernels_that_call("getenv") in ({"levels", "parallel"}, {"levels"})
     assert kernels_that_call("atfork") == ({"parallel"} if parallel.is_threaded() else set())
 

@@ -233,7 +233,7 @@ def outputs(result):
 
 def assert_same_error(actual, expected):
     """Check that the errors have the same class and text. The text of a failed comparison is not
-    checked: it names the items that a sort compared first."""
+    checked: it names the types of the two items on which a sort failed."""
     compares = "not supported between instances of" in expected[2]
     assert actual[: 2 if compares else 3] == expected[: 2 if compares else 3], (actual, expected)
 

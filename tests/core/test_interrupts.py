@@ -186,9 +186,9 @@ def runs_handlers(call, times):
 def test_ctrl_c_ends_a_sort_between_two_parts(threads):
     """When a part is sorted, the memory in which it was sorted is cached; the scatter before caches
     none. The handler raises when it has run three times with more cached memory than at first. If
-    handlers had to wait for the last part, they would run only once with more, and perhaps once
-    more in the next pass. If the first handler runs after the first part, the cached memory does
-    not grow any more: then the test sorts again."""
+    handlers had to wait for the last part, at most two of them would find more cached memory: one
+    after the last part, and perhaps one in the next pass. If the first handler runs after the first
+    part, the cached memory does not grow any more: then the test sorts again."""
     rng = np.random.default_rng(1)
     sizes = [2**k for _ in range(8) for k in (24, 25, 26)]
     assert any(ends_a_sort(rng.integers(0, 2**62, size), threads) for size in sizes)

@@ -328,8 +328,8 @@ def test_gathers_into_out_take_8_bytes_per_index_row(width, contiguous):
 
 
 def calls_for_many_threads():
-    """A dict and the number of items. By name, the dict has a call on arrays that are large enough
-    for many threads, and the bytes per item that the call may take beside its outputs."""
+    """A dict and the number of items. For each name, the dict has a call on arrays that are large
+    enough for many threads, and the bytes per item that the call may take beside its outputs."""
     size, rng = 2_250_000, np.random.default_rng(1)
     floats = np.where(rng.random(size) < 0.3, rng.random(size), 0)
     square, mask, zeros = floats.reshape(1500, 1500), floats > 0, np.zeros(size)

@@ -137,8 +137,8 @@ def test_a_misspelt_keyword_is_named(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_help_has_every_section(function):
-    """Examples and, if there are any, Parameters; functions with a parameter in ARRAYS also have
-    Returns, Notes and shapes."""
+    """All functions have Examples, and functions with parameters have Parameters. Functions with a
+    parameter in ARRAYS also have Returns, Notes and shapes."""
     text = inspect.getdoc(function)
     parameters = inspect.signature(function).parameters
     if parameters:

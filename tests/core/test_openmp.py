@@ -162,7 +162,7 @@ LATE_REGIONS = (
     HOLD_A_THREAD
     + """
 def release_worker(ended, begun):
-    "Note whether the call waits, then send signals to its thread: one may come before pause()."
+    "Note whether the call waits. Then signal its thread often: a signal may come before pause()."
     begun.set()
     waits.append(not ended.wait(0.1))
     while not ended.wait(0.01):

@@ -217,7 +217,7 @@ class Wrapping:
 
 
 class WrappingAfterError(Wrapping):
-    """Its methods raise TypeError, which is ignored: it is converted to an array."""
+    """Its methods raise TypeError, which is ignored: the object is converted to an array."""
 
     def nonzero(self):
         raise TypeError("not like this")
@@ -283,7 +283,7 @@ class Interface:
         self.__array_interface__ = array.__array_interface__
 
 
-# Functions that make objects other than arrays: each call makes a new generator, which can be used
+# Functions that make objects other than arrays, for each use a new object: a generator can be used
 # only once.
 ARRAY_LIKES = {
     "range": lambda: range(3),

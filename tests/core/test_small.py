@@ -93,8 +93,8 @@ def test_unique_of_floats_has_the_bits_of_the_first_item(dtype, special):
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8", "u8"])
 @pytest.mark.parametrize("ends", ["both", "low", "high"])
 def test_unique_at_the_ends_of_the_range_equals_numpy(dtype, ends):
-    """Modulo 2^bits, values near both limits are one narrow range; sorted, they are at both
-    ends."""
+    """Modulo 2^bits, values near both limits of the dtype are one narrow range. As numbers, they
+    are far apart."""
     limits = np.iinfo(dtype)
     steps = np.random.default_rng(1).integers(0, 100, 5000).astype(dtype)
     low, high = limits.min + steps, limits.max - steps

@@ -1,7 +1,7 @@
 """The examples of the ONNX and DirectML specifications, with their names and values.
 
-ONNX's examples belong to NonZero-13, Compress-11, Unique-11 and GatherND-13, which also state the
-expected output; DirectML's belong to DML_NONZERO_COORDINATES_OPERATOR_DESC.
+ONNX's examples belong to NonZero-13, Compress-11, Unique-11 and GatherND-13; DirectML's belong to
+DML_NONZERO_COORDINATES_OPERATOR_DESC.
 """
 
 import numpy as np

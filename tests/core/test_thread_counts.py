@@ -157,7 +157,7 @@ expected = np.flatnonzero(array)
 calls = []
 
 def call():
-    "Call until there are {extra} new threads: calls may be serial, or earlier threads still end."
+    "Call until there are {extra} new threads: calls may be serial, or old threads may be ending."
     counted = None
     with fastsel.threads(9):
         while counted != before + {extra}:

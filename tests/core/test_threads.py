@@ -379,7 +379,8 @@ def test_out_of_compress_is_filled_or_refused_while_the_condition_changes(kernel
 
 
 def test_indices_changed_meanwhile_raise_or_select_items_of_the_data(kernels_with_few_threads):
-    """Each index is read once, then checked and used: no read is beyond the data."""
+    """The value of an index that is checked is the value that is used: nothing beyond the data is
+    read."""
     data = np.arange(1000, 1100)
     indices = np.zeros((20_000, 1), np.int64)
 

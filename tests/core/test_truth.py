@@ -1,4 +1,4 @@
-"""Which items of each dtype are non-zero; every operator follows the same rules."""
+"""Which items of each dtype are non-zero: all functions that test items follow the same rules."""
 
 import re
 from pathlib import Path

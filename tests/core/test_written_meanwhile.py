@@ -1,7 +1,7 @@
 """A thread writes to an input while a call reads it: no crash, and the result has a valid form.
 
-Each item may be read in any state. The thread writes for SECONDS in each case, which is 10 with
-FASTSEL_LONG=1, as in a run with AddressSanitizer.
+Each item may be read in any state. In each case, the thread writes for SECONDS: 0.03, or 10 with
+FASTSEL_LONG=1, as in the long check's run with AddressSanitizer.
 """
 
 import os
@@ -191,7 +191,7 @@ def test_transposed_array_written_meanwhile_gives_valid_results(name, dtype, for
 
 @covering(name=CHECKS, dtype=["bool", "float32", "int64"])
 def test_small_array_written_meanwhile_gives_valid_results(name, dtype):
-    """No kernel is forced: the kernels of small arrays read the array."""
+    """No kernel is forced: most calls read the array in a kernel of small arrays."""
     array = make(dtype, (10_000,), 0.2, seed=3)
     while_writing(writer_of(array), lambda: CHECKS[name](array), SECONDS)
 
@@ -199,8 +199,9 @@ def test_small_array_written_meanwhile_gives_valid_results(name, dtype):
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64"])
 @pytest.mark.parametrize("size", [1000, 5000])
 def test_small_distinct_array_written_meanwhile_gives_valid_results(dtype, size):
-    """Ascending, the keys are sorted with their positions; in order of first occurrence, they are
-    added to a hash table. The last 20 keys repeat the first 20."""
+    """At first, the keys are distinct, but the last 20 repeat the first 20. For ascending values,
+    these keys are sorted with their positions; for values in order of first occurrence, they are
+    added to a hash table. Then the thread writes keys of which many are equal."""
     array = np.random.default_rng(1).permutation(size).astype(dtype)
     array *= 2 ** (50 if array.itemsize == 8 else 10)
     array[-20:] = array[:20]

@@ -206,8 +206,8 @@ def test_none_as_indices_raises_type_error():
 
 @pytest.mark.parametrize("container", [tuple, np.array])
 def test_positions_of_nonzero_as_indices_raise_with_advice(container):
-    """The error has the advice if the indices have the shape of nonzero's result, and for no other
-    shape."""
+    """The error has the advice for a tuple or an array of nonzero's positions, and not for three
+    other shapes."""
     positions = np.nonzero(A23)
     with pytest.raises(ValueError, match=r"numpy.stack\(indices, axis=-1\) makes index rows"):
         fastsel.gather_nd(A23, container(positions))

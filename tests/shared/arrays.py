@@ -358,9 +358,9 @@ def scattered(dtype, count, seed=0):
     the positions.
 
     There are exceptions. bool items are True or False. Long doubles, StringDType and structures are
-    drawn from `pools` and 64 items of `numbered`. Strings of dtype U consist of nine characters.
-    Items narrower than a byte are not from `pools`. Object items are texts, because objects of
-    different types have no order.
+    drawn from `pools` and 64 items of `numbered`. The characters of dtype U are drawn from nine
+    code points. Items narrower than a byte are not from `pools`. Object items are texts, because
+    objects of different types have no order.
     """
     dtype = DTYPES[dtype] if isinstance(dtype, str) and dtype in DTYPES else np.dtype(dtype)
     rng = np.random.default_rng([count, seed, 1])

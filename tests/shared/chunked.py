@@ -63,7 +63,7 @@ def chunked(a, chunks):
 
 
 def of_unknown_sizes(x):
-    """All items of a dask array, as one whose chunk sizes along the first axis are unknown."""
+    """A dask array of the same items, whose chunk sizes along the first axis are unknown."""
     return x[da.ones(x.shape[0], dtype=bool, chunks=(x.chunks[0],))]
 
 

@@ -79,8 +79,8 @@ def as_unaligned(array):
 
 
 def as_unaligned_strided(array):
-    """A field of packed records. The stride is 3 bytes more than the item size; most items are
-    unaligned if the alignment of the dtype is more than 1."""
+    """A field of packed records. The stride is 3 bytes more than the item size; at least half
+    of the items are unaligned if the alignment of the dtype is more than 1."""
     record = np.dtype([("pad", "u1"), ("item", array.dtype), ("more", "u2")])
     records = np.full(array.size * record.itemsize, 0xA5, np.uint8).view(record)
     view = records["item"].reshape(array.shape)

@@ -1,4 +1,4 @@
-"""The names of the operators that are also NumPy functions: all of them, and those of a family."""
+"""Lists of the operators that are also NumPy functions, by number of arrays and by family."""
 
 from fastsel._core._operators import OPERATORS
 
