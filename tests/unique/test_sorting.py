@@ -19,8 +19,8 @@ FLAGS = [tuple(k in outputs for k in range(3)) for outputs in FLAGS]
 
 
 def random_items(dtype, size, rng):
-    """Random items of many magnitudes; floats have infinity, and zeros and NaN of both signs; times
-    have NaT."""
+    """Random items. Floats are of many magnitudes, and have infinity, and zeros and NaN of both
+    signs. Times have NaT."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
