@@ -335,8 +335,9 @@ def test_property_equals_the_reference(forced_kernels, x, data):
 
 @pytest.mark.parametrize("inner", [127, 128, 129, 191, 192, 193, 250, 1000])
 def test_long_rows_of_every_density_equal_numpy(inner, each_num_threads):
-    """Inner rows of at least LONG_ROW items (128) that have two or more non-zero items on average
-    are written row by row, others item by item."""
+    """nonzero and argwhere write the indices of inner rows of at least LONG_ROW items (128) row by
+    row, if there are two or more non-zero items in a row on average. Other indices, and those of
+    nonzero_coordinates, come from divisions."""
     for _ in each_num_threads:
         for density in (0, 0.004, 0.02, 0.1, 0.5, 1):
             array = make("uint8", (2, 37, inner), density)

@@ -151,7 +151,7 @@ class Truth:
         return self.truth
 
 
-@pytest.mark.thread_unsafe(reason="counts what objects are asked by all threads")
+@pytest.mark.thread_unsafe(reason="counts the calls of __bool__ of all threads together")
 @pytest.mark.parametrize("first", [0, 5, 4095, 4096, 9999])
 def test_objects_are_asked_up_to_the_first_true_one(first):
     array = np.array([Truth(k == first if k <= first else None) for k in range(10_000)], object)

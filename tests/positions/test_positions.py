@@ -344,8 +344,8 @@ def test_property_indices_ascend_and_address_all_nonzero_items(forced_kernels, a
     )
 
 
-# Axes of one item, short axes, and axes around 1 << 15: indices are divided by the length of a
-# shorter axis by a multiplication, and by the length of a longer axis by a comparison.
+# Axes of one item, short axes, and axes around 2^15 items. To divide an index by the length of an
+# axis, the kernel multiplies if the length is from 2 to 2^15 - 1, and compares if it is greater.
 AXIS_SHAPES = [(700, 3), (3, 700), (1, 500), (500, 1), (40, 1, 7, 3), (2, 32767, 2), (2, 32768, 2)]
 
 

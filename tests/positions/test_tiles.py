@@ -109,7 +109,7 @@ def test_selections_and_coordinates_of_a_transposed_mask_equal_numpy(each_num_th
 
 @pytest.mark.parametrize("moved", [0, 100_000])
 def test_offsets_are_the_same_with_and_without_tiles(moved, each_num_threads):
-    """Pass 2 handles signals after each of its chunks, which do not depend on the tiles."""
+    """The chunks of pass 2, between which signals are handled, do not depend on the tiles."""
     mask = make("bool", (128, 150), 0.5)
     for threads in each_num_threads:
         offsets = [

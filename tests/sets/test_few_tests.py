@@ -1,5 +1,5 @@
-"""isin with few test elements. Each item in native byte order is compared with each test element,
-if there are at most MAX_TESTS test elements."""
+"""isin with few test elements. If there are at most MAX_TESTS of them, each item is compared with
+each test element: integers, floats and times of up to 8 bytes in native byte order."""
 
 import numpy as np
 import pytest

@@ -167,7 +167,8 @@ def test_many_nan_among_the_tests_never_match(n_nan, num_threads, monkeypatch):
     tests = np.arange(5000) % 100.0
     tests[:n_nan] = np.nan
     assert _dtypes.mostly_nan(tests) == (n_nan == 4900)
-    for algorithm, repeats in itertools.product(ALGORITHMS, (1, 30)):  # a table has the fewer keys
+    # A hash table has the keys of the smaller array.
+    for algorithm, repeats in itertools.product(ALGORITHMS, (1, 30)):
         force(monkeypatch, algorithm)
         items = np.tile(np.append(np.arange(200.0), [np.nan]), repeats)
         expected = ([True] * 100 + [False] * 101) * repeats

@@ -78,7 +78,7 @@ def test_argsort_of_wide_ranges_equals_numpy(dtype, copies):
 
 
 def random_strings(dtype, size, generator):
-    """Random strings of four different characters; each has the full length of the dtype."""
+    """Random strings made from four characters; each string has the full length of the dtype."""
     characters = np.array(list("ab\xffz") if dtype[0] == "U" else [b"a", b"b", b"\xff", b"z"])
     width = np.dtype(f"{dtype[0]}1").itemsize
     items = characters[generator.integers(0, 4, (size, int(dtype[1:])))]
@@ -142,9 +142,9 @@ def test_argsort_of_rows_equals_lexsort(dtype, width):
 @pytest.mark.parametrize("width", [1, 2, 8, 9, 40])
 @pytest.mark.parametrize("range_width", [2, 50, 2**62], ids="range_width{}".format)
 def test_argsort_of_rows_with_equal_first_columns_equals_lexsort(dtype, width, range_width):
-    """Each row has none, some or all of its first columns in common with row 0. NumPy sorts the
-    rows of arrays of up to TINY_ITEMS items. In larger arrays, the first columns are packed into
-    words, and rows of equal words are sorted by the next columns."""
+    """Each row begins with columns of row 0: none, some or all of them. NumPy sorts the rows of
+    arrays of up to TINY_ITEMS items. In larger arrays, the first columns are packed into words, and
+    rows of equal words are sorted by the next columns."""
     generator = np.random.default_rng(width)
     for size in (2, 300, 3000):
         numbers = generator.integers(-range_width // 2, range_width // 2, (size, width))

@@ -63,7 +63,7 @@ def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
 
 
 def dispatch_to_numpy(monkeypatch):
-    """Make unique call NumPy for all dtypes, as for a long double that is a pair of doubles."""
+    """Make unique call NumPy for complex numbers, as if their parts were pairs of doubles."""
     monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
@@ -76,7 +76,7 @@ def test_unsorted_unique_by_numpy_returns_the_first_complex_nan(axis, name, monk
     expected = reference.numpy_unique_outputs(array, sorted=False)
     assert expected[1].tolist() == [0, 1, 4]
     if len(np.unique(array, axis=axis)) > 3:
-        pytest.skip("before 2.4, numpy.unique returns each NaN along an axis")
+        pytest.skip("before 2.4, numpy.unique with an axis counts each NaN as a value")
     assert_same(fastsel.unique(array, True, True, True, axis, sorted=False), expected)
     assert_same(fastsel.unique(array, axis=axis, sorted=False), expected[0])
     expected_distinct_nans = reference.numpy_unique_outputs(array, equal_nan=False, sorted=False)
@@ -111,7 +111,8 @@ def test_distinct_complex_nans_are_in_the_order_of_numpy(name, kernels_with_few_
 
 @pytest.mark.parametrize("name", COMPLEX[:2])
 def test_complex_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
-    """Of NaNs that are equal in the sorted order, unique returns the first one."""
+    """If several NaN are the smallest in NumPy's order, sorted unique with equal_nan returns the
+    first of these NaN."""
     bits = four_nans("f4" if name == "complex64" else "f8")
     parts = [*bits, *np.array([0.0, -0.0, 1.0], bits.dtype)]
     pairs = np.array(list(itertools.product(parts, repeat=2)), bits.dtype)
@@ -129,7 +130,8 @@ def test_complex_without_nans_sorts_by_real_then_imaginary_part(kernels_with_few
 
 @pytest.mark.parametrize("name", COMPLEX)
 def test_swapped_complex_is_right_where_numpy_is_not(name, kernels_with_few_threads):
-    """NumPy 2.4 reads the bytes of '>c16' unswapped: it keeps NaNs and zeros apart."""
+    """If only values are wanted, NumPy 2.4 reads the bytes of '>c16' unswapped: it returns zeros
+    of both signs, and NaN of several kinds."""
     array = np.array([nan, 1, nan, -0.0, 0.0, complex(0, -0.0), complex(1, nan)], name)
     swapped = array.astype(array.dtype.newbyteorder())
     for keywords, expected in reference.unique_cases(array):

@@ -25,7 +25,7 @@ def dtype_of(name):
 
 
 def random_items(name, size, groups, seed=0):
-    """Items of 1 or 2 bytes with random bits; floats may be -0.0 and NaN of several bits."""
+    """Items of 1 or 2 bytes with random bits; floats may be -0.0, or NaN with any bits."""
     dtype = dtype_of(name)
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 8 * dtype.itemsize, groups)
@@ -111,8 +111,8 @@ def test_values_at_both_ends_of_a_dtype_equal_the_reference(dtype, forced_kernel
 
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "u4", "i8"])
 def test_a_block_with_one_new_word_gives_the_first_positions(dtype):
-    """The first two blocks have all other words. The new word, of several values, is at each
-    position of the last two blocks."""
+    """The first two blocks have all other words. The new word is at each position of the last two
+    blocks in turn, and has one of 25 values."""
     for groups in (1, 4, 5, 100):
         items = np.arange(64 * 6) % groups
         for position in range(64 * 4, 64 * 6):
@@ -214,7 +214,7 @@ def test_the_plan_chooses_again_for_words_beyond_the_range_of_the_sample(
 
 
 def test_outputs_of_a_permutation_have_each_key_once(kernels_with_few_threads):
-    """The direct-address table has an entry for each key, and no two keys have the same one."""
+    """The direct-address table has an entry for each key, and no two keys share an entry."""
     for dtype in WIDE_DTYPES:
         array = np.random.default_rng(2).permutation(300_000).astype(dtype)
         assert_same(fastsel.unique(array, sorted=False), array)
@@ -271,7 +271,7 @@ def range_of_sample(items):
 @pytest.mark.parametrize("dtype", WIDE_DTYPES)
 def test_range_of_a_sample_contains_the_sample_and_is_within_the_dtype(dtype):
     """The sample has at most 256 items, at equal steps. Its first item is the least of all, and its
-    last item the greatest by far."""
+    last item the greatest."""
     least, greatest = np.iinfo(dtype).min, np.iinfo(dtype).max
     for low, high in (
         *((0, 0), (0, 1), (5, 99), (0, 2**31 - 1), (greatest - 3, greatest)),

@@ -36,7 +36,7 @@ def test_some_outliers_do_not_raise_the_estimate_to_many_groups():
 @pytest.mark.parametrize("power", [0.7, 1.0, 1.3])
 @pytest.mark.parametrize("groups", [100, SIZE // 40, SIZE])
 def test_groups_of_a_power_law_are_estimated_within_a_factor_of_4(groups, power):
-    """Most of many groups are not in the sample, which does not show where the power law ends."""
+    """If there are many groups, most groups are not in the sample, so their number is uncertain."""
     shares = np.arange(1, groups + 1) ** -power
     array = np.random.default_rng(1).choice(groups, SIZE, p=shares / shares.sum())
     true_groups = len(np.unique(array))

@@ -72,8 +72,8 @@ def test_nan_keeps_the_bits_of_the_first(name, kernels_with_few_threads):
 def test_values_are_the_numbers_and_then_nan_if_many_items_are_nan(
     name, share, equal_nan, kernels_with_few_threads
 ):
-    """NaN of several bits are at random positions, or at each 16th position. In the second case, a
-    sample may have NaN only."""
+    """NaN with different bits, or NaT, are at random positions or at every 16th position. In the
+    second case, the sample that looks for NaN may have nothing else."""
     rng = np.random.default_rng(1)
     nans = np.array(["NaT"], name) if name[0] in "mM" else four_nans(name)
     items = rng.integers(-90, 90, 1024).astype(name)
@@ -222,7 +222,8 @@ def test_keys_of_complex_ieee_quads_are_equal_for_zeros_and_for_collapsed_nans(c
 def test_nats_are_one_group_that_sorts_last_unless_equal_nan_is_false(
     dtype, kernels_with_few_threads
 ):
-    """NumPy 2.3 and 2.4 collapse the NaT of M8 even with equal_nan=False."""
+    """If only values are wanted, NumPy 2.3 and 2.4 count all NaT of M8 as one value even with
+    equal_nan=False."""
     nat = np.iinfo(np.int64).min
     array = np.array([nat, -5, nat, 3, -5], np.dtype(dtype).byteorder + "i8").view(dtype)
     assert_same(fastsel.unique(array), array[[1, 3, 0]])

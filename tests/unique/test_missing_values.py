@@ -60,7 +60,7 @@ def test_nan_objects_are_one_value_or_distinct(other):
 
 
 def test_nan_objects_in_many_items_are_one_value_that_sorts_last():
-    """NumPy's sort would put NaN anywhere, because no comparison with NaN is true."""
+    """NumPy's sort would put NaN anywhere, because no item is less or greater than NaN."""
     rng = np.random.default_rng(0)
     items = rng.integers(0, 50, 3000).astype(object)
     items[rng.random(3000) < 0.2] = NAN

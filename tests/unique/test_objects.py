@@ -1,5 +1,5 @@
 """unique of object arrays: `<` and `==` of the items decide, as in NumPy; with sorted=False, their
-`__hash__` and `==`."""
+`__hash__` and `==`, if all items have a hash."""
 
 import contextlib
 import ctypes
@@ -71,7 +71,7 @@ def test_hash_is_not_called_when_sorted(kernels_with_few_threads):
     assert_same(fastsel.unique(array), array[[1, 0]])
 
 
-def test_a_single_item_is_not_compared(kernels_with_few_threads):
+def test_a_single_item_needs_no_comparison(kernels_with_few_threads):
     class Incomparable:
         __hash__ = None
 
@@ -114,7 +114,7 @@ def test_items_without_order_raise_as_numpy_does(items, kernels_with_few_threads
     expected = outcome(np.unique, array, True, True, True)
     assert expected[:2] == ("raises", TypeError)
     assert outcome(fastsel.unique, array, True, True, True) == expected
-    # The message names the two items that the sort compares first, so it may differ here.
+    # The message names the types of the items that the sort compares first: it may differ here.
     assert outcome(fastsel.unique, array)[:2] == expected[:2]
 
 
@@ -166,7 +166,8 @@ def test_different_objects_of_the_same_hash_are_distinct():
     rng = np.random.default_rng(6)
     for size, kinds in ((5, 3), (130, 40), (700, 60)):
         check_objects([Colliding(k) for k in rng.integers(kinds, size=size)])
-    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]  # equal hashes
+    # Numbers that differ by a multiple of 2^61 - 1 have equal hashes.
+    numbers = [k + j * (2**61 - 1) for k in range(50) for j in (0, 1, 2, 0)]
     check_objects([*numbers, None, -1, -2, *numbers, None])
 
 

@@ -1,4 +1,4 @@
-"""The plan, which chooses the algorithm for the keys; the size and number of its tables."""
+"""The plan, which chooses the algorithm for the keys; the maximum size and number of tables."""
 
 import numpy as np
 import pytest

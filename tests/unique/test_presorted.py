@@ -28,9 +28,9 @@ ORDERS = {
 
 @covering(dtype=["i4", "u4", "i8", "u8", "f4", "f8", "M8[s]", ">i8"], order=ORDERS)
 def test_keys_that_are_or_are_not_in_order_equal_the_reference(dtype, order, forced_kernels):
-    """All outputs are compared for keys in order; values and index, for arrays in which two keys
-    are replaced by their neighbours, and for arrays with NaN at the end, where it sorts, or at the
-    start."""
+    """For keys in order, all outputs are compared. Values and index are compared for arrays in
+    which two keys are replaced by keys near them, and for arrays with NaN or NaT at the end or at
+    the start."""
     items = ORDERS[order]
     if dtype == "u4" and items.min() < 0:
         items = items - items.min()
@@ -53,7 +53,7 @@ def test_keys_that_are_or_are_not_in_order_equal_the_reference(dtype, order, for
 @pytest.mark.parametrize("in_order", [True, False])
 @pytest.mark.parametrize("forced", [True, False])
 def test_all_outputs_of_keys_in_order_equal_the_reference(forced, in_order, equal_nan, request):
-    """Keys that are not forced take the kernel of small arrays."""
+    """Without the fixture `forced_kernels`, the kernel of small arrays serves the keys."""
     if forced:
         request.getfixturevalue("forced_kernels")
     for items in ([-0.0, 0.0, 0.0, 1, np.nan, np.nan], [np.nan, np.nan, 2, 0.0, -0.0]):

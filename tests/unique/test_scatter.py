@@ -11,8 +11,8 @@ from fastsel._unique import _keys
 @pytest.mark.parametrize("size", [2**18, 2**21])
 def test_parts_do_not_depend_on_threads_and_counts_are_at_most_one_for_four_keys(scatter, size):
     """Each part is sorted or hashed once, by one thread. There is one count for each part in each
-    chunk, so that their number grows with the threads, and one thread scans all counts. A call may
-    have 64 threads from 2**18 keys of 8 bytes on."""
+    chunk, so the number of counts grows with the threads, and one thread scans all counts. A call
+    may have 64 threads from 2**18 keys of 8 bytes on."""
     keys = _keys.keys_of(np.random.default_rng(1).integers(0, 2**62, size), True)
     serial = scatter(keys, threads=1)
     for threads in (2, 7, 64):

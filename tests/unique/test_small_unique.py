@@ -103,9 +103,10 @@ def test_strided_and_unaligned_items_are_read_in_c_order_and_no_items_give_none(
 
 @pytest.mark.parametrize("flags", FLAGS)
 def test_keys_in_order_and_of_a_narrow_range_equal_the_reference(flags):
-    """With entries, a sample looks for keys in order and for a narrow range; without entries, the
-    kernel sorts or hashes. The sample has every 20th of 5000 keys and every 8th of 2000 keys, so
-    that it misses the keys that break the order or are out of the range."""
+    """If `entries` is not 0, a sample says whether the keys are in order or of a narrow range; if
+    `entries` is 0, the kernel sorts or hashes the keys. The sample has every 20th of 5000 keys and
+    every 8th of 2000 keys, so that it misses the keys that break the order or are out of the range.
+    """
     arrays = [np.arange(1025) // 2 * 2**40]
     for position in (7, 4987):
         nearly_ascending = np.arange(5000) * 2**40
@@ -140,8 +141,8 @@ def test_the_kernel_gives_up_on_keys_that_collide():
 
 
 def test_keys_in_order_are_not_hashed():
-    """The keys collide: without an order, or if the sample misses two keys out of order, a table
-    gives up on them."""
+    """The keys collide, so a hash table gives up on them. If two keys are out of order, the kernel
+    uses a hash table, even if the sample misses them."""
     ascending = np.sort(colliding(3000))
     for array in (ascending, ascending[::-1].copy()):
         assert_same(find_small(array, entries=1024)[0], array)

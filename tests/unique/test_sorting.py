@@ -10,7 +10,8 @@ from fastsel._unique import _keys
 from fastsel._unique.sample import sample_of
 
 DTYPES = ("i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]")
-SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)  # around one block, whole batches, and several parts
+# Around one block, and around 4096 keys (whole batches); 30,011 keys have several parts.
+SIZES = (1, 2, 63, 64, 65, 4095, 4097, 30_011)
 THREADS = (1, 2, 3, 7, 20)
 # Flags of the index, the inverse and the counts.
 FLAGS = ((), (1,), (2,), (0, 2), (0, 1, 2))
@@ -18,8 +19,8 @@ FLAGS = [tuple(k in outputs for k in range(3)) for outputs in FLAGS]
 
 
 def random_items(dtype, size, rng):
-    """Random items of many magnitudes; floats have infinity, and zeros and NaN of both signs; times
-    have NaT."""
+    """Random items. Floats are of many magnitudes, and have infinity, and zeros and NaN of both
+    signs. Times have NaT."""
     kind = np.dtype(dtype).kind
     if kind in "mM":
         items = rng.integers(-(2**63), 2**63 - 1, size)
@@ -82,8 +83,8 @@ def canonical(items):
 
 
 def expected_of(items, equal_nan):
-    """NumPy's outputs, with canonical values. NumPy applies equal_nan to NaT only if it returns the
-    index."""
+    """NumPy's outputs, with canonical values. The index is requested because without extra outputs
+    NumPy 2.3 and 2.4 count all NaT of M8 as one value even with equal_nan=False."""
     values, *extras = np.unique(items, True, True, True, equal_nan=equal_nan)
     return canonical(values), *extras
 
@@ -163,8 +164,8 @@ def test_crafted_keys_equal_numpy(kind):
 
 
 def test_the_sample_depends_on_the_argument_first():
-    """`first` comes from the seeds of the hash, which are random in each process, so that nobody
-    can craft keys that the sample misses."""
+    """`first` comes from the seeds of the hash. These are random in each process, unless
+    FASTSEL_HASH_SEED is set, so that nobody can craft keys that the sample misses."""
     size = 100_003
     samples = [sample_of(np.arange(size), size, 64, first)[0].tobytes() for first in (0, 1, 2**31)]
     assert len(set(samples)) == 3

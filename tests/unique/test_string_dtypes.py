@@ -62,7 +62,7 @@ def test_variable_width_strings_sort_by_code_point_and_keep_nuls(kernels_with_fe
 
 
 def test_nan_among_strings_is_not_lost_with_extra_outputs(kernels_with_few_threads):
-    """NumPy 2.4 drops the NaN and counts it to a neighbour."""
+    """NumPy 2.4 drops the NaN, and adds its count to that of another value."""
     array = strings(nan, "b", nan, "a", nan)
     values, *extras = fastsel.unique(array, True, True, True)
     assert values.tolist() == fastsel.unique(array).tolist() == ["a", "b", nan]

@@ -148,8 +148,8 @@ def first_positions_of(array, equal_nan=True):
 def test_recent_keys_are_found_at_their_first_positions(
     dtype, algorithm, forced_kernels, monkeypatch
 ):
-    """Recent keys alternate with other keys: few at a time, all at once, in runs, or more than the
-    filter holds."""
+    """Between recent keys are other keys: a few at a time, all at once, or in runs. Some arrays
+    have more different keys than the filter holds."""
     force(monkeypatch, algorithm)
     rng = np.random.default_rng(6)
     parts = [rng.integers(-1, groups, 3000) for groups in (5, 30, 300, 3000)]

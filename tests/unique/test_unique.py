@@ -144,8 +144,8 @@ def test_large_arrays_of_every_dtype_equal_the_reference(name, size_and_groups, 
 
 @pytest.mark.parametrize("dtype", arrays.INTEGER_DTYPES)
 def test_ranges_of_integers_equal_numpy(dtype, forced_kernels, monkeypatch):
-    """Ranges are narrow or wide, and anywhere in the dtype. The width of some ranges overflows the
-    dtype."""
+    """Ranges are narrow or wide, and lie at either end of the dtype, around 0, or from 0 on. The
+    width of some ranges overflows the dtype."""
     lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
     rng = np.random.default_rng(3)
     widths = (1, 2, 255, 256, 257, 65535, 65536, 65537, 2**20, highest - lowest)
@@ -160,7 +160,7 @@ def test_ranges_of_integers_equal_numpy(dtype, forced_kernels, monkeypatch):
             check_algorithms(array, monkeypatch, reference.numpy_unique_outputs)
 
 
-def test_one_large_value_at_any_position_is_found(forced_kernels, monkeypatch):
+def test_one_large_value_at_several_positions_is_found(forced_kernels, monkeypatch):
     """A sample of the array may miss its one large value."""
     for algorithm in ALGORITHMS:
         force(monkeypatch, algorithm)

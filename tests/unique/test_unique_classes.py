@@ -157,7 +157,7 @@ def test_a_memory_map_gives_ndarrays(tmp_path):
     ids=["some masked", "none masked", "nan", "rows", "all masked", "false masks"],
 )
 def test_masked_arrays_keep_their_mask(masked):
-    """Masked items become one masked item, except along one of several axes."""
+    """Masked items become one masked item, unless the slices of a 2-d array are compared."""
     unsorted = [{"sorted": False}] if NUMPY >= "2.3.0" else []
     for options in [*OPTIONS, *unsorted]:
         ours, theirs = fastsel.unique(masked, **options), np.unique(masked, **options)

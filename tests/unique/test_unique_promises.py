@@ -71,7 +71,7 @@ def test_num_threads_agnosticism(name, each_num_threads, monkeypatch):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_chunk_count_agnosticism(name, forced_kernels, monkeypatch):
-    """The number of chunks depends on the number of threads, and so on MIN_CHUNK_BYTES."""
+    """MIN_CHUNK_BYTES limits the number of threads, on which the number of chunks depends."""
     array, axis = sample(name)
     expected_outputs = expected_in_both_orders(array, axis)
     for num_threads, chunk_bytes in ((2, 1), (5, 100), (2, 3000), (5, 10_000), (2, 2**30)):
@@ -106,7 +106,7 @@ print(digest.hexdigest())
 
 
 def test_seed_agnosticism(run_python, monkeypatch):
-    """No result depends on the seed of the hash, which is random without the variable."""
+    """No result depends on the seed of the hash: FASTSEL_HASH_SEED, or a random seed without it."""
     monkeypatch.delenv("FASTSEL_HASH_SEED", raising=False)
     digests = {run_python(SEED_SCRIPT)}
     for seed in ("0", "12345678901234567890"):

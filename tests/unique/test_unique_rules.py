@@ -1,4 +1,4 @@
-"""unique, rule by rule: literal inputs and outputs, equal to those of numpy.unique."""
+"""unique, rule by rule: literal inputs and outputs; sorted outputs equal those of numpy.unique."""
 
 import itertools
 
