@@ -223,7 +223,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Number of non-zero items of a dask array, of all or along axes.
+    """Number of non-zero items, in a dask array or along its axes.
 
     Parameters
     ----------
