@@ -243,7 +243,7 @@ def count_nonzero(
     ------
     AxisError, TypeError, ValueError
         If an axis is out of range, not an integer or given twice, if `axis` is given for a
-        structured dtype, or if the blocks are not NumPy arrays, at once.
+        structured dtype of several fields, or if the blocks are not NumPy arrays, at once.
 
     Notes
     -----

@@ -56,8 +56,8 @@ def isin(
     Raises
     ------
     AxisError, TypeError
-        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, or if
-        slices have objects, at once.
+        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, if slices
+        have objects or StringDType, or if the arrays have no common dtype, at once.
     ValueError
         If `kind` is wrong for these dtypes, at once. With `axis`, if the arrays differ in the
         number of dimensions or in length along another axis, or if an array has several blocks
