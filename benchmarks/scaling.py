@@ -5,6 +5,8 @@
     python benchmarks/scaling.py --size 1e6 --threads 1 2 8 --op nonzero "unique few"
     OMP_WAIT_POLICY=passive python benchmarks/scaling.py --work --threads 1 2 16 128
 
+The times are compared with the times on the first of the --threads, which is 1 by default.
+
 --work measures the CPU time of all threads instead of the time of a call. The CPU time shows how
 much work each further thread adds, also with more threads than CPUs.
 

@@ -25,7 +25,8 @@ GROUPED = ("group_indices", "group_indices_first")
 SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
-# The text of an operator's call in tables and pictures, for operators whose name is not shown.
+# The text of an operator's call in tables and pictures; operators that are not here are shown by
+# their names.
 CALLS = {
     "nonzero_int32": "nonzero(a, dtype=int32)",
     "count_along": "count_nonzero(a, axis)",

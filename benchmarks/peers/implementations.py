@@ -80,7 +80,7 @@ def index_in(element, test_elements):
 
 
 def index_in_sorted(element, values, order):
-    """The positions of the items among the sorted values, as they were before `order` sorted them,
+    """For each item, the position that the first equal value had before `order` sorted the values;
     or -1."""
     ranks = np.searchsorted(values, element)
     ranks[ranks == len(values)] = 0

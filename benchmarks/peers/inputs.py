@@ -78,9 +78,9 @@ def rows(dtype, n, width, groups, distribution="random"):
 
 
 def two_sets(dtype, n, tests, distribution="random"):
-    """Arrays (n,) and (tests,); about half of the items of the first array are in the second array.
-    The distribution ``narrow`` has the integers below 2 * tests, and ``gaps`` every tenth integer
-    below 20 * tests."""
+    """Arrays (n,) and (tests,); about half of the items of the first array are in the second array,
+    or more if the dtype has few values. The distribution ``narrow`` has the integers below
+    2 * tests, and ``gaps`` every tenth integer below 20 * tests."""
     if np.dtype(dtype) == object:
         return tuple(a.astype(object) for a in two_sets(f"U{STRING_LENGTH}", n, tests))
     generator = np.random.default_rng(SEED + 5)

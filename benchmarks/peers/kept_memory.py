@@ -39,7 +39,7 @@ def arguments():
     parser.add_argument("--mb", nargs="+", type=float, default=[0, 64, 512], help="limits")
     parser.add_argument("--size", nargs="+", type=float, default=[1e5, 1e6, 1e7], help="items")
     parser.add_argument("--seconds", type=float, default=0.4, help="per cell and limit")
-    parser.add_argument("--cells", action="store_true", help="print each, in microseconds")
+    parser.add_argument("--cells", action="store_true", help="print the microseconds of each cell")
     return parser
 
 

@@ -1,7 +1,7 @@
-"""Is HEAD slower than BASE? Builds both commits, and times the key cells of both in turns.
+"""Is HEAD slower than BASE? Builds both commits, and times the cells of `KEY` (cells.py) in turns.
 
     python benchmarks/peers/regress.py main HEAD
-    python benchmarks/peers/regress.py v0.1.0 HEAD --op nonzero compress
+    python benchmarks/peers/regress.py HEAD~10 HEAD --op nonzero compress
 
 Each commit is built in an environment of its own, with the version of NumPy that this script uses.
 Two processes of BASE and one process of HEAD time every cell in turns. The difference between the
@@ -72,16 +72,17 @@ class Comparison:
 def noise(comparison, all_comparisons):
     """The greatest change that can be noise.
 
-    It is the noise of the cell, or the noise that nine of ten cells do not exceed, if this is
-    greater: all cells together show better than a single cell how two processes of one build
-    differ.
+    It is the greatest of three ratios: the offset of the cell, its spread, and the offset that nine
+    of ten cells do not exceed. All cells together show better than a single cell how two processes
+    of one build differ.
     """
     usual_offset = np.quantile([other.offset for other in all_comparisons], 0.9)
     return max(comparison.offset, comparison.spread, float(usual_offset))
 
 
 def slower(comparisons, all_comparisons):
-    """The names of the cells in which HEAD is slower by more than noise, and MIN_SLOWDOWN."""
+    """The names of the cells in which HEAD is slower by more than the noise and by more than
+    MIN_SLOWDOWN."""
     return [
         name
         for name, comparison in comparisons.items()

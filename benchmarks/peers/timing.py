@@ -32,8 +32,8 @@ class Timing(NamedTuple):
 def race(calls, seconds):
     """Time several calls (name -> function) in turns, a block of calls at a time: name -> Timing.
 
-    The order is reversed after each round. Each contender has the same share of the seconds, and
-    stops when it has spent its share and has at least MIN_SAMPLES samples.
+    The order is reversed after each round. Each contender has the same share of the seconds. It
+    stops when it has spent its share and has at least MIN_SAMPLES samples, or after ROUNDS blocks.
     """
     share = seconds / len(calls)
     samples = {name: [] for name in calls}

@@ -1,4 +1,4 @@
-"""How late did the plane of each flight arrive before, and how windy was the hour of departure?
+"""How late was the plane of each flight on its previous flight, and how windy was the departure?
 
 The rows of a plane are grouped, so that each flight but the first has a previous flight. The table
 of the weather has a row for each airport and hour.

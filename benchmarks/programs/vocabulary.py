@@ -1,7 +1,7 @@
 """A vocabulary and token ids, as for a language model, of the sources of Python's standard library.
 
-Names, numbers and signs are tokens. Frequent tokens are the vocabulary, the most frequent token
-first; all other tokens share one id.
+The sources are the modules outside packages. Names, numbers and signs are tokens. Frequent tokens
+are the vocabulary, the most frequent token first; all other tokens share one id.
 """
 
 import re

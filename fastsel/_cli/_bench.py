@@ -120,7 +120,8 @@ def defined_coordinates(result):
 
 
 def numpy_isin(element, test_elements, axis=None):
-    """numpy.isin; with an axis, of the inverse that numpy.unique makes of the slices of both."""
+    """numpy.isin; with an axis, of the inverse that numpy.unique makes of the slices of both
+    arrays."""
     if axis is None:
         return _numpy.isin(element, test_elements)
     _, inverse = _numpy.unique(
@@ -137,7 +138,8 @@ def numpy_nonzero(a, dtype=None):
 
 def numpy_first_nonzero(a):
     """numpy.argmax of the comparison with zero (of a mask made by numpy.nonzero, if the items are
-    not numbers), and a check of that item: argmax also returns 0 if all items are zero."""
+    neither bool nor numbers), and -1 if the item at this index is zero: argmax also returns 0 if
+    all items are zero."""
     if a.dtype.kind in "biufc":
         true = a != 0
     else:
@@ -278,9 +280,8 @@ def outputs_of(result: Any) -> list[np.ndarray]:
 
 
 def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
-    """A mask of the items in which two arrays of equal shape and dtype differ. NaN and
-    NaT equal themselves, unless floats and complex numbers are compared `bitwise`.
-    """
+    """A mask of the items in which two arrays of equal shape and dtype differ. All NaN are equal,
+    and all NaT. With `bitwise`, floats and complex numbers are equal if their bits are equal."""
     if ours.dtype.names:
         fields = [unequal(ours[name], theirs[name], bitwise) for name in ours.dtype.names]
         return np.any([field.reshape(*ours.shape, -1).any(axis=-1) for field in fields], axis=0)

@@ -29,7 +29,7 @@ DEEPEST_RED, DEEPEST_BLUE = (0.70, 0.09, 0.17), (0.13, 0.40, 0.67)
 
 
 def check_chart_file(path: Path) -> None:
-    """Raise BadInputError if the name of the file has another suffix or matplotlib is missing, and
+    """Raise BadInputError if the file's suffix is not one of SUFFIXES or matplotlib is missing, and
     OSError if the file cannot be written. Called before a long run."""
     if path.suffix not in SUFFIXES:
         raise BadInputError(f"--plot {path}: the name has to end in {' or '.join(SUFFIXES)}")

@@ -175,9 +175,9 @@ def command_line() -> argparse.ArgumentParser:
     run_parser.add_argument(
         "--report",
         action="store_true",
-        help="print at the end the calls and times of the replaced functions, and NumPy's times, "
-        "estimated from some calls that also run NumPy's function, for up to 2 s and a tenth of "
-        "the program's time",
+        help="at the end, print the calls and times of the replaced functions, and estimates of "
+        "NumPy's times: some calls also run NumPy's function, which takes up to 2 s plus a tenth "
+        "of the program's time in all",
     )
     run_parser.add_argument("script", metavar="SCRIPT", help="a Python file")
     run_parser.add_argument(
@@ -234,8 +234,8 @@ def command_line() -> argparse.ArgumentParser:
         "--plot",
         type=Path,
         metavar="FILE",
-        help="draw the ratios as a chart (.png or .svg), the embedded set at --size, its tenth, "
-        "hundredth and so on, down to 1e4; needs matplotlib",
+        help="draw the ratios as a chart (.png or .svg); the embedded set is then run at --size, "
+        "its tenth, hundredth and so on, down to 1e4; needs matplotlib",
     )
     return parser
 

@@ -1,8 +1,8 @@
 """``fastsel run --report``: the calls of the replaced functions, and whether replacing them paid.
 
-Every call of the program is counted and timed. Before some calls, NumPy's function is timed with
-the same arguments: a sample. All samples together take a limited time. NumPy's time for all calls
-is then estimated as a range (`_estimates`), or unknown.
+The calls of the program are counted and timed, except calls that raise an error. Before some calls,
+NumPy's function is timed with the same arguments: a sample. All samples together take a limited
+time. NumPy's time for all calls is then estimated as a range (`_estimates`), or unknown.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from fastsel._core import _numpy
 from fastsel._core._operators import OPERATORS
 from fastsel._unique import _plan
 
-# All samples together may take ALLOWANCE plus MAX_SHARE of the time since the start.
+# All samples together may take ALLOWANCE plus MAX_SHARE of the time since the start, without the
+# time of the samples.
 ALLOWANCE = 2_000_000_000  # nanoseconds
 MAX_SHARE = 0.1
-# A kind of calls is sampled until it has MIN_SAMPLES samples with SAMPLED_PART of its weight.
+# A kind of calls is sampled while it has fewer than MIN_SAMPLES samples, or the samples have less
+# than SAMPLED_PART of its weight.
 SAMPLED_PART, MIN_SAMPLES = 1 / 4, 4
 # The first sample of a kind may take all of the time that remains for samples, and a later one
 # PART_OF_REST of this time.
@@ -62,7 +64,7 @@ class Record:
     function: Callable[..., Any]  # fastsel's
     items: int = 0
     kinds: dict[Any, Calls] = field(default_factory=dict)
-    reason: str = ""  # why the last call without a sample has none
+    reason: str = ""  # why a call has no sample: EFFECTS or TOO_LONG
 
     def __post_init__(self) -> None:
         self.numpy = getattr(_numpy, self.name)
@@ -214,8 +216,9 @@ class Report:
         samples = sum(record.samples for record in called)
         if samples:
             yield (
-                f"NumPy's times are estimated from {counted(samples, 'call')} timed with both, "
-                f"for {duration(self.sampling / 1e9)}, which are not counted"
+                f"NumPy's times are estimated from {counted(samples, 'call')} that also ran "
+                f"NumPy's function; this took {duration(self.sampling / 1e9)}, which no other "
+                "line includes"
             )
 
     def counting_time(self, calls: int) -> float:
@@ -315,8 +318,8 @@ def timed(record: Record, args: tuple, kwargs: dict[str, Any]) -> tuple[int, int
 
 def probed(record: Record, args: tuple, kwargs: dict[str, Any], items: int, limit: float) -> float:
     """An estimate of the nanoseconds of NumPy's function, from calls with the first rows of its
-    arrays; 0 if there are few items. The calls take at most about a hundredth of `limit`, unless
-    the first one takes longer."""
+    arrays; 0 if there are few items. The calls take at most about a sixth of `limit`, unless the
+    first one takes longer."""
     if items <= PROBE_ITEMS:
         return 0
     some, expected = PROBE_ITEMS, 0.0

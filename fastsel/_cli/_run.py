@@ -27,7 +27,7 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
     BadInputError
         If the script cannot be read.
     SystemExit
-        If there is no module of the name.
+        If there is no module of the name, or no ``__main__.py`` in the folder or archive.
     """
     sys.argv[:] = [target, *arguments]
     fastsel.patch_numpy()

@@ -243,8 +243,8 @@ def is_mask(array: np.ndarray) -> bool:
 
 
 def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
-    """(name, mask) of a mask made from the array itself: numbers above the median, or items that
-    are non-zero."""
+    """(name, mask) of a mask made from the array itself: integers and floats above their median, or
+    other items that are non-zero."""
     if array.dtype.kind in "iuf":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # If all items are NaN, nothing is selected.

@@ -30,11 +30,11 @@ def first_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Index of the first non-zero item of a dask array, of all or along axes; -1 if all are zero.
+    """Index of the first non-zero item, in a dask array or along its axes; -1 if all are zero.
 
     Parameters
     ----------
-    a : dask array, any shape, any chunks
+    a : dask array or array_like, any shape, any chunks
         Any dtype; chunk sizes may be unknown.
     axis : int or tuple of int, optional
         Axes to search along; None searches the flattened array.

@@ -54,10 +54,10 @@ def gather_nd(
     -----
     The result equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices,
     one task sorts the index rows by the block of data that they address. One task per addressed
-    block gathers the slices, and one task puts the slices in order. These tasks exchange index rows
-    and slices, not blocks of `data`. If `indices` is a dask array, each pair of a block of indices
-    and a block of `data` with the same batch positions has a task. Otherwise the index rows are
-    sorted at once, and only blocks that they address have a task.
+    block gathers the slices, and one task per block of the result puts them in order. These tasks
+    exchange index rows and slices, not blocks of `data`. If `indices` is a dask array, each pair of
+    a block of indices and a block of `data` with the same batch positions has a task. Otherwise the
+    index rows are sorted at once, and only blocks that they address have a task.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Located:
 
     order: np.ndarray  # the positions of the rows in the block of indices
     first_rows: np.ndarray  # for each block of data, where its rows begin; and the number of rows
-    rows: np.ndarray  # indices within the block: of the batch axes, then of the indexed axes
+    rows: np.ndarray  # indices within the block of data: batch axes first, then indexed axes
 
     def slice_of(self, number):
         """The slice of the rows that address a block of data, by the number of the block."""

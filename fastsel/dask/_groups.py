@@ -1,8 +1,9 @@
 """The functions that the tasks of unique and group_indices call.
 
 A *group* is a distinct value with the index of its first occurrence and its count. Its *number* is
-its position among the groups of a block, of a merged result or of the whole result. Tasks find the
-groups of blocks, merge, order and number them.
+its position among the groups of a block, of a merged result or of the whole result; its *final
+number* is its position in the whole result. Tasks find the groups of blocks, merge, order and
+number them.
 """
 
 import math
@@ -63,14 +64,16 @@ class Ordered(NamedTuple):
     """Groups in their final order."""
 
     groups: Groups
-    numbers: np.ndarray | None  # of the groups before; None if unchanged, or without the inverse
+    # For each group, in the order before `arrange`, its position in the final order. None if the
+    # order is unchanged, or without the inverse.
+    numbers: np.ndarray | None
 
 
 class Parted(NamedTuple):
     """Groups divided into parts."""
 
     parts: list  # of Groups
-    order: np.ndarray  # the numbers of the groups before, part after part
+    order: np.ndarray  # part after part, the numbers that the groups had before the division
 
 
 def leaf(block, location, rule):
@@ -139,7 +142,7 @@ def size(ordered):
 
 
 def final_numbers(ordered, sizes, k):
-    """The numbers in the result of the groups of partition k, in their order before `arrange`. The
+    """The final numbers of the groups of partition k, in their order before `arrange`. The
     partitions have `sizes` groups."""
     first = sum(sizes[:k])
     if ordered.numbers is None:
@@ -148,20 +151,21 @@ def final_numbers(ordered, sizes, k):
 
 
 def numbers_of_source(numbers, merged, k):
-    """The numbers in the result of the groups of source k, from those of the merged groups."""
+    """The final numbers of the groups of source k, from those of the merged groups."""
     return look_up(numbers, merged.new_numbers[k])
 
 
 def numbers_of_undivided(parted, numbers):
-    """The numbers in the result of groups in their order before they were divided into parts, from
-    the numbers of each part."""
+    """The final numbers of groups, in their order before they were divided into parts, from the
+    final numbers of the groups of each part."""
     result = np.empty(len(parted.order), np.intp)
     result[parted.order] = joined(numbers)
     return result
 
 
 def inverse_of_block(numbers, leaf):
-    """The inverse of a block in the result, from the numbers in the result of its groups."""
+    """For each item of a block, the final number of its group, from the final numbers of the
+    block's groups."""
     return look_up(numbers, leaf.codes)
 
 
@@ -172,8 +176,8 @@ def grouped_block(inverse, location):
 
 
 def grouped_part(grouped, sizes, k):
-    """(numbers, indices): where the groups of partition k occur in a grouped block, and the number
-    of the group at each of these positions. The partitions have `sizes` groups."""
+    """(numbers, indices): for each item of a grouped block whose group is in partition k, the final
+    number of this group, and the position of the item. The partitions have `sizes` groups."""
     first = sum(sizes[:k])
     start, stop = np.searchsorted(grouped.values, (first, first + sizes[k]))
     offsets = grouped.offsets[start : stop + 1]

@@ -223,7 +223,7 @@ def count_nonzero(
     *,
     keepdims: bool = False,
 ) -> da.Array:
-    """Number of non-zero items of a dask array, of all or along axes.
+    """Number of non-zero items, in a dask array or along its axes.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def count_nonzero(
     ------
     AxisError, TypeError, ValueError
         If an axis is out of range, not an integer or given twice, if `axis` is given for a
-        structured dtype, or if the blocks are not NumPy arrays, at once.
+        structured dtype of several fields, or if the blocks are not NumPy arrays, at once.
 
     Notes
     -----

@@ -42,7 +42,8 @@ def isin(
     element : dask array or array_like, any shape, any chunks
         Any dtype.
     test_elements : dask array or array_like, any shape, any chunks
-        Any dtype. If this is a dask array, its distinct values are found first.
+        Any dtype. The distinct values of a dask array, and with `axis` the distinct slices of any
+        array, are found first.
     assume_unique, invert, kind : optional
         As in `fastsel.isin`.
     axis : int, optional
@@ -50,13 +51,13 @@ def isin(
 
     Returns
     -------
-    dask array of bool, shape and chunks of `element`, or of (length of the axis,)
+    dask array of bool, shape and chunks of `element`, or shape (length of the axis,)
 
     Raises
     ------
     AxisError, TypeError
-        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, or if
-        slices have objects, at once.
+        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, if slices
+        have objects or StringDType, or if the arrays have no common dtype, at once.
     ValueError
         If `kind` is wrong for these dtypes, at once. With `axis`, if the arrays differ in the
         number of dimensions or in length along another axis, or if an array has several blocks
@@ -66,9 +67,9 @@ def isin(
 
     Notes
     -----
-    The task of each block holds all test elements, or the distinct ones if they are a dask array.
-    Objects of such a dask array must have a hash or an order, as for ``unique(sorted=False)``. With
-    `axis`, the arrays are rechunked so that no slice is divided.
+    The task of each block holds all test elements, or only the distinct ones if these are found
+    first. Objects of a dask array of test elements must have a hash or an order, as for
+    ``unique(sorted=False)``. With `axis`, the arrays are rechunked so that no slice is divided.
 
     Examples
     --------
@@ -369,5 +370,6 @@ def _of_distinct(function, dtype, axis, *arrays):
 
 
 def _index_of_common(index, values, others, axis=None):
-    """The items of `index`, the first positions of `values`, whose value is among `others`."""
+    """The first positions of the values that are among `others`; `index` has the first position of
+    each of `values`."""
     return index[fastsel.isin(values, others, axis=axis)]

@@ -8,8 +8,9 @@ occurrence, the merged groups are then exchanged again, into ranges of positions
 
 For the inverse, each stage also records the new number of each group that it merged. The numbers of
 the final groups are passed back through the stages, from the last stage to the first, and then the
-inverse of each block is written. Until then a block is held as its own inverse, in integers of 1, 2
-or 4 bytes.
+inverse of each block is written. Until then two things are held for each block: its groups, and the
+inverse of the block alone, in the smallest unsigned integers (of 1, 2 or 4 bytes for up to 2**32
+groups).
 """
 
 import operator
@@ -83,7 +84,7 @@ class Graph:
         return [self.add(f"{step}-groups", key[1:], (get, key)) for key in keys]
 
     def merge_neighbours(self, group_keys, level, split_every):
-        """Merge each `split_every` neighbours in one task; returns the keys of the groups."""
+        """Merge up to `split_every` neighbours in each task; returns the keys of the new groups."""
         runs = [group_keys[k : k + split_every] for k in range(0, len(group_keys), split_every)]
         merged = [
             self.add("merge", (level, k), task(_groups.merge, run, rule=self.rule))
@@ -157,7 +158,8 @@ class Graph:
         ]
 
     def inverse_tasks(self, ordered):
-        """For each block, a task that returns its inverse. `ordered` has the keys of Ordered."""
+        """For each block, a task that returns its inverse. `ordered` has the keys of the tasks that
+        return the groups in their final order."""
         sizes = [self.add("count", (k,), (_groups.size, key)) for k, key in enumerate(ordered)]
         numbers = [
             self.add("last", (k,), task(_groups.final_numbers, key, sizes, k=k))
@@ -170,9 +172,10 @@ class Graph:
         ]
 
     def group_indices_tasks(self, ordered):
-        """(indices, offsets): two lists with one task for each key of Ordered. The tasks return the
-        positions of the items of these groups, and the offsets. The caller has rechunked the array
-        to blocks that follow one another along the first axis."""
+        """(indices, offsets): two lists with one task for each key in `ordered`, the keys of the
+        tasks that return the groups in their final order. The tasks of `indices` return the
+        positions of the items of these groups, and the tasks of `offsets` their offsets. The caller
+        has rechunked the array to blocks that follow one another along the first axis."""
         blocks = [
             self.add(
                 "grouped",

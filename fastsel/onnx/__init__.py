@@ -22,9 +22,9 @@ or the specification has no rule. In these cases, this module has these rules:
   items.
 - Compress and GatherND refuse a scalar input, as specified; the reference evaluator's Compress
   returns an array of shape (1,).
-- Unique without axis, or of one dimension, counts all NaN as one value, which is last; the
-  specification has no rule for NaN, and ONNX Runtime mixes NaN up with other values. With
-  ``equal_nan=False`` each NaN is a value of its own.
+- Unique without axis, or of one dimension, counts all NaN as one value, which is last in ascending
+  order; the specification has no rule for NaN, and ONNX Runtime mixes NaN up with other values.
+  With ``equal_nan=False`` each NaN is a value of its own.
 - Unique with axis treats rows with NaN as different, as the reference evaluator does; ONNX Runtime
   merges some of these rows.
 - Unique with ``sorted=0`` returns the order of first occurrence for every shape, axis and number of
@@ -66,7 +66,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the names that need other packages on first use."""
+    """On first use, import the names that need other packages."""
     if name in ("OPS", "Backend", "BackendRep"):
         from fastsel.onnx import _evaluator as module
     elif name == "onnxruntime_session":

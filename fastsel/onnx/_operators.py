@@ -213,7 +213,8 @@ def unique(
 
 
 def unique_outputs(X, axis, sorted, wanted, equal_nan=True):
-    """A list of Y and the three other outputs, with None for outputs that are not wanted."""
+    """A list of Y and the three other outputs, with None for outputs that are not wanted; for
+    objects and StringDType with `axis`, the indices are never None."""
     array = _tensor("X", X)
     axis = check_attributes(axis, sorted, array.ndim)
     compared = array

@@ -78,7 +78,7 @@ def test_the_report_is_printed_last(run, end):
     assert row_of(report, "count_nonzero")[1:3] == ["1", "3"]
     assert ("\nunique " in report) == (end in ("thread", "exit_handler"))
     assert (" several threads\n" in report) == (end == "thread")
-    assert report.endswith(", which are not counted\n")
+    assert report.endswith(", which no other line includes\n")
 
 
 def test_a_report_without_calls_says_so(run):
@@ -107,7 +107,7 @@ def test_every_replaced_function_is_counted_and_sampled(report):
     assert lines[1].split() == list(_report.HEADINGS)
     assert sorted(line.split()[0] for line in lines[2:-2]) == sorted(_numpy.NAMES)
     assert {line.split()[-1] for line in lines[2:-2]} == {"1"}
-    assert " from 16 calls timed with both, for " in lines[-1]
+    assert " from 16 calls that also ran NumPy's function; " in lines[-1]
 
 
 def test_a_report_changes_no_result_and_no_error(report):

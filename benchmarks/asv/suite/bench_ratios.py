@@ -1,5 +1,5 @@
-"""The times of NumPy and of the limit that memory sets, divided by fastsel's time; both sides are
-timed in turns within one benchmark.
+"""NumPy's time, and the time of a loop that only reads and writes memory, over fastsel's time. The
+two sides of a ratio are timed in turns within one benchmark.
 
 For these benchmarks more is better, but asv assumes that less is better. Therefore asv.conf.json
 leaves these benchmarks out of the search for regressions.

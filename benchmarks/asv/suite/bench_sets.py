@@ -11,7 +11,8 @@ MEMORY_SIZE = 2_000_000
 
 
 class Membership:
-    """Few test elements; about half of the items are among them."""
+    """Few test elements. About half of the items are among them, or nearly all items of uint8 if
+    there are 1000 test elements."""
 
     params = (DTYPES, SIZES, (1, 10, 1000), IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "tests", "implementation", "num_threads")

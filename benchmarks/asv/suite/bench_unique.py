@@ -17,7 +17,7 @@ MEMORY_SIZE = 2_000_000
 
 
 class Flat:
-    """A thousand groups, or all values of uint8, drawn uniformly."""
+    """About a thousand groups, or nearly all values of uint8, in random order."""
 
     params = (DTYPES, SIZES, IMPLEMENTATIONS, NUM_THREADS)
     param_names = ("dtype", "n", "implementation", "num_threads")
