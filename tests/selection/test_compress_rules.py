@@ -237,7 +237,7 @@ def test_attribute_of_a_subclass_is_passed_on(operator):
     assert ours.tag == theirs.tag == "mine"
 
 
-def test_compress_of_a_memmap_is_a_memmap_in_memory():
+def test_compress_of_a_memmap_has_its_type_but_not_its_file():
     with tempfile.TemporaryFile() as file:
         a = np.memmap(file, "i4", "w+", shape=(100,))
         ours, theirs = fastsel.compress(a == 0, a), np.compress(a == 0, a)
