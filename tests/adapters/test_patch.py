@@ -85,7 +85,8 @@ def test_traceback_shows_the_source_of_a_patched_function():
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_unique_values_are_in_ascending_order(name):
-    """NumPy's patched unique_values sorts in every NumPy; fastsel's unique_values does not."""
+    """In every version of NumPy, the patched np.unique_values returns ascending values. The values
+    of fastsel.unique_values are in order of first occurrence."""
     items = objects(3, 1, 3, 2) if name == "object" else make(name, 90)
     expected = fastsel.unique(items, equal_nan=False)
     with fastsel.patched():
@@ -214,7 +215,7 @@ def test_array_function_receives_numpys_function():
 
 
 class DeferringArray(np.ndarray):
-    """An array that overrides NumPy's functions, and whose override calls the one of ndarray."""
+    """An array that overrides NumPy's functions, but whose override only calls ndarray's."""
 
     def __array_function__(self, function, types, args, kwargs):
         return super().__array_function__(function, types, args, kwargs)
@@ -347,7 +348,7 @@ def calls_of_patched_functions_raise(monkeypatch):
     """NumPy is patched, and a call of a patched function is an error."""
 
     def refuse(*args, **kwargs):
-        raise AssertionError("a call came back")
+        raise AssertionError("a patched function was called")
 
     for name in NAMES:
         monkeypatch.setitem(_patch.OURS, name, refuse)

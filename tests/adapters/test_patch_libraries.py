@@ -1,6 +1,6 @@
-"""Programs that use a library print the same without fastsel and with NumPy patched: before, while
-or after the library is imported, or by ``fastsel run``. Some of the libraries compile NumPy's
-functions, key tables by them or override them."""
+"""Programs that use a library print the same without fastsel and with it. NumPy is patched before
+or after the library is imported, only during this import, only before it, or by ``fastsel run``.
+Some of the libraries compile NumPy's functions, key tables by them or override them."""
 
 import functools
 import importlib.util

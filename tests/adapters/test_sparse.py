@@ -40,8 +40,8 @@ def check_equals_scipy(array, formats=FORMATS):
 
 
 def parts(array):
-    """The arrays of a sparse array. Of data of dtype bool, the bytes of True, which may differ,
-    become 1."""
+    """The arrays of a sparse array. In bool data, which may have any non-zero byte for True, every
+    True gets the byte 1."""
     data = array.data != 0 if array.dtype == bool else array.data
     if array.format == "coo":
         return (data, *array.coords)

@@ -11,7 +11,7 @@ from fastsel._cli import _bench
 
 @pytest.fixture
 def one_call_per_block(monkeypatch):
-    """Time one call in each block, where a user's run times several."""
+    """Time one call in each block, instead of several calls."""
     monkeypatch.setattr(_bench, "BLOCK_CALLS", 1)
     monkeypatch.setattr(_bench, "BLOCK_NANOSECONDS", 0)
 

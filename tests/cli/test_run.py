@@ -1,4 +1,4 @@
-"""``fastsel run`` patches NumPy, and runs everything else as Python does."""
+"""``fastsel run`` patches NumPy; apart from this, a script runs as in Python."""
 
 import os
 import signal

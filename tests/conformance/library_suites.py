@@ -4,8 +4,8 @@ A pytest plugin, and the command that runs the tests that call the functions mos
 
     python tests/conformance/library_suites.py [arguments for pytest]
 
-Small arrays reach the kernels. The run fails if a call differs, if a test fails, or if no test has
-called one of the functions REACHED.
+Small arrays reach the kernels. The run fails if a call differs, if a test fails, or if a function
+in REACHED is called by no test.
 """
 
 import os

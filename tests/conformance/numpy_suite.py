@@ -5,9 +5,10 @@ A pytest plugin, and the command that runs the tests with it:
     python tests/conformance/numpy_suite.py [arguments for pytest]
 
 NumPy is patched before any test module is imported. The plugin counts and prints the tests that
-called each function. The run fails if no test called one of the functions, or if no test of a file
-called any. In the first run, small arrays reach the kernels of large arrays. Tests that called a
-function run again with fastsel as installed, where NumPy serves tiny arrays.
+called each function. The run fails if a test fails, if a function is called by no test, or if a
+file has no test that calls a function. In the first run, small arrays reach the kernels of large
+arrays. Tests that called a function run again with fastsel as installed, where NumPy serves tiny
+arrays.
 """
 
 import functools
@@ -39,8 +40,8 @@ FILES = (
 )
 
 # Classes and functions that take seconds, or have thousands of tests, and never call fastsel:
-# products of matrices, ctypes, leaks of the garbage collector, pickles, files, arithmetic of masked
-# arrays, names of types, sorts.
+# products of matrices, ctypes, reference cycles, pickles, files, arithmetic of masked arrays,
+# promotion of types, sorts.
 SLOW = {
     "TestDot",
     "TestCTypes",

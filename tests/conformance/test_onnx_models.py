@@ -163,7 +163,7 @@ def check_unique(array, version):
 
 
 def evaluator_is_right(array, axis, order):
-    """Whether onnx's Unique is right. Without an order it is wrong for most arrays and axes; it
+    """Whether onnx's Unique is right. With sorted=0 it is wrong for most arrays and axes. It
     refuses strings with an axis, and does not sort bfloat16. Of equal floats with different bits,
     it returns NumPy's choice."""
     if order == 0 or array.dtype.name == "bfloat16":

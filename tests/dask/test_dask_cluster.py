@@ -47,7 +47,7 @@ def cluster():
         distributed.Client(cluster, timeout="600s"),
     ):
         yield cluster
-    gc.collect()  # unclosed resources would warn, and fail, in a later test of another file
+    gc.collect()  # otherwise unclosed resources may warn in a later test, which then fails
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,9 @@ def test_result_is_the_same_if_a_worker_dies(cluster, tmp_path, partitions):
 
 @pytest.mark.slow
 def test_data_larger_than_the_memory_of_the_cluster_gives_the_right_results(cluster):
-    """Until the groups are known, workers hold codes of two bytes instead of the items. Each block
-    of a result is reduced where it is made."""
+    """Until all groups are known, workers hold the groups of each block and a code of two bytes for
+    each item, instead of the items. The inverse and the positions are only summed, so that workers
+    need not hold them."""
     groups, size = 1000, 2 * MEMORY // 8 + 10_000_000
     x = da.arange(size, chunks=2_000_000) % groups
     assert x.nbytes > 2 * MEMORY

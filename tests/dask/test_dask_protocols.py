@@ -1,4 +1,5 @@
-"""fastsel's functions call fastsel.dask for dask arrays; keys, names, pickles, threads, sources."""
+"""fastsel's functions call fastsel.dask for dask arrays. Graphs of fastsel.dask: keys, names,
+pickles, threads, and the sources of blocks."""
 
 import pickle
 
@@ -67,8 +68,8 @@ def test_functions_of_fastsel_call_those_of_fastsel_dask(call):
 
 
 def tasks_of(*arrays):
-    """fastsel's keys in the graph of arrays that dask computes together, and the keys that the task
-    of each one needs."""
+    """key -> the keys that its task needs, for fastsel's keys in the graph of arrays that dask
+    computes together."""
     optimized = dask.optimize(*arrays)
     graph = {key: task for array in optimized for key, task in array.__dask_graph__().items()}
     graph = convert_legacy_graph(graph)
@@ -175,13 +176,13 @@ def test_graphs_are_lazy_and_can_be_pickled(call):
 
 @pytest.mark.parametrize("call", CALLS)
 def test_equal_calls_have_equal_names(call):
-    """dask recognizes a result that it has already computed by its name."""
+    """By the name, dask recognizes a result that it has already computed."""
     assert names(CALLS[call](fastsel.dask, x)) == names(CALLS[call](fastsel.dask, x))
     changed = da.from_array(a + 1, chunks=(3, 4))
     assert names(CALLS[call](fastsel.dask, x)) != names(CALLS[call](fastsel.dask, changed))
 
 
-def test_each_option_changes_the_name():
+def test_options_change_the_name():
     calls = [
         fastsel.dask.unique(x, **{name: value})
         for name, value in [("sorted", False), ("split_every", 3), ("partitions", 2), ("axis", 0)]

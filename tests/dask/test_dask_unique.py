@@ -123,7 +123,7 @@ def test_array_api_functions_equal_fastsel(name, chunking):
     a = np.array([[2.0, np.nan, -0.0], [0.0, np.nan, 2.0]])
     result = getattr(fastsel.dask, name)(chunked(a, CHUNKINGS[chunking](a.shape)))
     expected = getattr(fastsel, name)(a)
-    # The classes of dask have the same names and fields, but their fields are dask arrays.
+    # The classes of fastsel.dask have the same names and fields, but their fields are dask arrays.
     if name != "unique_values":
         assert type(result).__name__ == type(expected).__name__
         assert result._fields == expected._fields

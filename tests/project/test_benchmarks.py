@@ -1,5 +1,5 @@
-"""The regressions that benchmarks find in given times, the loop of the memory limit, and the page
-of loops. No time is measured."""
+"""The regressions that regress.py finds in given times, the loop whose time is the limit that
+memory sets, and the page of loops. No time is measured."""
 
 import re
 from pathlib import Path

@@ -86,7 +86,7 @@ def test_a_build_without_the_required_openmp_says_so(tmp_path):
 @NEEDS_CC
 def test_openmp_is_linked_from_the_folder_in_ldflags(tmp_path):
     linked = tmp_path / "linked"
-    compiler = compiler_with(  # finds OpenMP only in /opt/openmp, and fails once it has linked it
+    compiler = compiler_with(  # links OpenMP only from /opt/openmp; then, every later call fails
         tmp_path,
         f"""[ ! -e {linked} ] || exit 1
         case "$* " in

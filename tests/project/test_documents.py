@@ -35,7 +35,7 @@ PACKAGES = {
 
 
 def text_of(document):
-    assert document.is_file(), f"{document} is missing: the tests belong into a clone, beside it"
+    assert document.is_file(), f"{document} is missing: run the tests in a clone"
     return document.read_text(encoding="utf-8")
 
 

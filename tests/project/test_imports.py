@@ -1,5 +1,5 @@
 """Imports point down, without cycles. A family of FAMILIES imports no other family, except the
-kernels of _positions. No module imports an adapter: _numba, sparse, onnx or dask."""
+kernels of _positions. Only the modules of an adapter import it: _numba, sparse, onnx and dask."""
 
 import ast
 import re

@@ -63,10 +63,11 @@ def test_an_operator_has_all_that_the_recipe_lists(name):
     lacking = [row for row in rows if not has(row[0], row[2], name)]
     present = [row for row in rows if row not in lacking]
     if name not in fastsel.__all__:
-        pytest.fail(f"{name} is no longer exported, and left in{described(name, present)}")
+        pytest.fail(f"{name} is no longer exported, but still in{described(name, present)}")
     assert not lacking, (
-        f"{name} is exported, and lacks, by the recipe of CONTRIBUTING.md (if it is no operator: a "
-        f"place in NO_OPERATORS of {Path(__file__).name}){described(name, lacking)}"
+        f"{name} is exported. If it is no operator, add it to NO_OPERATORS of "
+        f"{Path(__file__).name}. If it is one, add these parts of the recipe in CONTRIBUTING.md:"
+        f"{described(name, lacking)}"
     )
 
 

@@ -5,7 +5,7 @@
 #
 # CPU is aarch64, or an x86-64 that qemu-x86_64 -cpu knows, such as Nehalem, which has neither AVX
 # nor BMI, or Haswell, which has AVX2. FOLDER gets NumPy, pytest, hypothesis and ml_dtypes by pip, a
-# copy of the source, built for that CPU, and for AArch64 Debian's Python, unpacked but not
+# copy of the source, built for that CPU, and, for AArch64, Debian's Python, unpacked but not
 # installed. A later run with the same FOLDER copies and builds only the source again. The script
 # needs qemu-user-static and a python3 with pip, Cython, setuptools and NumPy, for AArch64 also
 # gcc-aarch64-linux-gnu. The tests take up to half an hour for each CPU level.

@@ -152,7 +152,8 @@ C_TOKEN = re.compile(
     |<<=|>>=|->|\+\+|--|<<|>>|&&|\|\||[-+*/%&|^<>=!]=|[^\w\s]""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
-# Lines without a computation: imports, decorators, and the first lines of functions and classes.
+# Lines without a computation: imports, `cdef extern` and ctypedef, decorators, and the first lines
+# of classes and of `def` functions.
 NO_COMPUTATION = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
 # A mutant hangs, and counts as killed, if its tests take more than TIMEOUT_FACTOR times the time
 # that they take without a mutant.
@@ -261,7 +262,7 @@ def mutants_of_cython(file, text):
         if token.type in (tokenize.OP, tokenize.NAME, tokenize.NUMBER) and token.string in SWAPS:
             line = lines[row]
             after = line[stop : stop + 1]
-            # Without spaces on both sides, these are a pointer, an address or a cast.
+            # Unless there is a space on each side, these belong to a pointer, an address or a cast.
             is_type = token.string in "*&<>" and (after != " " or line[start - 1] != " ")
             if not is_type and not NO_COMPUTATION.match(line) and "noexcept" not in line:
                 yield Mutant(file, row, start, stop, SWAPS[token.string])

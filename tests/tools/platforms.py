@@ -1,10 +1,10 @@
 """The platforms and Pythons of wheels, and whether the packages of an extra have wheels for them.
 
-Only pyproject.toml lists both: the Pythons in `build` of `[tool.cibuildwheel]`, and the runners,
-with pip's names of their platforms, in `[tool.fastsel.runners]`. By default, pip resolves every
-extra for every platform and Python, without installing anything. A table shows where pip fails, and
-the package without a wheel that pip names, or "conflict". The exit status is 1 if pip fails for the
-packages that the tests of a wheel need.
+Only pyproject.toml has these lists: the Pythons in `build` of `[tool.cibuildwheel]`, and the
+runners, with pip's names of their platforms, in `[tool.fastsel.runners]`. By default, pip resolves
+every extra for every platform and Python, without installing anything. A table shows where pip
+fails, and the package without a wheel that pip names, or "conflict". The exit status is 1 if pip
+fails for the packages that the tests of a wheel need.
 
 This script evaluates the markers of an extra's own requirements for the target. pip evaluates the
 markers of further dependencies for the Python that runs pip.
@@ -81,8 +81,8 @@ def markers(platform, python):
 
 
 def accepted(platform):
-    """The tags of the wheels that run on this platform. They include the tags of older versions of
-    the libc, which pip does not add to a given tag."""
+    """The tags of the wheels that run on this platform. pip needs them all: it does not add the
+    tags of older versions of the libc to a given tag."""
     linux = re.fullmatch(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)", platform)
     if not linux:
         return [platform]
@@ -172,7 +172,7 @@ def main():
         return
     platforms = [name for runner in options.runners or RUNNERS for name in RUNNERS[runner]]
     if table(options.extra or EXTRAS, platforms):
-        raise SystemExit("a package that the tests of a wheel need has no wheel")
+        raise SystemExit("pip cannot install, from wheels, what the tests of a wheel need")
 
 
 if __name__ == "__main__":

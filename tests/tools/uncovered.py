@@ -101,7 +101,7 @@ def main():
     unexplained = missed - explained
     print(f"{reached} of {total} lines, {total - reached} not, {len(unexplained)} without a reason")
     for file, text in sorted(nonexistent):
-        print(f"no more: {file}: {text}")
+        print(f"no such line: {file}: {text}")
     return 1 if nonexistent or unexplained or not total else 0
 
 
