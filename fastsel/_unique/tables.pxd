@@ -19,7 +19,7 @@ ctypedef struct chunk_table_t:
 cdef class Tables:
     cdef keys_t keys
     cdef object owned             # arrays that the keys point to
-    cdef Py_ssize_t max_groups    # of a table
+    cdef Py_ssize_t max_groups    # a chunk table does not grow for more groups than this
     cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint counted             # counts are wanted
     cdef bint with_ids            # the tables have ids
