@@ -31,12 +31,12 @@ COLORS = {"numpy": "0.45", "fastsel": "#2166ac"}
 def main():
     parser = arguments()
     args = parser.parse_args()
-    panels = history(args.results, re.compile(args.pattern))
+    panels, places = history(args.results, re.compile(args.pattern))
     if not panels:
         parser.error(f"{args.results} has no result of this benchmark: run asv first")
     if len(panels) > MAX_PANELS:
         parser.error(f"the pattern finds {len(panels)} panels, more than {MAX_PANELS}")
-    draw(args.file, panels)
+    draw(args.file, panels, places)
     return 0
 
 
@@ -53,16 +53,18 @@ def arguments():
 
 
 def history(folder, pattern):
-    """panel -> line -> commit -> value; the commits are in the order of their dates."""
+    """panel -> line -> commit -> value, and a place for each commit, in the order of their dates."""
     from asv.results import iter_results
 
     benchmarks = json.loads((folder / "benchmarks.json").read_text())
     panels = defaultdict(lambda: defaultdict(dict))
-    for result in sorted(iter_results(folder), key=lambda result: result.date):
+    results = sorted(iter_results(folder), key=lambda result: result.date)
+    for result in results:
         for name in result.get_all_result_keys():
             if name in benchmarks:
                 add(panels, benchmarks[name], result, pattern)
-    return panels
+    places = {result.commit_hash[:8]: place for place, result in enumerate(results)}
+    return panels, places
 
 
 def add(panels, benchmark, result, pattern):
@@ -85,7 +87,7 @@ def add(panels, benchmark, result, pattern):
         panels[title][line][result.commit_hash[:8]] = value
 
 
-def draw(path, panels):
+def draw(path, panels, places):
     from matplotlib.figure import Figure
 
     columns = min(COLUMNS, len(panels))
@@ -96,16 +98,16 @@ def draw(path, panels):
         if title is None:
             axes.remove()
         else:
-            draw_panel(axes, title, lines)
+            draw_panel(axes, title, lines, places)
     figure.savefig(path, dpi=150)
 
 
-def draw_panel(axes, title, lines):
+def draw_panel(axes, title, lines, places):
     """The lines of one input on a logarithmic scale, each with its name at its right end."""
     from matplotlib.ticker import EngFormatter, NullFormatter
 
     name, inputs, unit = title
-    commits = list(dict.fromkeys(commit for values in lines.values() for commit in values))
+    commits = sorted({commit for values in lines.values() for commit in values}, key=places.get)
     values = [value for line in lines.values() for value in line.values()]
     low, high = min(values) / MARGIN, max(values) * MARGIN
     axes.set_yscale("log")

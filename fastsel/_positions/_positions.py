@@ -236,7 +236,8 @@ def count_nonzero(
     AxisError
         If an axis is out of range.
     TypeError
-        If an axis is not an integer, or if `axis` is given for a structured dtype.
+        If an axis is not an integer, or if `axis` is given for a structured dtype of several
+        fields.
     ValueError
         If an axis is given twice.
 

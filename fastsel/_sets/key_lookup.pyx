@@ -2,7 +2,8 @@
 items, are looked up in this table, one batch at a time. Both arrays may have been scattered before.
 A side (lookup_t) is one of the two arrays, and its outputs.
 
-If another thread changes a key meanwhile, only the result for this key is undefined.
+If another thread changes a key meanwhile, only the results for this key, and for keys that equal
+its old or new value, are undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -63,8 +64,9 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil:
     """Add the tests from `test` to stop_test - 1 to an empty table, and look up the items from
-    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots. All
-    four are indices of keys or, if a side is scattered, of its words. Returns 0 or a status."""
+    `item` to stop_item - 1. If tests.mask is wanted, look up the tests among the marked slots. The
+    four bounds are indices of keys or, if a side is scattered, of its words. Returns 0 or a status.
+    """
     cdef uint8_t *marks = NULL
     cdef Py_ssize_t status
     table.skips_unequal = True
@@ -100,8 +102,8 @@ cdef Py_ssize_t add_tests(const lookup_t *side, Py_ssize_t start, Py_ssize_t sto
 
 cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n, uint64_t *words,
                             Py_ssize_t *positions) noexcept nogil:
-    """Load n words and the positions of their keys. The words are those of keys or, if the side is
-    scattered, scattered words. Positions are in the array or, if the side is scattered and
+    """Load n words and the positions of their keys. `start` is the index of a key or, if the side
+    is scattered, of a scattered word. Positions are in the array or, if the side is scattered and
     side.positions is NULL, among the scattered words."""
     cdef Py_ssize_t j
     if side.words == NULL:
@@ -121,13 +123,13 @@ cdef inline void load_batch(const lookup_t *side, Py_ssize_t start, Py_ssize_t n
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil:
-    """Look up the keys start to stop - 1 of a side, and write its output, of which it has at most
-    one. Returns 0 or FLOODED.
+    """Look up the keys start to stop - 1 of a side, and write the side's output; a side has at most
+    one output. Returns 0 or FLOODED.
 
     An item is found if the table has it; it marks its slot if marks is not NULL. A test is found if
-    its slot is marked; marks[0] is 0: otherwise tests without a slot are found, too. For the
-    outputs index, positions_plus_1 and first_positions the table has ids: otherwise memory at NULL
-    is read."""
+    its slot is marked; marks[0] is 0: otherwise tests that the table does not have (NaN) are found,
+    too. For the outputs index, positions_plus_1 and first_positions the table has ids: otherwise
+    memory at NULL is read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
@@ -164,16 +166,17 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
 
 cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
-    """The group id, plus one, of a slot, plus one, from `find_keys`; 0 for 0. The only branch is
-    for the seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it,
-    and the branch is predicted well."""
+    """The group id plus one of a key for which `find_keys` wrote slot_plus_1; 0 if slot_plus_1 is
+    0. The only branch is for the seed, the key without a slot. Nobody can guess the seed, so keys
+    almost never equal it, and the branch is predicted well."""
     if slot_plus_1 > <uint64_t>1 << table.slot_bits:
         return table.seed_id_plus_1
     return table.ids_plus_1[slot_plus_1 - (slot_plus_1 != 0)] & (0 - <uint32_t>(slot_plus_1 != 0))
 
 
 cdef inline Py_ssize_t first_position_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
-    """The first position of the group of a slot, plus one, from `find_keys`; -1 for 0."""
+    """The first position of the group of a key for which `find_keys` wrote slot_plus_1; -1 if
+    slot_plus_1 is 0."""
     cdef uint32_t id_plus_1 = id_plus_1_of(table, slot_plus_1)
     cdef Py_ssize_t first = table.first_positions[id_plus_1 - (id_plus_1 != 0)]
     return ((first + 1) & (0 - <Py_ssize_t>(id_plus_1 != 0))) - 1

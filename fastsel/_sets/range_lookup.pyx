@@ -23,7 +23,7 @@ def look_up_in_range(items not None, tests not None, tuple value_range not None,
 
     Items and tests are Keys: words of one rule, at least one item and one test. value_range is as
     for Presence. If has_nan, the word nan of the rule never matches. With positions there are fewer
-    than 2^32 - 1 tests: otherwise positions wrap around. `invert` applies to bool.
+    than 2^32 tests: otherwise positions wrap around. `invert` applies to bool.
     """
     cdef Presence presence = Presence(tests, value_range, positions, False, threads)
     cdef Py_ssize_t size = items[1]

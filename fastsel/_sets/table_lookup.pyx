@@ -1,12 +1,14 @@
 """Which keys of one array, the items, are in another array, the tests, and where; and which tests
 are among the items.
 
-Hash tables hold the tests. For small arrays there is one table. For large arrays `_membership`
-chooses: all keys are looked up in the merged table of tables.pyx, or both arrays are scattered by
-their hash, as in partitions.pyx, and each part has a table. Items are looked up in batches. A test
-is among the items if an item has marked its slot.
+Hash tables hold the tests; for mark_first_positions, the table holds the items, and the tests are
+looked up. For small arrays there is one table. For large arrays `_membership` chooses: all keys are
+looked up in the merged table of tables.pyx, or both arrays are scattered by their hash, as in
+partitions.pyx, and each part has a table. Items are looked up in batches. A test is among the items
+if an item has marked its slot.
 
-If another thread changes a key meanwhile, only the result for this key is undefined.
+If another thread changes a key meanwhile, only the results for this key, and for keys that equal
+its old or new value, are undefined.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t
@@ -32,7 +34,7 @@ cnp.import_array()
 def masks_by_table(Tables tables not None, items not None, tuple seeds not None, bint of_items,
                    bint of_tests, bint invert, int threads):
     """(which items are among the tests, which tests are among the items) as bool arrays, with None
-    for an output that is not wanted. Returns None if items need too many probes.
+    for an output that is not wanted. Returns None if keys need too many probes.
 
     The tests are the keys of `tables`, whose groups have been found; the items are Keys of the same
     rule. Keys that equal no other never match.
@@ -67,8 +69,8 @@ def index_by_table(Tables tables not None, items not None, tuple seeds not None,
 
 def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
                          Py_ssize_t[::1] first_positions not None, int threads):
-    """Write the position of the first test of each group of items to first_positions, which has -1
-    for each group before. The items are the keys of `tables`, which have ids. Returns False if
+    """Write the position of the first test of each group of items to first_positions, which the
+    caller has filled with -1. The items are the keys of `tables`, which have ids. Returns False if
     tests need too many probes."""
     cdef LookUp job = LookUp(tables, tests, seeds, None, False, threads)
     job.side.first_positions = &first_positions[0]
@@ -78,8 +80,8 @@ def mark_first_positions(Tables tables not None, tests not None, tuple seeds not
 def masks_by_partitions(tests not None, items not None, tuple seeds not None,
                         Py_ssize_t expected, bint of_items, bint of_tests, bint invert,
                         int threads):
-    """The masks that masks_by_table returns, for tests that are too many for one table; `expected`
-    is an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
+    """The masks that masks_by_table returns, by a table for each part of the tests. `expected` is
+    an estimate of the number of distinct tests. Both arrays have fewer than 2^32 keys: otherwise
     positions wrap around. Returns None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, False, threads), expected,
@@ -174,7 +176,7 @@ cdef uint8_t *data_of(cnp.ndarray mask) noexcept:
 
 
 cdef class LookUp(Job):
-    """Look up the keys of one side in the table of all tests."""
+    """Look up keys in the merged table of `tables`."""
     cdef object owned
     cdef const table_t *table
     cdef const keys_t *table_keys
@@ -312,8 +314,8 @@ cdef lookup_t side_of(Scatter scatter) noexcept nogil:
 
 
 cdef Py_ssize_t room_beside(Scatter scatter) noexcept:
-    """The bytes for tables that the scattered keys of one side leave of 2.5 times the bytes of its
-    keys; at least 1 byte per key."""
+    """The bytes of the room that one side leaves for tables: 2.5 times the bytes of its keys, less
+    the bytes of its scatter and its mask; but at least 1 byte per key."""
     cdef Py_ssize_t used = 2 + (4 if scatter.four_bytes else 8)
     if scatter.positions is not None:
         used += sizeof(uint32_t)

@@ -66,7 +66,7 @@ cpdef tuple dense(keys, tuple value_range, bint ascending, bint inverse, bint co
 
 cdef uint32_t[::1] first_positions_plus_1(Presence presence, int threads):
     """By entry: the position of its first key plus one, or 0 if no key has the entry. The caller
-    has filled the tables, with first occurrences. There are fewer than 2^32 - 1 keys: otherwise
+    has filled the tables, with first occurrences. There are fewer than 2^32 keys: otherwise
     positions wrap around."""
     cdef uint32_t[::1] positions_plus_1 = new_entries(presence, threads)
     presence.merge()

@@ -13,13 +13,13 @@ from libc.stdint cimport uint32_t, uint64_t
 from fastsel._unique.keys cimport keys_t
 
 cdef enum:
-    # The status of a call is 0 or one of these three numbers.
+    # The status of a call is 0, NO_MEMORY, TOO_MANY or FLOODED.
     NO_MEMORY = -1          # an allocation failed
     TOO_MANY = -2           # there may be more than max_groups groups
     FLOODED = -3            # too many probes: the keys may be made to collide
     FIRST_SLOT_BITS = 8     # log2 of the slots of the smallest table
-    # Slots are prefetched if their log2 is at least PREFETCHED_SLOT_BITS; smaller tables fit the
-    # cache of a core.
+    # The slots of a table are prefetched if log2 of their number is at least PREFETCHED_SLOT_BITS;
+    # smaller tables fit the cache of a core.
     PREFETCHED_SLOT_BITS = 15
     # The budget of extra probes, those after the first slot, for each key. A table begins with the
     # budget of a batch. Random keys need at most 1.5 extra probes on average, if half of the slots

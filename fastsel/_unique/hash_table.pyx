@@ -83,9 +83,9 @@ cdef Py_ssize_t find_keys(const table_t *table, const keys_t *table_keys, const 
                           const uint64_t *words, Py_ssize_t n, const Py_ssize_t *positions,
                           uint32_t *slots) noexcept nogil:
     """Look up n <= BATCH keys in a table of table_keys: slots[j] becomes the slot of key j plus
-    one, or 0 if the table does not have the key. The seed, which has no slot, gets the number of
-    slots plus one. Key j is the key of `keys` at positions[j]; its word is words[j]. Returns the
-    number of extra probes."""
+    one, or 0 if the table does not have the key. If the table has the seed, which has no slot, the
+    result for the seed is the number of slots plus one. Key j is the key of `keys` at positions[j];
+    its word is words[j]. Returns the number of extra probes."""
     cdef uint64_t[BATCH] first_slots
     cdef uint16_t[BATCH] unknown
     cdef Py_ssize_t n_unknown = probe_first_slots(
@@ -103,8 +103,8 @@ cdef Py_ssize_t add_keys(table_t *table, const keys_t *keys, const uint64_t *wor
 
     Key j is the key of `keys` at positions[j]; its word is words[j]. ids_plus_1 gets the group id
     of each key plus one; it is NULL if the table has no ids. With skips_unequal, its entry for a
-    key that equals no other is undefined. Returns a status: TOO_MANY before the table grows, if it
-    would have more than max_groups groups if all n keys were new.
+    key that equals no other is undefined. Returns a status; it is TOO_MANY if the table would have
+    to grow for n new groups, and would then have more than max_groups groups.
     """
     if table.length + n > capacity(table.slot_bits):
         if table.length + n > table.max_groups:
@@ -149,7 +149,7 @@ cdef inline Py_ssize_t confirm(const table_t *table, const keys_t *table_keys, c
                                Py_ssize_t n, const Py_ssize_t *positions, uint32_t *slots,
                                uint16_t *unknown, Py_ssize_t n_unknown) noexcept nogil:
     """Compare the bytes of keys that were found by their hashes: a key whose bytes differ becomes
-    unknown. Returns the new number of unknown keys. The keys of the table to compare with are
+    unknown. Returns the new number of unknown keys. In a large table, all keys to compare with are
     prefetched before the first comparison."""
     cdef Py_ssize_t j
     if table.slot_bits >= PREFETCHED_SLOT_BITS:

@@ -1,5 +1,5 @@
-"""Relabel the inverse for another order of the groups; and find from it the positions of the keys
-of each group, if there are few groups.
+"""Relabel the inverse for another order of the groups; and find the positions of the keys of each
+group from the inverse, if there are few groups.
 
 The positions are found as in scatter.pyx, with groups instead of parts: each chunk counts its keys
 of each group, an exclusive scan of the counts says where each chunk writes to in each group, and

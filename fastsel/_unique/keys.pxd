@@ -78,8 +78,8 @@ cdef inline int set_rule(rule_t *self, tuple rule) except -1:
 
 
 cdef inline uint64_t canonical(const rule_t *rule, uint64_t word) noexcept nogil:
-    """The canonical form of a word. No branch depends on the word: in data that is half NaN, it
-    would often be mispredicted."""
+    """The canonical form of a word. No branch depends on the word: in data that is half NaN, such a
+    branch would often be mispredicted."""
     cdef uint64_t magnitude = word & rule.significant
     cdef uint64_t is_nan = 0 - <uint64_t>(magnitude > rule.limit)
     word &= 0 - <uint64_t>(magnitude != 0)
@@ -127,7 +127,7 @@ cdef inline bint is_unequal(const keys_t *keys, Py_ssize_t i, uint64_t word) noe
 
 
 cdef inline bint is_identity(const rule_t *rule) noexcept nogil:
-    """Is every word canonical already, and does no word equal no other?"""
+    """Is every word canonical already, and does every word equal itself?"""
     return rule.significant & rule.limit == <uint64_t>-1 and not rule.nan_unequal
 
 

@@ -1,7 +1,7 @@
-"""Check whether keys are canonical in memory; write canonical keys of items and rows that are not,
-and that cannot become canonical when they are loaded; and write the ordered keys of items.
+"""Check whether items are canonical in memory; write the canonical keys of items and of rows; write
+the ordered keys of items.
 
-A key consists of fields: the items of a row, and the two parts of each complex number. All fields
+A key consists of fields: a complex number has two fields, any other item is one field. All fields
 of an array follow one rule.
 """
 cimport numpy as cnp
@@ -29,8 +29,8 @@ ctypedef enum field_kind:
 
 def ordered_keys(cnp.ndarray items not None, tuple rule not None, tuple order_map not None,
                  int threads):
-    """The ordered keys, uint64, of the items of a 1-d array, which have 1, 2, 4 or 8 bytes. rule is
-    (significant, limit, nan, nan_unequal); order_map is (sign, negative, minimum) of
+    """The ordered keys, uint64, of the items of a 1-d array; an item has 1, 2, 4 or 8 bytes. rule
+    is (significant, limit, nan, nan_unequal); order_map is (sign, negative, minimum) of
     ordered_keys.pxd."""
     cdef cnp.npy_intp size = cnp.PyArray_SIZE(items)
     out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_UINT64, 0)
@@ -110,7 +110,8 @@ cdef class CheckWords(Job):
 
 cdef inline bint has_noncanonical(const rule_t *rule, const char *words, Py_ssize_t n,
                                   any_t nan) noexcept nogil:
-    """Is one of n words not canonical, a NaN of a float, or a nan that equals no item?"""
+    """Is one of n words noncanonical? A NaN of a float counts as noncanonical, and so does a nan
+    that equals no item."""
     cdef any_t word, magnitude, significant = <any_t>rule.significant, limit = <any_t>rule.limit
     cdef any_t gap = <any_t>(rule.significant - rule.limit), beyond = 0
     cdef bint has_nan = False
@@ -139,7 +140,7 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
 
     kind and width describe a field, rule is (significant, limit, nan, nan_unequal). With collapse,
     all fields of a key become nan if one of them is nan. unequal, if not None, becomes the bitmask
-    of the keys that have a nan; a nan of times counts only if it equals no item.
+    of the keys that have a nan. A NaT counts as nan only if it equals no item.
     """
     cdef WriteKeys job = WriteKeys()
     describe(&job.items, items, 0, cnp.PyArray_NDIM(items))

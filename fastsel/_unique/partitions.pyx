@@ -9,7 +9,7 @@ Memory is reused, so that all four outputs take little more working memory than 
 - the first words of a part become the counts of its groups, and then their ranks
 - with an inverse, the position of an entry becomes its group id within the part, and then the rank
   of the group; the inverse has the first positions of the groups until it is written
-- without an inverse, the first `positions` of a part become the first positions of its groups
+- with counts alone, the first `positions` of a part become the first positions of its groups
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -72,8 +72,9 @@ cdef class Partitions:
         return status == 0
 
     def table_threads(self):
-        """The number of threads, at least one, whose tables fit into the memory that the scattered
-        keys leave of 2.5 times the bytes of the keys, or into a byte per key if that is more."""
+        """The number of threads, at least one, whose tables fit into the room for tables. This room
+        is 2.5 times the bytes of the keys, less the bytes of the scatter and of the marks; but at
+        least a byte per key."""
         cdef Scatter scatter = self.scatter
         cdef Py_ssize_t nbytes = table_bytes(&scatter.keys, self.with_ids, self.expected + BATCH)
         cdef Py_ssize_t used = 5 + (self.inverse is not None) + (4 if scatter.four_bytes else 8)
@@ -81,11 +82,11 @@ cdef class Partitions:
         return <int>max(1, min(<Py_ssize_t>self.threads, room // nbytes))
 
     def finish(self, const uint64_t[::1] bits not None, const Py_ssize_t[::1] offsets not None):
-        """(inverse, counts), with None for an output that is not wanted. The inverse has the rank
-        of the group of each key, by first occurrence; counts are in the same order.
+        """(inverse, counts), with None for an output that is not wanted. Groups are in order of
+        first occurrence.
 
-        bits has the marks as a bitmask; offsets has the number of set bits before each chunk, then
-        the total.
+        bits has the marks as a bitmask; offsets has the number of set bits before each chunk of
+        blocks, then the total.
         """
         cdef cnp.ndarray counts = None
         cdef Py_ssize_t[::1] no_offsets

@@ -35,8 +35,8 @@ cdef enum:
     MAX_PIECE_BITS = 12     # and of the maximum; there are fewer if few bits of the keys differ
     MAX_DEPTH = 16          # of nested scatters; each uses at least MIN_PIECE_BITS of the key
 
-# NumPy's sort of a dtype reads the dtype of an array, its last argument. Code without the GIL has a
-# pointer to the array.
+# The last argument of NumPy's sort is an array, of which the sort reads the dtype. Code without the
+# GIL has a pointer to this array.
 cdef cnp.npy_intp no_length = 0
 cdef cnp.ndarray empty_u32 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT32, 0)
 cdef cnp.ndarray empty_u64 = cnp.PyArray_EMPTY(1, &no_length, cnp.NPY_UINT64, 0)
@@ -158,8 +158,8 @@ cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize
 cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                             Py_ssize_t stop, wide_t low, int shift, uint32_t *starts,
                             bint is_nested) noexcept nogil:
-    """Sort one piece, which lies in sorter.keys, as its entries lie in sorter.entries. Its keys are
-    from low to low + 2^shift - 1. is_nested: it is a piece of a piece."""
+    """Sort one piece: its keys are in sorter.keys, its entries in sorter.entries. The keys are from
+    low to low + 2^shift - 1. is_nested: this is a piece of a piece."""
     cdef wide_t *piece = <wide_t *>sorter.keys + start
     cdef uint64_t[LONG_PIECE] packed
     cdef Py_ssize_t n = stop - start

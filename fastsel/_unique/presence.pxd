@@ -12,7 +12,7 @@ ctypedef struct range_t:
     uint64_t base_word          # the word of base
     uint64_t mask               # number of entries, a power of two, minus 1
     Py_ssize_t blocks           # blocks of 64 entries, at least one
-    bint is_integer             # every word is canonical, and words are in integer order
+    bint is_integer             # every word is canonical; word minus base_word is its entry
 
 
 cdef class Presence(Job):

@@ -75,7 +75,7 @@ cdef class Presence(Job):
         return self.offsets[self.entry_chunks]
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        """Add the keys of round k // chunks of chunk k % chunks."""
+        """Add the keys that chunk k % chunks handles in round k // chunks."""
         cdef Py_ssize_t start = round_start(self.key_blocks, self.chunks, self.rounds, k)
         cdef Py_ssize_t stop = round_start(
             self.key_blocks, self.chunks, self.rounds, k + self.chunks)

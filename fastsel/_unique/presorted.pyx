@@ -82,7 +82,7 @@ cdef class MarkRuns(Job):
                     self.keys.data + block * 64 * width, min(whole - block, BLOCKS),
                     self.keys.rule.significant, self.keys.rule.limit, self.order_map, &last,
                     &self.bits[block], &seen)
-            if done == 0:       # a partial block, noncanonical words, or each NaN is a group
+            if done == 0:       # a partial block, -0.0, NaN, or each NaN is a group
                 self.mark_block(block, &last, &seen)
                 done = 1
             block += done

@@ -12,7 +12,7 @@ ctypedef struct node_t:
 
 cdef class Quantiles:
     cdef readonly Py_ssize_t parts
-    cdef uint64_t[::1] limits     # first keys of parts 1, 2 ..., ascending, with the gap closed
+    cdef uint64_t[::1] limits     # between the parts, ascending, with the gap closed
     cdef Memory node_memory
     cdef node_t *nodes
     cdef uint16_t[::1] part_of    # by cell: a part, or MAX_PARTS plus the index of a node

@@ -71,8 +71,8 @@ cdef class Quantiles:
         return 0
 
     cdef Py_ssize_t build(self, Py_ssize_t first, Py_ssize_t stop, fs_cells_t cells) except -1:
-        """Build the node of the limits first to stop - 1, and its nodes; cells has the gap. Returns
-        the index of the node."""
+        """Build the node of the limits first to stop - 1, and the nodes of its cells; `cells` has
+        the gap. Returns the index of the node of these limits."""
         cdef Py_ssize_t node = self.n_nodes, start = self.n_cells, k = first, m, cell
         cdef uint64_t value_range = self.limits[stop - 1] - self.limits[first], low
         cells.low = self.limits[first]

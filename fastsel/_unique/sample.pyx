@@ -22,9 +22,10 @@ def sampled_range(keys not None):
 
 
 def sample_of(cnp.ndarray data not None, Py_ssize_t size, Py_ssize_t drawn, Py_ssize_t first=0):
-    """(keys, changes): a row of bytes for each of `drawn` keys, as they are in data, which is
-    C-contiguous and has `size` > 0 keys; and how many of them differ from the next key in data, or
-    are the last key. Another `first` draws other keys."""
+    """(keys, changes) of a sample of the `size` > 0 keys in data, which is C-contiguous. keys has a
+    row of bytes for each of the `drawn` keys, as they are in data. changes is the number of drawn
+    keys that differ from the next key in data, or are the last key in data. Another `first` draws
+    other keys."""
     cdef cnp.npy_intp[2] shape
     cdef cnp.ndarray out
     cdef Py_ssize_t changes

@@ -42,5 +42,5 @@ cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1]
 
 
 cdef inline Py_ssize_t part_share(Py_ssize_t keys) noexcept nogil:
-    """The average number of keys of a part."""
+    """The average number of keys in each of MAX_PARTS parts."""
     return keys >> MAX_PART_BITS

@@ -44,8 +44,9 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
 
     rule is the rule of the items of a, which are words or longer than 8 bytes; order_map is their
     order_map if they are numbers, otherwise None. max_entries is the maximum number of entries of a
-    direct-address table; 0 for arrays that are too small for a sample: then numbers are sorted for
-    ascending values. In larger arrays they are sorted if more than 1 in sorted_share is distinct.
+    direct-address table; 0 for arrays that are too small for a sample. For ascending values, all
+    numbers of these arrays are sorted; in larger arrays, numbers that are neither presorted nor of
+    a narrow range are sorted if more than 1 in sorted_share is distinct.
     """
     cdef small_t task
     cdef Scratch scratch = Scratch()

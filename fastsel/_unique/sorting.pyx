@@ -1,5 +1,5 @@
-"""Groups of equal keys in ascending order: keys are scattered to parts by their value, and one
-thread sorts each part, so that equal keys lie side by side.
+"""Groups of equal keys in ascending order: keys are scattered to parts by their value, and each
+part is sorted by one thread, so that equal keys lie side by side.
 
 Keys of 4 and 8 bytes become ordered keys. Quantiles of a sample are the limits between parts
 (quantiles.pyx), scatter.pyx writes the parts, and pieces.pyx sorts each part. Memory is reused:
@@ -169,8 +169,9 @@ cdef class SortParts(Job):
         return (self.scatter.start_of(part) >> 6) + part
 
     cdef int sorter_threads(self, int threads) noexcept nogil:
-        """The number of threads, at least one, whose sorters fit into the memory that the scattered
-        keys leave of 2.5 times the bytes of the keys, or into MIN_ROOM if that is more."""
+        """The number of threads, at least one, whose sorters fit into the room for sorters. This
+        room is 2.5 times the bytes of the keys, less the bytes of the scatter and of run_starts;
+        but at least MIN_ROOM."""
         cdef Py_ssize_t size = self.scatter.keys.size, width = self.scatter.keys.width
         cdef Py_ssize_t room = 5 * width * size // 2 - width * size - size
         cdef Py_ssize_t nbytes = sorter_bytes(width, self.longest, self.with_entries)

@@ -27,8 +27,8 @@ from fastsel._unique.recent cimport new_recent, not_recent_keys, mark_recent
 cnp.import_array()
 
 cdef enum:
-    # After MAX_MISSED batches in a row in which most keys were not recent, the rest of the round
-    # does not use the filter.
+    # A batch uses the filter if at least half of its keys are recent. After MAX_MISSED batches in a
+    # row that have not used the filter, the rest of the round does not use it.
     MAX_MISSED = 8
 
 
@@ -58,7 +58,7 @@ cdef class Tables:
             self.inverse = new_result(size, cnp.NPY_INTP)
 
     def find(self):
-        """Find the groups. Returns False if a table has too many groups, or needs too many
+        """Find the groups. Returns False if a table may have too many groups, or needs too many
         probes."""
         cdef const table_t *whole = &self.tables[0].table
         cdef cnp.npy_intp length
@@ -212,10 +212,10 @@ cdef inline void mark_recent_batch(chunk_table_t *chunk_table, const keys_t *key
                                    const uint64_t *words, Py_ssize_t n,
                                    const Py_ssize_t *positions,
                                    Py_ssize_t before) noexcept nogil:
-    """Count a batch that had no filter, or of which most keys were not recent. Put its n words into
-    the filter if they have 4 or 8 bytes, if at most half of them are new, and if fewer than
-    MAX_MISSED such batches came in a row. Before the words were added, the table had `before`
-    groups."""
+    """Count a batch that has not used the filter. Put its n words into the filter if they have 4 or
+    8 bytes, if each word equals itself (can_repeat), if at most half of them are new, and if fewer
+    than MAX_MISSED batches in a row have not used the filter. Before the words were added, the
+    table had `before` groups."""
     cdef Py_ssize_t j
     chunk_table.missed += 1
     if (chunk_table.missed >= MAX_MISSED or 2 * (chunk_table.table.length - before) > n

@@ -91,7 +91,7 @@ class Reader:
         """Set thresholds, the minimum size of a chunk, the algorithm of unique and the seeds of the
         hash; return a context that limits the threads."""
         _gate.TINY_ITEMS = _plan.TINY_ITEMS = self.choice([0, 500])
-        _gate.SMALL_ITEMS = _gather.SMALL_ITEMS = 32 * _gate.TINY_ITEMS
+        _gate.SMALL_ITEMS = _gather.SMALL_INDICES = 32 * _gate.TINY_ITEMS
         _plan.SMALL_ITEMS = self.choice([0, 1000, 1 << 20])
         _threads.MIN_CHUNK_BYTES = self.choice([1, 64, 1 << 16])
         _plan.FORCED.set(self.choice([*[None] * 6, *ALGORITHMS]))

@@ -180,7 +180,7 @@ DISTRIBUTIONS = {
     "uniform": lambda n, r: r.integers(-(2**62), 2**62, n),
     "narrow": lambda n, r: r.integers(0, 1000, n),
     "last_is_an_outlier": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62),
-    "low_bits_only": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
+    "high_and_low_bits": lambda n, r: (np.arange(n) % 8 << 60) + r.integers(0, 3, n),
     "first_is_an_outlier": lambda n, r: np.append(r.integers(0, n, n - 1), 2**62)[::-1].copy(),
     "two_outliers": lambda n, r: np.where(np.arange(n) < n - 2, r.integers(0, 9, n), 2**40),
     "descending": lambda n, r: np.arange(n)[::-1].copy(),

@@ -118,7 +118,7 @@ def test_a_block_with_one_new_word_gives_the_first_positions(dtype):
         for position in range(64 * 4, 64 * 6):
             array = items.astype(dtype)
             array[position] = 127 - position % 25
-            first_of_range = {"i1": 128}.get(dtype, 0) + sign_bit(np.dtype(dtype)) * (dtype == "i8")
+            first_of_range = sign_bit(np.dtype(dtype)) if dtype == "i8" else 0
             value_range = (0, 8) if dtype in ("u1", "i1") else (first_of_range, 16)
             assert np.array_equal(positions_by_dense(array, value_range), first_positions(array)), (
                 position
