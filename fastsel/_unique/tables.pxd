@@ -19,11 +19,7 @@ ctypedef struct chunk_table_t:
 cdef class Tables:
     cdef keys_t keys
     cdef object owned             # arrays that the keys point to
-<<<<<<< HEAD
     cdef Py_ssize_t max_groups    # a chunk's table does not grow for more groups than this
-=======
-    cdef Py_ssize_t max_groups    # a chunk table does not grow for more groups than this
->>>>>>> 6e81bd612dc75bb3319236dc00c49fc3c2db72ff
     cdef Py_ssize_t expected      # an estimate of the number of groups
     cdef bint counted             # counts are wanted
     cdef bint with_ids            # the tables have ids

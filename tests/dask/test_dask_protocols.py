@@ -68,12 +68,11 @@ def test_functions_of_fastsel_call_those_of_fastsel_dask(call):
 
 
 def tasks_of(*arrays):
-    """key -> the keys that its task needs, for fastsel's keys in the graph of arrays that dask
-    computes together."""
+    """key -> task, for fastsel's keys in the graph of arrays that dask computes together."""
     optimized = dask.optimize(*arrays)
     graph = {key: task for array in optimized for key, task in array.__dask_graph__().items()}
     graph = convert_legacy_graph(graph)
-    return {key: node.dependencies for key, node in graph.items() if "fastsel" in str(key)}
+    return {key: node for key, node in graph.items() if "fastsel" in str(key)}
 
 
 # Calls with `partitions`, and calls with two arguments that are dask arrays.
