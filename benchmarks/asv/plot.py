@@ -53,7 +53,7 @@ def arguments():
 
 
 def history(folder, pattern):
-    """panel -> line -> commit -> value, and a place for each commit, in the order of their dates."""
+    """panel -> line -> commit -> value; and the place of each commit in the order of dates."""
     from asv.results import iter_results
 
     benchmarks = json.loads((folder / "benchmarks.json").read_text())
