@@ -23,8 +23,9 @@ cnp.import_array()
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
     # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items share a tile
-    # of the bitmask if at least half of the items are selected: this takes half the time of one
-    # call per row (`compare.py --op compress --axis 1`).
+    # of the bitmask if at least half of the items are selected and the bitmask is one chunk: this
+    # takes half the time of one call per row (`compare.py --op compress --width 100 --axis 1
+    # --density .9 --threads 1`).
     MAX_TILED_ROW = 1024
     # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
     # matter.
