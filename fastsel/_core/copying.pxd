@@ -30,7 +30,7 @@ ctypedef struct bytes32_t:
 ctypedef struct bytes64_t:
     uint64_t[8] words
 
-# The types whose widths a few instructions copy, without a call.
+# A few instructions copy an item of one of these types, without a call of memcpy.
 ctypedef fused fixed_t:
     uint8_t
     uint16_t
@@ -48,8 +48,8 @@ ctypedef struct slice_t:
 
 
 cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) noexcept:
-    """Describe the axes of a from first_axis on. first_axis is at most the number of axes:
-    otherwise memory behind the shape is read."""
+    """Describe the slices of a, which have its axes from first_axis on. If a has no such axis, a
+    slice is one item."""
     describe(&slice.items, a, first_axis, cnp.PyArray_NDIM(a))
     slice.itemsize = cnp.PyArray_ITEMSIZE(a)
     slice.width = slice.items.size * slice.itemsize
@@ -195,9 +195,9 @@ cdef inline void copy_strided(const slice_t *slice, const char *base, const Py_s
 cdef inline void copy_spaced(const slice_t *slice, const char *row, Py_ssize_t stride,
                              Py_ssize_t length, const Py_ssize_t *offsets, Py_ssize_t n,
                              fixed_t *out) noexcept nogil:
-    """Copy one inner row of each slice. Item k of slice j lies at row + offsets[j] + k * stride.
-    The longer loop is the inner loop, so that few columns of a Fortran-ordered array are read one
-    after the other."""
+    """Copy one inner row of each slice. Item k of the row of slice j lies at
+    row + offsets[j] + k * stride. The longer loop is the inner loop, so that few columns of a
+    Fortran-ordered array are read one after the other."""
     cdef Py_ssize_t j, k, width = slice.width
     if length < n:
         for k in range(length):

@@ -14,14 +14,15 @@
 enum {
     /* A region is late if it waits at least this long, and at least as long as it works. */
     FS_LATE_MICROSECONDS = 1000,
-    /* A serial time is twice as long as the one before, unless a region in time came in between. */
+    /* Each serial time is twice as long as the serial time before it, up to the maximum. After a
+       region that is not late, the next serial time is FS_FIRST_SERIAL_MICROSECONDS. */
     FS_FIRST_SERIAL_MICROSECONDS = 50000,
     FS_MAX_SERIAL_MICROSECONDS = 1600000
 };
 
 static fs_atomic_t fs_late_regions; /* late regions in a row */
-static fs_atomic_t fs_serial_until; /* when regions begin again (on 32 bits, the low half) */
-static fs_atomic_t fs_serial_for;   /* the last serial time; 0 after a region in time */
+static fs_atomic_t fs_serial_until; /* when regions begin again; 32-bit builds keep the low half */
+static fs_atomic_t fs_serial_for;   /* the last serial time; 0 after a region that is not late */
 
 /* Note a region that began at start and ends now. worked is how long its busiest thread worked. */
 static void fs_note_region(int64_t start, int64_t worked)

@@ -78,9 +78,9 @@ static const char *fs_runtime(void) { return NULL; }
 #include "clock.h"
 #include "thread_trial.h"
 
-/* A runtime keeps a thread pool for each thread that has run a region, until that thread ends (with
-   libgomp, also until it forks). So only FS_MAX_POOLS threads may run regions, until one of them
-   ends. */
+/* A runtime keeps a thread pool for each thread that has run a region, until that thread ends; with
+   libgomp, fs_before_fork ends the pool if the thread forks. So only FS_MAX_POOLS threads may run
+   regions, until a pool ends. */
 enum { FS_MAX_POOLS = 2 };
 enum { FS_TRIAL_MICROSECONDS = 1000000 }; /* for how long the answer of a trial is valid */
 
@@ -93,8 +93,8 @@ static __thread int64_t fs_tried_until;
 static void fs_return_pool(void *pools) { fs_fetch_add((fs_atomic_t *)pools, -1); }
 
 /* Can this thread's pool have `threads` threads? One thread at a time may call this: otherwise
-   there is a data race on refused_until. A pool shrinks and grows with the size of the calls. So
-   that not each growth needs a trial, an answer is valid for FS_TRIAL_MICROSECONDS. */
+   there is a data race on refused_until. A pool shrinks and grows with the size of the calls. An
+   answer is valid for FS_TRIAL_MICROSECONDS, so that not every growth needs a trial. */
 static int fs_can_have(int threads)
 {
     static int64_t refused_until;
@@ -157,11 +157,11 @@ static void fs_clear_pool(void)
     pthread_setspecific(fs_pool_key, NULL);
 }
 
-/* A child has none of its parent's threads, but libgomp would wait for the threads of the pool: the
-   pool ends before the fork. The pools of other threads do not matter: the child does not have
-   these threads. If this thread has run no region of fastsel, its pool belongs to another library,
-   and stays. The runtimes of LLVM and Intel start anew in a child, and hang there if their pool was
-   ended. */
+/* A child has only the thread that forked, but libgomp would wait there for the threads of its
+   pool. So the pool ends before the fork. The pools of other threads do not matter: the child does
+   not have these threads. If this thread has run no region of fastsel, its pool belongs to another
+   library, and stays. The runtimes of LLVM and Intel start anew in a child, and hang there if their
+   pool was ended. */
 static void fs_before_fork(void)
 {
     if (!fs_is_libgomp || !fs_pool_threads) return;

@@ -34,9 +34,9 @@ cdef class Job:
     """One pass of a kernel. A subclass has typed views of what it reads and writes, and a method
     `chunk` that handles one chunk of the work.
 
-    Chunks run in any order, several at once. No chunk may read or write what another chunk of the
-    same pass writes, except by atomic operations: otherwise results depend on the timing of
-    threads.
+    The chunks of a round run in any order, several at once. No chunk may read or write what another
+    chunk of the same round writes, except by atomic operations: otherwise results depend on the
+    timing of threads.
     """
     cdef Py_ssize_t chunks    # of a round; `run` has one round
     cdef Py_ssize_t units     # the length of the work that chunks divide, for `begin`

@@ -10,8 +10,8 @@ threads have to wait for a CPU in several regions in a row, calls are serial for
 Python handles signals in its main thread, between bytecodes; a call of a kernel is one bytecode. So
 the main thread reads the clock after each chunk. When it is time to check signals, all threads
 finish their chunks, the region ends, the handlers run, and another region runs the remaining
-chunks. A handler never runs within a region: it may raise, call fastsel, or fork, and a forked
-child has the results so far.
+chunks. A handler never runs within a region of the call that it interrupts: it may raise, call
+fastsel, or fork, and a forked child has the results so far.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
@@ -87,7 +87,7 @@ ctypedef struct run_t:
     void *job                 # a Job
     bint checks_signals       # the caller is the main thread
     fs_atomic_t pause         # 1: threads take no further chunk, to check signals or begin a region
-    int64_t serial_until_us   # when regions may begin again; 0: now
+    int64_t serial_until_us   # end of the serial time after which the call may begin a region; or 0
     int64_t worked            # microseconds that the caller has worked in the region
     fs_atomic_t ran           # the longest CPU time noted by another thread, in microseconds
     int n_ranges
@@ -115,8 +115,8 @@ cdef class Job:
         return 0
 
     cdef int run_with_gil(self, int threads) except -1:
-        """Handle all chunks, and hold the GIL, so that no other thread changes objects that chunks
-        read. Signal handlers run between chunks."""
+        """Handle all chunks, and hold the GIL, so that no other thread changes an object while a
+        chunk reads it. Signal handlers run between chunks."""
         return run_all(self, 1, 1 if FS_CHECKED else threads)
 
 
@@ -173,7 +173,8 @@ cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
 
 
 cdef void set_ranges(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
-    """Divide the chunks into ranges: one for each thread, but at most MAX_RANGES."""
+    """Divide the chunks into ranges: one for each thread, but at most MAX_RANGES, and at most one
+    for each chunk."""
     cdef int k
     state.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
     for k in range(state.n_ranges):
@@ -208,8 +209,8 @@ cdef void run_region(run_t *state, int threads) noexcept nogil:
 
 
 cdef void work_as_helper(run_t *state, int thread) noexcept nogil:
-    """Run chunks in another thread than the caller. Note the CPU time of this thread if it took
-    FS_LATE_MICROSECONDS or more."""
+    """Run chunks in another thread than the caller. Note the CPU time of this thread if its
+    chunks took FS_LATE_MICROSECONDS or more."""
     cdef int64_t start = fs_microseconds(), ran = fs_thread_microseconds()
     if FS_CHECKED:
         # Register the thread with Python for all its chunks: an exception would be lost with a

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    # Bytes; alloc_large caches no smaller block, because malloc caches it already.
+    # Bytes; free_large caches no smaller block, because malloc caches it already.
     MIN_CACHED_LARGE = 1 << 17
     MAX_BLOCKS = 16           # of a Scratch
 

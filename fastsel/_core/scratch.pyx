@@ -1,12 +1,12 @@
 """Memory that is cached between calls: working memory, and the memory of results (results.pyx).
 
 A block from the system costs a page fault, and the clearing of a page, for every 4096 bytes, and
-malloc returns free memory at the top of its heap to the system. Small calls would spend most of
-their time there, and large calls a good part. So freed blocks are cached: up to SMALL_BLOCKS of
-each size of small blocks, which alloc returns for up to 4 MB, and the last LARGE_BLOCKS large
-blocks, which alloc_large returns. The cached blocks together have at most `limit` bytes, which the
-user sets (_memory.py). To make room for a freed block, only large blocks are evicted. If the system
-has no memory left, all blocks are evicted.
+malloc returns free memory at the top of its heap to the system. Page faults would take most of the
+time of small calls, and a good part of the time of large calls. So freed blocks are cached: up to
+SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks. Blocks of alloc of
+up to 4 MB are small, blocks of alloc_large are large. The cached blocks together have at most
+`limit` bytes, which the user sets (_memory.py). To make room for a freed block, only large blocks
+are evicted. If the system has no memory left, all blocks are evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
 fork. A block is counted from before it is put into a slot until after it has left the slot. A

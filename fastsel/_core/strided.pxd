@@ -62,9 +62,9 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 
 
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
-    """Sort the axes of s by descending stride, and turn those of negative stride around, for
-    callers that need items in any order: positions in s are no longer positions in C order. s is
-    complete and has items: otherwise data points outside of the array."""
+    """Sort the axes of s by descending stride, and turn axes of negative stride around, for callers
+    that do not need C order: positions in s are no longer positions in C order. s is complete and
+    has items: otherwise data points outside of the array."""
     cdef strided_t axes = s[0]
     cdef int axis, k
     s.ndim = 0
@@ -100,8 +100,8 @@ cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
 
 
 cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
-    """Move the cursor to item `index`, 0 <= index < size: otherwise its address is outside of the
-    array. In an empty array, a division by 0 may end the process."""
+    """Move the cursor to item `index`, 0 <= index < size: otherwise the cursor is on another item
+    or outside of the array. In an empty array, a division by 0 may end the process."""
     cdef int axis
     c.inner = index % s.shape[s.ndim - 1]
     index = index // s.shape[s.ndim - 1]

@@ -51,8 +51,8 @@ def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_di
     with the other arrays.
 
     indices is aligned, native and of an integer type. Returns None if all indices are within
-    bounds. Otherwise returns (row, axis, value) of the first index that is out of bounds, and has
-    written a part of out.
+    bounds. Otherwise returns (row, axis, value) of the first index that is out of bounds, and may
+    have written a part of out.
     """
     cdef GatherRows job = GatherRows()
     job.describe_arrays(data, indices, batch_dims)
@@ -206,7 +206,7 @@ cdef class GatherRows(Job):
 
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
-        """Note the first fault of an axis, unless this row or an earlier row has a fault. The
+        """Note the first fault along an axis, unless its row or an earlier row has one already. The
         caller passes the axes in ascending order. values has the indices of n rows from `row` on:
         otherwise other memory is read as indices."""
         cdef Py_ssize_t j, value, first = self.faults[k * FAULT_WORDS + ROW]

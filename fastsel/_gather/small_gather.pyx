@@ -18,13 +18,13 @@ cnp.import_array()
 
 cdef enum:
     MAX_BYTES = 1 << 18   # of the result: 20 us of copying with the GIL
-    BLOCK_ROWS = 128       # index rows at a time
+    ROWS = 128            # index rows at a time
 
 
 def gather_nd(data, indices, Py_ssize_t max_items):
     """fastsel.gather_nd(data, indices) for rows of one or two signed indices, of 4 or 8 bytes and
     within bounds."""
-    cdef Py_ssize_t[BLOCK_ROWS] offsets
+    cdef Py_ssize_t[ROWS] offsets
     cdef cnp.npy_intp[2 * MAX_DIMS] shape
     cdef const char *source
     cdef const char *index
@@ -54,8 +54,8 @@ def gather_nd(data, indices, Py_ssize_t max_items):
                       <cnp.dtype>cnp.PyArray_DESCR(data))
     source, target = <const char *>cnp.PyArray_DATA(data), <char *>cnp.PyArray_DATA(out)
     index = <const char *>cnp.PyArray_DATA(indices)
-    for j in range(0, rows, BLOCK_ROWS):
-        n = min(rows - j, BLOCK_ROWS)
+    for j in range(0, rows, ROWS):
+        n = min(rows - j, ROWS)
         if level.row_offsets(index, index_width, depth, n,
                              <const intptr_t *>cnp.PyArray_DIMS(data),
                              <const intptr_t *>cnp.PyArray_STRIDES(data), <intptr_t *>offsets):

@@ -2,9 +2,9 @@
 
 The axes are sorted by descending stride, whatever their order in the array, so that memory is read
 in its order. Columns are summed in lanes as wide as the items, or in lanes of a byte if the items
-of a row do not lie side by side; rows are counted from the bits of several rows at a time. If
-chunks are ranges of a reduced axis, each chunk has its own copy of the counts, and the copies are
-added at the end.
+have several words or do not lie side by side in a row; rows are counted from the bits of several
+rows at a time. If chunks are ranges of a reduced axis, each chunk has its own copy of the counts,
+and the copies are added at the end.
 """
 cimport cython
 cimport numpy as cnp
@@ -21,7 +21,9 @@ from fastsel._simd.levels cimport level
 cnp.import_array()
 
 cdef enum:
-    MIN_ROW = 16          # shorter rows, if there are gaps between rows, are counted as columns
+    # Shorter rows are counted as columns if there are gaps between rows and each row has its own
+    # count.
+    MIN_ROW = 16
     MAX_ROWS = 255        # maximum rows that a sum of one byte can count
 
 
@@ -136,9 +138,10 @@ cdef class CountAxes(Job):
 
     cdef void count_planes(self, const strided_t *view, int axis, const char *items,
                            Py_ssize_t first) noexcept nogil:
-        """Count the non-zero items, one plane of the last two axes at a time. The axes of view from
-        `axis` on begin at `items`, and first is the index of the count of this item: otherwise
-        other counts change, or memory outside of the arrays is used."""
+        """Count the non-zero items, one plane of the last two axes at a time, or one row if both
+        axes remain in the result. The axes of view from `axis` on begin at the item at `items`, and
+        first is the index of the count of this item: otherwise other counts change, or memory
+        outside of the arrays is used."""
         cdef int inner = view.ndim - 1
         cdef Py_ssize_t k
         if axis == inner:

@@ -17,8 +17,8 @@ cnp.import_array()
 
 cdef enum:
     # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits or
-    # more on average. `compare.py --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1` shows
-    # the gain.
+    # more on average, and the columns of out are contiguous and have items of 8 bytes. `compare.py
+    # --op nonzero --ndim 2 --dtype bool --density .0003 .01 .1` measures such rows.
     LONG_ROW = 128
     ROW_HITS = 2
     BATCH_BLOCKS = 16     # blocks whose indices fit the L1 cache
@@ -131,7 +131,7 @@ cdef class WriteCoordinates(BitmaskPass):
         cdef Py_ssize_t blocks = self.start_block(k + 1) - self.start_block(k)
         cdef Py_ssize_t offset = self.offsets[k], hits = self.offsets[k + 1] - offset
         cdef bint sparse = is_sparse(hits, blocks)
-        if hits == 0:               # there are set bits if truncate has emptied the chunk
+        if hits == 0:               # bits may be set all the same, if truncate emptied the chunk
             return
         if self.width == 4:
             self.write_divided(k, sparse, <uint32_t *>self.out + offset * self.hit_step)

@@ -1,13 +1,14 @@
 """first_nonzero: items -> the index of the first non-zero item, of all items or along axes.
 
 The searched axes are walked in C order, by the bits of up to FLAG_ITEMS items at a time, until all
-indices are found. If items lie closer to each other along a remaining axis than along the searched
-axes, the positions along this axis are columns, which are searched side by side; a column is closed
-when its index is found. Consecutive short rows are searched together.
+indices are found. If items lie closer to each other along a remaining axis than along the inner
+searched axis, the positions along the remaining axis are columns, which are searched side by side
+(choose_columns has the exact rule). A column is closed when its index is found. Consecutive short
+rows are searched together.
 
-A long search is divided into waves; each wave is twice as long as the wave before, up to
-MAX_WAVE_BYTES. The chunks of a wave are ranges of the searched axes. If a chunk has found all
-indices, later chunks are skipped.
+If units (see FindFirst) are long, or fewer than twice the threads, each unit is searched in waves;
+each wave is twice as long as the wave before, up to MAX_WAVE_BYTES. The chunks of a wave are ranges
+of the searched axes. If a chunk has found all indices, later chunks are skipped.
 """
 cimport cython
 cimport numpy as cnp
@@ -41,9 +42,10 @@ cdef extern from *:
 cnp.import_array()
 
 cdef enum:
-    SHORT_ROW = 256               # maximum items of consecutive rows that are searched together
-    # Searched rows of fewer items are searched as columns, if there are more columns than items in
-    # a row. Fewer than MIN_ROW columns with gaps between their rows are searched one by one.
+    SHORT_ROW = 256               # maximum items of a row that is searched together with other rows
+    # Searched rows of fewer than MIN_ROW items are searched as columns, if there are more columns
+    # than items in a row. Otherwise, fewer than MIN_ROW columns with gaps between their rows are
+    # searched one by one.
     MIN_ROW = 64
     # Larger units are searched in waves, so that signals are handled in time.
     MAX_UNIT_BYTES = 1 << 24
@@ -61,7 +63,7 @@ def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
     """For each position along the first `remaining` axes: the index of the first non-zero item
     along the other axes, in C order, or -1 if all items are zero. Returns a new flat intp array.
 
-    In a search in waves, the first wave has serial_bytes and runs on one thread.
+    In a search in waves, the first wave of each unit has serial_bytes and runs on one thread.
     """
     cdef FindFirst job = FindFirst()
     cdef cnp.npy_intp size
@@ -111,10 +113,11 @@ cdef class FindFirst(Job):
     cdef Py_ssize_t complete_chunk
 
     cdef void choose_columns(self) noexcept:
-        """Choose the axis of columns, and count the units. Columns are chosen if neighbours along
-        this axis lie closer to each other than neighbours along the inner searched axis, or if a
-        searched row is short and there are more columns. If there are few columns with gaps between
-        their rows, each column is searched alone. Consecutive short rows need no columns."""
+        """Choose the axis of columns, and count the units. Columns are chosen if a searched row has
+        fewer than MIN_ROW items and there are more columns than items in the row. They are also
+        chosen if columns lie closer to each other than neighbours along the inner searched axis,
+        and there are no gaps between the rows of columns, or at least MIN_ROW columns. Consecutive
+        short rows need no columns."""
         cdef strided_t *remaining = &self.remaining
         cdef int axis, inner = self.searched.ndim - 1, closest = 0
         cdef Py_ssize_t row_stride = self.searched.strides[inner], step = 1

@@ -1,6 +1,7 @@
 """Pass 2 of nonzero: bitmask -> flat indices, or the starts of rows.
 
-Chunk k writes into its own range of the output, from offsets[k] to offsets[k + 1].
+Chunk k writes flat indices into its own range of the output, offsets[k] ... offsets[k + 1] - 1; or
+the starts of the rows that begin in the chunk.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t

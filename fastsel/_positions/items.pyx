@@ -22,11 +22,13 @@ cnp.import_array()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
-    # Rows of at most MAX_TILED_ROW items, at least half of which are selected, share a tile of the
-    # bitmask: this takes half the time of one call per row (`compare.py --op compress --axis 1`).
+    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items share a tile
+    # of the bitmask if at least half of the items are selected and the bitmask is one chunk: this
+    # takes half the time of one call per row (`compare.py --op compress --width 100 --axis 1
+    # --density .9 --threads 1`).
     MAX_TILED_ROW = 1024
-    # Tiles are doubled while they have at most TILE_BLOCKS blocks: then the time of a call per tile
-    # does not matter.
+    # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
+    # matter.
     TILE_BLOCKS = 16
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
 
@@ -82,8 +84,8 @@ cdef class CompressItems(Job):
     cdef Py_ssize_t tile_rows         # or 0
 
     cdef int build_tile(self) except -1:
-        """Repeat the bitmask of one outer index until it ends at the end of a block, and further up
-        to TILE_BLOCKS blocks."""
+        """Repeat the bitmask of one outer index until a repetition ends at the end of a block.
+        Double the tile as long as it then has at most TILE_BLOCKS blocks."""
         cdef Py_ssize_t length = self.selected.size, row, b, position
         cdef uint64_t[::1] tile
         self.tile_rows = 64
@@ -291,7 +293,7 @@ cdef inline int add_offsets(walk_t *walk, const strided_t *selected, Py_ssize_t 
 
     Blocks come in ascending order: otherwise offsets of an earlier row are wrong. offsets has room
     for all set bits: otherwise memory behind it is overwritten. No bit is set beyond selected:
-    otherwise offsets lead out of it.
+    otherwise its offset is that of another item.
     """
     cdef uint8_t[64] positions
     cdef Py_ssize_t inner = selected.shape[selected.ndim - 1]

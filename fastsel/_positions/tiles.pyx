@@ -39,7 +39,7 @@ cdef int tile_axis(const strided_t *items) noexcept nogil:
 
 
 cdef inline Py_ssize_t count_rows(const strided_t *items, int along) noexcept nogil:
-    """The number of rows along the axis, in C order."""
+    """The number of rows. A row has the items at one position along the axes 0 ... along."""
     cdef Py_ssize_t rows = items.size
     cdef int axis
     for axis in range(along + 1, items.ndim):

@@ -93,8 +93,8 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
 
 cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,
                             Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """test_run for items of several words. Only after FEW_WORDS words does a branch depend on the
-    result: it cannot be predicted if, for example, every other string is empty."""
+    """test_run for items of several words. At most one branch for FEW_WORDS words depends on the
+    words: the CPU cannot predict such a branch if, for example, strings are empty at random."""
     cdef Py_ssize_t j, k, stop
     cdef word_t word, set_bits
     for k in range(length):

@@ -1,8 +1,8 @@
 """Selections from small arrays of numbers, in one call: the steps of the other kernels would take
 longer than the work.
 
-The functions return None for arguments that they do not accept: classes other than ndarray, masks
-that are not bool or not C-contiguous, masks of more than max_items items (SPARSE_FACTOR times
+The functions return None for arguments that they do not accept, such as classes other than ndarray,
+masks that are not bool or not C-contiguous, masks of more than max_items items (SPARSE_FACTOR times
 max_items if they select few), more than max_items items that are not contiguous, items that are not
 bools or native numbers, large results. They hold the GIL, have the bitmask on the stack, and load
 each item of the mask once.
@@ -82,7 +82,8 @@ cdef contiguous(a, Py_ssize_t max_items):
 
 cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t max_items):
     """Select by a mask along the axes first ... stop - 1 of `a`, seen as one axis. The mask may be
-    shorter than this axis. None if the mask is not bool or is longer, or if the result is large."""
+    shorter than this axis. None if the mask is not bool, is longer, or is long and not sparse, or
+    if the result is large."""
     cdef uint64_t[SPARSE_FACTOR * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
@@ -106,7 +107,7 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,
                       <cnp.dtype>cnp.PyArray_DESCR(a))
-    if rows * count * width == 0:     # slices without bytes may be any number of slices
+    if rows * count * width == 0:     # no loop over slices of 0 bytes: there may be any number
         return out
     if rows == 1:
         compress_row(bits, size, source, width, count, <char *>cnp.PyArray_DATA(out))

@@ -82,7 +82,8 @@ cdef inline Py_ssize_t blocks_of(Py_ssize_t items) noexcept nogil:
 
 
 cdef inline bint is_sparse(Py_ssize_t set_bits, Py_ssize_t blocks) noexcept nogil:
-    """Do more than 7 of 8 blocks have no set bit? Then the CPU predicts a branch on a zero word."""
+    """Are there fewer set bits than an eighth of the blocks? Then most blocks have no set bit, and
+    the CPU predicts a branch on a zero word."""
     return set_bits < blocks >> 3
 
 

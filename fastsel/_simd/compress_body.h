@@ -160,8 +160,9 @@ FS_COMPRESS_BLOCK(64)
 #endif
 #undef FS_COMPRESS_BLOCK
 
-/* Level 4 compresses blocks of items of 1 or 2 bytes without a branch on the number of set bits, as
-   write does, unless most blocks have no set bit: then a branch saves reading their items. */
+/* Level 4 compresses blocks of items of 1 or 2 bytes without a branch on the number of set bits,
+   unless the capacity shows that most blocks have no set bit: then a branch saves reading their
+   items. */
 #define FS_BRANCH_FREE(width) (FS_LEVEL_NUMBER == 4 && width <= 16)
 
 /* The contract is in level.h. compress_u*_block is called only if the capacity has room for 64 more

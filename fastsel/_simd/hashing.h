@@ -35,8 +35,8 @@ static inline uint32_t fs_recent_slot(uint64_t word, uint32_t factor)
     return ((uint32_t)(word ^ word >> 32) * factor) >> (32 - FS_RECENT_BITS);
 }
 
-/* The last 8 of size bytes, as one word. If size is less than 8, the word has all bytes, some of
-   them more than once. */
+/* The last 8 of size bytes, as one word. If size is less than 8, the word has all bytes, and may
+   have a byte more than once. */
 static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
 {
     uint64_t word = 0;

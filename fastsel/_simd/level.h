@@ -25,13 +25,12 @@ typedef struct {
     const char *name;
     /* pack[log2 width]: bit k of word b becomes 1 if item 64 b + k has a significant bit set,
        otherwise 0. items has 64 * blocks items of that width, of any alignment, and bits has room
-       for blocks words. Returns the number of set bits. */
+       for `blocks` words. Returns the number of set bits. */
     ptrdiff_t (*pack[4])(const char *items, uint64_t significant, uint64_t *bits, ptrdiff_t blocks);
-    /* Writes the indices of the set bits of blocks words; the first bit has index first. out has
-       room for capacity indices, and capacity is at least the number of set bits: otherwise out is
-       overrun. The call may write all of the capacity; behind its indices, out is undefined until a
-       later call writes there. sparse says that most words are 0: if it is wrong, only the time
-       changes. */
+    /* Writes the indices of the set bits of `blocks` words; the first bit has index `first`. out
+       has room for `capacity` indices, at least the number of set bits: otherwise out is overrun.
+       The call may write all of the capacity; behind its indices, out is undefined until a later
+       call writes there. sparse says that most words are 0; a wrong value only costs time. */
     void (*write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, int sparse, intptr_t *out,
                   ptrdiff_t capacity);
     /* Divides start + index by length, for each of n indices: the quotient replaces the index, and
@@ -41,9 +40,9 @@ typedef struct {
                    intptr_t *remainders);
     /* compress[log2 width]: writes the items whose bits are set to out, side by side. items has
        64 * blocks items; the last block may have fewer, but only if the capacity is the number of
-       set bits: otherwise items is overrun. out has room for capacity items, at least the number of
-       set bits: otherwise out is overrun. The call may write all of the capacity. out and items do
-       not overlap: otherwise items are overwritten before they are read. */
+       set bits: otherwise items is overrun. out has room for `capacity` items, at least the number
+       of set bits: otherwise out is overrun. The call may write all of the capacity. out and items
+       do not overlap: otherwise items are overwritten before they are read. */
     void (*compress[4])(const uint64_t *bits, ptrdiff_t blocks, const char *items, char *out,
                         ptrdiff_t capacity);
     /* Writes the positions of the set bits. out has room for 64 positions, even if few bits are
@@ -51,7 +50,7 @@ typedef struct {
     int (*decode)(uint64_t word, uint8_t *out);
     /* Transposes 64 words: bit j of word i and bit i of word j are swapped. */
     void (*transpose)(uint64_t *words);
-    /* Returns the number of set bits of blocks words. */
+    /* Returns the number of set bits of `blocks` words. */
     ptrdiff_t (*count)(const uint64_t *bits, ptrdiff_t blocks);
     /* add_columns[log2 width]: counts the items of each column that have a significant bit set, and
        adds the counts to sums, which are as wide as the items. Rows lie stride bytes apart, and
@@ -85,7 +84,7 @@ typedef struct {
     ptrdiff_t (*probe_first_slots[2])(const uint64_t *words, ptrdiff_t n, uint64_t seed,
                                       const void *table, const uint64_t *first_slots, int empty,
                                       uint32_t *found_slots, uint16_t *unknown);
-    /* among_few[log2 width]: out[j] is 1 if item j equals one of count tests: if
+    /* among_few[log2 width]: out[j] is 1 if item j equals one of `count` tests: if
        (item & masks[k]) == tests[k] for some k; otherwise 0. */
     void (*among_few[4])(const char *items, ptrdiff_t n, const uint64_t *tests,
                          const uint64_t *masks, ptrdiff_t count, uint8_t *out);
@@ -95,7 +94,7 @@ typedef struct {
     ptrdiff_t (*mark_not_recent[2])(const char *items, ptrdiff_t blocks, const void *recent,
                                     uint32_t factor, uint64_t *bits);
     /* Returns the index of the first block of 64 bytes that has a byte b with seen[b] == 0, or
-       blocks if there is none. seen has 256 items, 0 or 1. */
+       `blocks` if there is none. seen has 256 items, 0 or 1. */
     ptrdiff_t (*skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_t *seen);
     /* mark_changes[width is 8]: writes a bit for each word of up to `blocks` blocks: 1 if the word
        differs from the word before it. See order_body.h. */

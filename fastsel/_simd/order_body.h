@@ -7,7 +7,7 @@
 
    Stops at a block of floats that has -0.0 or a NaN, even a canonical one, unless all words of the
    block equal the word before the block. Returns the number of blocks before the block at which it
-   stops, or blocks. last is the ordered key before the first word, and becomes the ordered key of
+   stops, or `blocks`. last is the ordered key before the first word, and becomes the ordered key of
    the last word whose bit was written. Sets bit 0 of seen if an ordered key is greater than the one
    before it, bit 1 if it is less. mask has the significant bits of the rule, limit its limit (see
    keys.pxd). */

@@ -107,8 +107,8 @@ static void AT(write)(const uint64_t *bits, ptrdiff_t blocks, intptr_t first, in
     const intptr_t *end = out + capacity;
     ptrdiff_t b = 0;
 #if FS_LEVEL_NUMBER == 4
-    /* The CPU cannot predict the number of set bits, so no branch depends on it. If most words are
-       0, a branch is predicted, and saves the store. */
+    /* The CPU cannot predict the number of set bits, so words with 0 to 8 set bits take the same
+       branches. If most words are 0, a branch is predicted, and saves the store. */
     uint64_t never_skip = !sparse;
     for (; b < blocks && end - out >= FS_BLOCK_SLOTS; b++, first += 64) {
         if ((bits[b] | never_skip) == 0) continue;
