@@ -22,9 +22,9 @@ INTRODUCTION = """# Speed of the loops
 
 `fastsel/_simd` has the innermost loops, compiled once for each [CPU level](performance.md). The
 table has the gigabytes per second that a loop reads and writes, on one thread, with its data in the
-first-level cache, and in brackets the share of `memcpy` there. `python benchmarks/loops/measure.py`
-writes this page. Constants such as `FS_DENSE`, the number of set bits in a block of 64 from which
-whole blocks are written, follow from the rows of the loop at each density.
+first-level cache, and in brackets the ratio to `memcpy`. `python benchmarks/loops/measure.py`
+writes this page. Constants such as `FS_DENSE` (a block of 64 items with fewer set bits is written
+bit by bit) follow from the rows of the loops `write` and `compress` at each density.
 """
 
 
