@@ -73,7 +73,7 @@ def compress(
     -----
     **Time and memory.** `condition`, and the selected slices of `a`, are read once. The only
     temporary is a bitmask of an eighth of a byte per item of `condition`; no index array is made.
-    Lists are converted to arrays.
+    Lists are converted to arrays, and a strided `condition` that is longer than the axis is copied.
 
     **Threads.** The result is the same for every number of threads.
 
@@ -319,7 +319,7 @@ def _compress(mask, array, first, stop, out):
         out = results.empty(shape, array.dtype)
     elif not _kernel_can_write(out, shape, array, mask):
         return None
-    if out.size:  # rows may have no items: then there is nothing to write
+    if out.size:  # the mask selects something
         items.compress(array, first, stop, selects, out, threads)
     return out
 

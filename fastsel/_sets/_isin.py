@@ -68,7 +68,7 @@ def isin(
     multiple of a sort.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
-    that is more. Strided arrays are copied once more.
+    that is more. In addition, strided arrays are copied.
 
     **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. With `axis`,
     subclasses are treated as base-class arrays.

@@ -64,7 +64,7 @@ def test_unique_in_order_of_first_occurrence_returns_the_first_complex_nan(
 
 def dispatch_to_numpy(monkeypatch):
     """Make unique call NumPy for all dtypes, as for a long double that is a pair of doubles."""
-    monkeypatch.setattr(_dtypes, "small_rules", lambda dtype, equal_nan: None)
+    monkeypatch.setattr(_dtypes, "key_and_number_rules", lambda dtype, equal_nan: None)
     monkeypatch.setattr(_dtypes, "key_rule", lambda dtype: None)
 
 
