@@ -67,7 +67,8 @@ def compress(
     IndexError
         If `condition` selects beyond the end of the axis.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or `a` cannot be cast to the dtype of `out`.
+        If `axis` is out of range or not an integer, or `out` is not an array, or its dtype cannot
+        be cast safely to the dtype of `a` (as in NumPy).
 
     Notes
     -----
@@ -197,7 +198,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     Notes
     -----
     The notes of `compress` apply. Masks of integers are refused, because ``a[mask]`` would use the
-    integers as positions. An empty list is a boolean mask.
+    integers as positions. As in NumPy, an empty list or an empty 1-d mask fits every `a`, and
+    selects nothing.
 
     Examples
     --------

@@ -49,8 +49,8 @@ def isin(
     Raises
     ------
     ValueError
-        If `kind` has another value, or if `kind` is 'table' and the items are slices, or those of
-        either array are neither integers nor bool.
+        If `kind` has another value, or if `kind` is 'table' and the items are slices, or the items
+        of an array are neither integers nor bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
     TypeError
