@@ -59,7 +59,8 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     coo_array, csr_array or csc_array of a's dtype and shape
         The array has canonical format: sorted, without duplicates. It equals
         ``scipy.sparse.<format>_array(a)`` in data, order, and the dtype of the indices: int32 if
-        the lengths of the axes fit and, for CSR and CSC, the number of non-zero items.
+        `a` has at most two axes, if their lengths fit int32, and, for CSR and CSC, if the number of
+        non-zero items fits, too; otherwise int64.
 
     Raises
     ------
