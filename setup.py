@@ -82,7 +82,7 @@ NEEDS = [
 ]
 # A program that needs OpenMP: its header and one of its functions.
 OPENMP_PROGRAM = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-# The linker's: addresses are bound once and then read-only, and the stack is not executable.
+# Flags of the linker: addresses are bound once and then read-only, and the stack is not executable.
 HARDENED_LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"]
 
 

@@ -139,7 +139,7 @@ def unpatch_numpy() -> None:
 
 @contextlib.contextmanager
 def patched() -> Iterator[None]:
-    """Replace NumPy's functions as `patch_numpy` within a ``with`` block, or as a decorator.
+    """Replace NumPy's functions, as `patch_numpy` does, in a ``with`` block or decorated function.
 
     A decorator replaces NumPy's functions during each call. The patch holds for all threads, and
     ends with the last block of all threads.

@@ -1,8 +1,8 @@
-"""scipy.sparse arrays from dense arrays, in one pass; needs SciPy 1.15 or newer.
+"""scipy.sparse arrays from dense arrays, which are searched once; needs SciPy 1.15 or newer.
 
-`from_dense` returns the same arrays as SciPy's own classes. One pass makes a bitmask, as in
-`fastsel.nonzero`. Indices, row starts and data are written from the bitmask, in the dtypes that
-SciPy uses.
+`from_dense` returns the same arrays as SciPy's own classes. A first pass makes a bitmask, as in
+`fastsel.nonzero`. Indices, row starts and data are then written from the bitmask, in the dtypes
+that SciPy uses.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     Parameters
     ----------
     a : array_like, shape (m, n); also (n,) for COO and CSR, and (n, m, ...) for COO
-        bool, integers, float32, float64, longdouble or complex, in native byte order, which SciPy
-        accepts; read only, never modified.
+        A dtype that SciPy accepts: bool, integers, float32, float64, longdouble or complex, in
+        native byte order. Read only, never modified.
     format : {"coo", "csr", "csc"}, optional
         Format of the result.
 
@@ -59,7 +59,8 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     coo_array, csr_array or csc_array of a's dtype and shape
         The array has canonical format: sorted, without duplicates. It equals
         ``scipy.sparse.<format>_array(a)`` in data, order, and the dtype of the indices: int32 if
-        the indices and the number of items fit.
+        `a` has at most two axes, if their lengths fit int32, and, for CSR and CSC, if the number of
+        non-zero items fits, too; otherwise int64.
 
     Raises
     ------
@@ -71,11 +72,11 @@ def from_dense(a: ArrayLike, format: str = "coo") -> sparse.sparray:
     -----
     **Zero.** -0.0 is zero, NaN is not.
 
-    **Time and memory.** As in `nonzero`, `a` is read once, into a bitmask of an eighth of a byte
-    per item; then the non-zero items are copied. Indices are written in their final dtype. If the
-    memory order of `a` differs from the format's (CSC of a C-ordered array; COO and CSR of a
-    Fortran-ordered array), SciPy converts the result, in time linear in the number of non-zero
-    items.
+    **Time and memory.** As in `nonzero`, `a` is searched once, and a bitmask of an eighth of a byte
+    per item is made; then the non-zero items are copied. Indices are written in their final dtype.
+    If the memory order of a 2-d array differs from the format's (CSC of a C-ordered array; COO and
+    CSR of a Fortran-ordered array), SciPy converts the result, in time linear in the number of
+    non-zero items.
 
     **Threads.** The result is the same for every number of threads.
 

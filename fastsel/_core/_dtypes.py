@@ -27,7 +27,8 @@ _NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
-    """Is at least half of a sample of a 1-d array, which is not empty, NaN or NaT?"""
+    """Are at least half of the items in a sample NaN or NaT? False for objects and strings. `items`
+    is 1-d and has at least one item."""
     if items.dtype.kind not in "fcmM":
         return False
     sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]
@@ -148,7 +149,8 @@ class KeyRule(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def key_rule(dtype):
-    """The KeyRule of a native dtype, or None if NumPy decides which items are equal."""
+    """The KeyRule of a native dtype; None for dtypes of other packages, and if NumPy decides which
+    items are equal."""
     if not movable(dtype) or dtype.fields is not None or dtype.isbuiltin == 2:
         return None
     size = dtype.itemsize
@@ -179,9 +181,9 @@ def _float_key_rule(size, mantissa_bits):
 
 
 @functools.lru_cache(maxsize=256)
-def word_rule(dtype, equal_nan):
-    """The part_rule of a native dtype whose items are one word, or more than 8 raw bytes; None for
-    other dtypes."""
+def loaded_key_rule(dtype, equal_nan):
+    """The part_rule of a native dtype whose items become keys when they are loaded: items that are
+    one word, and items of more than 8 raw bytes. None for other dtypes."""
     rule = key_rule(dtype) if dtype.isnative else None
     if rule is None or rule.width != dtype.itemsize:
         return None
@@ -190,9 +192,9 @@ def word_rule(dtype, equal_nan):
 
 
 @functools.lru_cache(maxsize=256)
-def small_rules(dtype, equal_nan):
-    """(word_rule, number_rule) of a dtype; None if it has no word_rule."""
-    rule = word_rule(dtype, equal_nan)
+def key_and_number_rules(dtype, equal_nan):
+    """(loaded_key_rule, number_rule) of a dtype; None if it has no loaded_key_rule."""
+    rule = loaded_key_rule(dtype, equal_nan)
     return None if rule is None else (rule, number_rule(dtype))
 
 
@@ -227,7 +229,7 @@ def as_float32(array):
 
 
 @functools.lru_cache(maxsize=64)
-def foreign_keys(dtype):
+def foreign_values(dtype):
     """The value of each bit pattern of a small foreign dtype, as float32; the index is the bits."""
     bits = np.arange(1 << (8 * dtype.itemsize), dtype=f"u{dtype.itemsize}")
     return as_float32(bits.view(dtype))

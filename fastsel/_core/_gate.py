@@ -9,9 +9,10 @@ import numpy as np
 
 from fastsel._core import _numpy
 
-# The classes of array-likes that base_array converts by np.asarray. Any other object that is not an
-# array (a duck array, a pandas Series, a generator, a subclass of list with its own methods) is
-# passed to the NumPy function, which applies NumPy's rules.
+# The classes of array-likes that base_array converts by np.asarray. For any other object that is
+# not an array (a duck array, a pandas Series, a generator, a subclass of list with its own
+# methods), base_array returns None. Its caller then calls the NumPy function, which applies NumPy's
+# rules, or converts the object.
 _CONVERTED = frozenset({list, tuple, range, array.array, memoryview})
 
 # False if the interpreter runs without the GIL.
@@ -27,8 +28,8 @@ TINY_ITEMS = 500 if HAS_GIL else 0
 # the kernels for large arrays, on any number of threads.
 SMALL_ITEMS = 1 << 14
 
-# The defaults of arguments of fastsel's functions. Arguments that are not listed have the default
-# False.
+# The defaults of the arguments that are passed to `non_defaults`. An argument that is not listed
+# has the default False.
 _DEFAULTS = {
     "axis": None,
     "out": None,
@@ -44,7 +45,8 @@ _ADAPTERS = {}
 
 
 def base_array(a):
-    """`a` as a base-class ndarray, or None if the NumPy function has to see `a` itself."""
+    """`a` as a base-class ndarray if it is one, a memmap, or of a class of _CONVERTED; otherwise
+    None."""
     if type(a) is np.ndarray:
         return a
     if type(a) is np.memmap:
@@ -91,8 +93,9 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     -----
     The adapter has functions with the names and the leading parameters of fastsel's functions. A
     call with an array of the class, or of a subclass, calls the adapter's function of the same
-    name. Optional arguments that have their default values are left out. In these cases NumPy's
-    function is called instead, which calls ``__array_function__``:
+    name. Optional arguments that have their default values are left out, except `batch_dims` of
+    `gather_nd`, and `n` and `dtype` of `nonzero_coordinates`. In these cases NumPy's function is
+    called instead, which calls ``__array_function__``:
 
     - the adapter lacks the function;
     - the adapter has a function ``__fastsel_serves__``, which returns False for one of the arrays
@@ -155,8 +158,8 @@ def library(*arrays):
 
 
 def is_numpy(library):
-    """Is this numpy or `_numpy`, and not an adapter? Both lack the functions of OPERATORS that are
-    not `in_numpy`."""
+    """Is this numpy or `_numpy`, and not an adapter? Neither numpy nor `_numpy` has the functions
+    of OPERATORS that are not `in_numpy`."""
     return library is np or library is _numpy
 
 

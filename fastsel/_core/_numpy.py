@@ -18,8 +18,8 @@ IMPLEMENTATIONS = {name: inspect.unwrap(getattr(np, name)) for name in NAMES}
 
 
 def copy_of(function, namespace):
-    """A copy of the function, which looks up global names in `namespace`. The copy keeps its code
-    if the code of the original is replaced."""
+    """A copy of the function. The copy looks up global names in `namespace`, and keeps its code if
+    the code of the original is replaced."""
     copy = types.FunctionType(
         function.__code__,
         namespace,

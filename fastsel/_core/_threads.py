@@ -94,8 +94,9 @@ def get_num_threads() -> int:
 def threads(n: SupportsIndex) -> contextlib.AbstractContextManager[None]:
     """Set the number of threads for calls in a ``with`` block, in this thread or asyncio task.
 
-    Asyncio tasks that are created in the block use this number, too; other threads do not. Without
-    ``with``, `threads` has no effect.
+    Asyncio tasks that are created in the block use this number, too. Other threads use it only if
+    they run in a copy of the block's context, as with ``asyncio.to_thread``. A call of `threads`
+    alone has no effect.
 
     Parameters
     ----------
@@ -239,8 +240,9 @@ def _start():
 
 
 def _after_fork():
-    """Replace the parent's settings. A forked child uses one thread by default: a program that
-    forks may have many workers."""
+    """Drop the number of set_num_threads, and count the CPUs again. A forked child uses one thread
+    by default: a program that forks may have many workers. In a child that is forked within
+    ``with threads(n)``, n still decides."""
     global _chosen, _fork_count, _available
     _chosen = None
     _fork_count = _from_environment("FASTSEL_FORK_THREADS") or 1

@@ -13,7 +13,7 @@ Flat: TypeAlias = np.ndarray[tuple[int], np.dtype[Scalar]]
 
 # `ArrayOf` is an array_like of a known scalar type: an array, a NumPy scalar, or a sequence of
 # arrays or NumPy scalars. `ListOf` is a list, or a sequence of lists, of Python objects of one
-# type. NumPy's names for both are private, and only type checkers need them.
+# type. NumPy's types for such arguments have private names, and only type checkers need them.
 if TYPE_CHECKING:
     from numpy._typing import _ArrayLike as ArrayOf
     from numpy._typing import _NestedSequence

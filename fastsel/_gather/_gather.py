@@ -76,12 +76,13 @@ def gather_nd(
     -----
     **Index rows.** NumPy's indexing uses one array per axis, ``data[rows, columns]``; `gather_nd`
     uses one index row per slice, which has one index for each indexed axis. `argwhere` returns
-    index rows; ``numpy.stack(indices, axis=-1)`` makes index rows of one array per axis, for
-    example of the tuple that `nonzero` returns. A tuple of two arrays of two positions each has the
-    shape of two index rows, and is read as index rows.
+    index rows; ``numpy.stack(indices, axis=-1)`` makes index rows from one array per axis, for
+    example from the tuple that `nonzero` returns. A tuple of two arrays of two positions each has
+    the shape of two index rows, and is read as index rows.
 
-    **Time and memory.** `indices` is read once. With `out`, or for objects, all indices are checked
-    first, with 8 bytes per index row. `out` is unchanged if an error is raised.
+    **Time and memory.** `indices` is read once. With `out`, and for objects and StringDType, all
+    indices are checked first; this takes 8 bytes per index row. `out` is unchanged if an error is
+    raised.
 
     **Threads.** The result, and the error, are the same for every number of threads. The value of
     an index that is checked is the value that is used: if another thread writes to `indices` during

@@ -72,13 +72,13 @@ def first_nonzero(
 
     **Time and memory.** The search ends soon after the first non-zero item: on several threads, up
     to 128 MiB of later items are read. There is no copy and no bitmask, with two exceptions: along
-    axes, objects and strings of StringDType first become booleans; without axes, a strided array of
-    StringDType is copied.
+    some of the axes, objects and strings of StringDType first become booleans; without `axis`, and
+    along all axes, a strided array of StringDType is copied.
 
     **Threads.** The result is the same for every number of threads.
 
-    **Objects.** ``bool`` is called on the objects up to the first true object; along axes, it is
-    called on all objects.
+    **Objects.** ``bool`` is called on the objects up to the first true object; along some of the
+    axes, it is called on all objects.
 
     **Subclasses** are treated as base-class arrays (a masked array without its mask).
 

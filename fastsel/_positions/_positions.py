@@ -236,8 +236,8 @@ def count_nonzero(
     AxisError
         If an axis is out of range.
     TypeError
-        If an axis is not an integer, or if `axis` is given for a structured dtype of several
-        fields.
+        If an axis is not an integer, or if `axis` is given, or `keepdims` is True, for a structured
+        dtype with several fields.
     ValueError
         If an axis is given twice.
 
@@ -245,7 +245,8 @@ def count_nonzero(
     -----
     `a` is read once, without the boolean copy that NumPy makes for `axis`. If a counted axis is
     divided into chunks, each chunk has separate counts, which are added at the end. Objects,
-    StringDType and subclasses other than memmap are passed to NumPy.
+    StringDType, subclasses other than memmap and, with `axis`, structured dtypes are passed to
+    NumPy.
 
     Examples
     --------

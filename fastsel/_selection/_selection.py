@@ -67,13 +67,14 @@ def compress(
     IndexError
         If `condition` selects beyond the end of the axis.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or `a` cannot be cast to the dtype of `out`.
+        If `axis` is out of range or not an integer, or `out` is not an array, or its dtype cannot
+        be cast safely to the dtype of `a` (as in NumPy).
 
     Notes
     -----
     **Time and memory.** `condition`, and the selected slices of `a`, are read once. The only
     temporary is a bitmask of an eighth of a byte per item of `condition`; no index array is made.
-    Lists are converted to arrays.
+    Lists are converted to arrays, and a strided `condition` that is longer than the axis is copied.
 
     **Threads.** The result is the same for every number of threads.
 
@@ -197,7 +198,8 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     Notes
     -----
     The notes of `compress` apply. Masks of integers are refused, because ``a[mask]`` would use the
-    integers as positions. An empty list is a boolean mask.
+    integers as positions. As in NumPy, an empty list or an empty 1-d mask fits every `a`, and
+    selects nothing.
 
     Examples
     --------
@@ -319,7 +321,7 @@ def _compress(mask, array, first, stop, out):
         out = results.empty(shape, array.dtype)
     elif not _kernel_can_write(out, shape, array, mask):
         return None
-    if out.size:  # rows may have no items: then there is nothing to write
+    if out.size:  # the mask selects something
         items.compress(array, first, stop, selects, out, threads)
     return out
 

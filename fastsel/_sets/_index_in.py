@@ -56,14 +56,15 @@ def index_in(
     AxisError, TypeError
         If `axis` is out of range or not an integer, or if slices have objects or StringDType.
     ValueError
-        With `axis`, if the arrays differ in the number of dimensions or along another axis.
+        With `axis`, if the arrays differ in the number of dimensions or in length along another
+        axis.
 
     Notes
     -----
     **Equality.** Numbers are compared as in `isin`; 8 byte integers and floats are compared as
     floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
-    numbers and strings, are never equal. Structured items and StringDType are equal if `unique`
-    puts them into one group.
+    numbers and strings, are never equal; nor are integers and timedelta64, which NumPy compares.
+    Structured items and StringDType are equal if `unique` puts them into one group.
 
     **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
     `element`. If objects are not all Python numbers, str, bytes or None, each object is compared
@@ -121,7 +122,8 @@ def _index(items, tests):
 
 
 def _are_comparable(one, other):
-    """Does NumPy define equality for items of two different dtypes?"""
+    """Can items of two different dtypes be equal? Unlike in NumPy, timedelta64 equals
+    no integer and no bool."""
     if one.kind == other.kind or {one.kind, other.kind} == {"U", "T"}:
         return True
     return one.kind in _NUMBER_KINDS and other.kind in _NUMBER_KINDS
@@ -132,7 +134,7 @@ def _index_of_dtype(items, tests):
     forced = _plan.FORCED.get()
     rule = None
     if items.ndim == 1 and forced is None:
-        rule = _dtypes.word_rule(items.dtype, False)
+        rule = _dtypes.loaded_key_rule(items.dtype, False)
     if rule and items.dtype.kind in "iufmM" and len(tests) <= few_tests.MAX_TESTS:
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.index_in_few(items, tests, rule, threads)
@@ -175,8 +177,8 @@ def _by_keys(items, tests, forced):
 
 def _by_table(tables, others, swapped, threads):
     """The index by one hash table; None if it needs too many probes. The table has all tests or, if
-    swapped, all items: then `others`, the tests, are looked up, and each group of items gets its
-    first test."""
+    swapped, all items: then `others`, the tests, are looked up, and each group of items gets the
+    position of its first test."""
     if not swapped:
         return index_by_table(tables, others, _keys.SEEDS, threads)
     first_positions = np.full(len(tables.index), -1)

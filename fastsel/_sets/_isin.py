@@ -49,8 +49,8 @@ def isin(
     Raises
     ------
     ValueError
-        If `kind` has another value, or if `kind` is 'table' and the items are slices, or those of
-        either array are neither integers nor bool.
+        If `kind` has another value, or if `kind` is 'table' and the items are slices, or the items
+        of an array are neither integers nor bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
     TypeError
@@ -68,7 +68,7 @@ def isin(
     multiple of a sort.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
-    that is more. Strided arrays are copied once more.
+    that is more. In addition, strided arrays are copied.
 
     **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. With `axis`,
     subclasses are treated as base-class arrays.

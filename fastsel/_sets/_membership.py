@@ -40,9 +40,9 @@ class WantedMasks(NamedTuple):
 
 
 def converted(array, other):
-    """(items, mask): `other` in the dtype of `array`, and which of its items, or slices along axis
-    0, this dtype can hold; the mask is None if it can hold all. Returns None if NumPy decides which
-    items are equal."""
+    """(items, mask): `other` in the dtype of `array`, and which items of `other`, or slices along
+    axis 0, this dtype can hold; the mask is None if it can hold all. Returns None if NumPy decides
+    which items are equal."""
     to, dtype = array.dtype, other.dtype
     if to == dtype:
         return other, None
@@ -64,8 +64,8 @@ def converted(array, other):
 
 def compares_exactly(one, other):
     """Are the items of two dtypes equal if, and only if, they are the same numbers, times or
-    strings? They are not if NumPy converts large integers to floats, or has its own rules for the
-    pair."""
+    strings? The answer is no if NumPy converts large integers to floats, or has its own rules for
+    the two dtypes."""
     if one == other:
         return True
     kinds, numbers = one.kind + other.kind, "biufc"
@@ -93,7 +93,7 @@ def masks(first, second, wanted):
         are_equal = len(first) > 0 and len(second) > 0  # slices without items are equal
         make = np.ones if are_equal != wanted.invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
-    rule = _dtypes.word_rule(first.dtype, False) if are_items else None
+    rule = _dtypes.loaded_key_rule(first.dtype, False) if are_items else None
     few = len(second) <= few_tests.MAX_TESTS and first.dtype.kind in "iufmM"
     if rule and few and not (wanted.second or forced):
         threads = _threads.for_bytes(first.nbytes * len(second))
@@ -217,7 +217,7 @@ def hash_plan(items, tests, forced):
     of distinct tests."""
     expected = tests.size
     if tests.size > _plan.SMALL_ITEMS:
-        *rule, _ = tests.rule  # NaN never match: those with the same key count as one test
+        *rule, _ = tests.rule  # NaN never match: NaN with the same key count as one test
         expected = _estimate.groups_of(
             tests._replace(rule=(*rule, False), unequal=None), _keys.SEEDS
         )

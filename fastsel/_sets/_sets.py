@@ -99,7 +99,7 @@ def intersect1d(
 
     Returns
     -------
-    values : ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+    values : ndarray of the common dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
         Equal items have the bits of the first item in `ar1`. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
         Positions of the first occurrences in the flattened `ar1` and `ar2`; with `axis`, positions
@@ -174,7 +174,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
 
     Returns
     -------
-    ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+    ndarray of the common dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
         Equal items have the bits of the first item. All NaN are one value; with `axis`, each slice
         with NaN is a value of its own.
 
@@ -242,7 +242,7 @@ def setdiff1d(
 
     Returns
     -------
-    ndarray of ar1's dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+    ndarray of ar1's dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
         NaN of `ar1` never match NaN of `ar2`. All NaN are one value, unless `assume_unique`; with
         `axis`, each slice with NaN is a value of its own.
 
@@ -317,7 +317,7 @@ def setxor1d(
 
     Returns
     -------
-    ndarray of the common dtype, shape (k,); with `axis`, that of `ar1` but k along `axis`
+    ndarray of the common dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
         All NaN of one array are one value, which differs from the NaN of the other array; with
         `axis`, each slice with NaN is a value of its own.
 

@@ -32,7 +32,7 @@ def checked_axis_of_shapes(axis, **shapes):
         np.lib.array_utils.normalize_axis_index(axis, len(shape))
     if len(one) != len(other):
         raise ValueError(
-            f"{first} and {second} must have as many dimensions as each other with an axis, got "
+            f"{first} and {second} must have the same number of dimensions with an axis, got "
             f"{len(one)} and {len(other)}"
         )
     axis %= len(one)

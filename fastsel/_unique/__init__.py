@@ -1,1 +1,1 @@
-"""The distinct items: unique and the array-API functions."""
+"""The distinct items: unique, the array-API functions and group_indices."""

@@ -2,8 +2,8 @@
 
 Each algorithm is a function ``(search: Search) -> Groups | None``. It returns None if it cannot
 serve these keys, or if an estimate was wrong. Then `find_groups` calls another algorithm: after
-`by_dense`, a new plan chooses it; after the others, `_plan.GIVES_WAY_TO` names it. `by_comparison`
-serves all keys.
+`by_presorted`, the plan chooses it; after `by_dense`, a new plan; after the others,
+`_plan.GIVES_WAY_TO` names it. `by_comparison` serves all keys.
 """
 
 import functools
@@ -55,7 +55,7 @@ class Search:
         return _estimate.groups_of(self.keys, _keys.SEEDS)
 
     def plan(self):
-        """The Plan for these keys, which are not presorted."""
+        """The Plan for these keys, which `by_presorted` does not serve."""
         base, bits = self.value_range
         entries = 0
         if base is not None:
@@ -79,7 +79,8 @@ class Search:
 
 def find_groups(keys, rows, wanted, ascending):
     """The Groups of at least one key, by the algorithm that `_plan.FORCED` names; without it, by
-    `by_presorted` if the keys are in order already, otherwise by the algorithm of the plan."""
+    `by_presorted` if the keys are strings, or numbers of 4 or 8 bytes, that are in order already;
+    otherwise by the algorithm of the plan."""
     search = Search(keys, rows, wanted, ascending)
     forced = _plan.FORCED.get()
     if forced is None and (keys.character_width or (keys.order_map and keys.width in (4, 8))):

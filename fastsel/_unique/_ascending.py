@@ -1,8 +1,9 @@
 """Ascending order, for unique.
 
-The kernel of sorting.pyx sorts more than TINY_ITEMS numbers of 4 or 8 bytes, items that can be read
-as rows of numbers, and the leading characters of str or bytes objects. Python sorts other objects,
-and NumPy sorts all other items.
+If there are more than TINY_ITEMS values, the kernel of sorting.pyx sorts numbers of 4 or 8 bytes,
+items that can be read as rows of numbers, and str or bytes objects by their leading characters.
+Python sorts other objects, and strings whose leading characters are equal. NumPy sorts all other
+items.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ def items_of(words, flat, index):
 
     `index` has the positions of the first occurrences, or is None.
     """
-    values = words.view(_native_order(flat.dtype))
+    values = words.view(_native_dtype(flat.dtype))
     if flat.dtype.kind == "f":
         _put_first_bits(values, flat, index)
     return values.astype(flat.dtype, copy=False)
@@ -48,8 +49,8 @@ def sort(values):
 
 def argsort(values, with_ranks):
     """(order, ranks): the permutation that sorts distinct values or rows; and its inverse, or None
-    without with_ranks. NaN come last, and keep their order unless NumPy's order of complex numbers
-    distinguishes them."""
+    without with_ranks. NaN come last (in rows of float16, first), and keep their order unless
+    NumPy's order of complex numbers distinguishes them."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     order = None
@@ -73,12 +74,12 @@ def ranks(order):
     return result
 
 
-def _native_order(dtype):
+def _native_dtype(dtype):
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 
 def _native(values):
-    return values.astype(_native_order(values.dtype), copy=False)
+    return values.astype(_native_dtype(values.dtype), copy=False)
 
 
 def _by_kernel(values):
@@ -169,7 +170,7 @@ def _columns(values):
     if values.ndim > 1:
         columns = values.reshape(len(values), -1)
     elif values.dtype.kind == "c":
-        # A complex number with a NaN comes after all others: the first column is 1 if it has one.
+        # Complex numbers with a NaN come after all other numbers: their first column is 1.
         parts = np.ascontiguousarray(values).view(values.real.dtype).reshape(-1, 2)
         columns = np.column_stack((np.isnan(values), parts)).astype(parts.dtype, copy=False)
     elif values.dtype.kind in "SUV":
@@ -177,8 +178,9 @@ def _columns(values):
         columns = np.ascontiguousarray(values).view(characters).reshape(len(values), -1)
     else:
         return None
+    # NumPy's order of structured items (as_records) has NaN of float16 first.
     if _dtypes.number_rule(columns.dtype) is None or columns.dtype.char == "e":
-        return None  # NumPy orders the NaN of float16 in its own way
+        return None
     if columns.dtype.kind == "b":
         columns = columns.view(np.uint8) != 0  # bytes other than 0 and 1 are True, too
     is_bytes = columns.dtype.kind in "bu" and columns.itemsize == 1
@@ -217,7 +219,8 @@ def _packed(columns, rows, groups, start):
 
 
 def _order_of_objects(values):
-    """The order of distinct objects or strings; NaN and missing strings come last."""
+    """The order of distinct objects or strings. NaN come last, also NaN that stand for missing
+    strings."""
     objects = values.astype(object, copy=False)
     threads = _threads.for_bytes(objects.nbytes)
     words = strings.pack_leading_characters(objects, threads) if len(objects) else None
@@ -246,7 +249,8 @@ def _numpy_order(values):
         return np.argsort(values, kind="stable")
     columns = values.reshape(len(values), -1)
     if columns.dtype.kind == "b":
-        columns = columns.view(np.uint8) != 0  # NumPy's sorts order the different bytes of True
+        # NumPy's sorts would put a True whose byte is 1 before a True whose byte is 2.
+        columns = columns.view(np.uint8) != 0
     if columns.dtype.kind in "biumM" or columns.dtype.char in "fd":
         return np.lexsort(columns.T[::-1])
     return np.argsort(as_records(columns), kind="stable")

@@ -70,8 +70,8 @@ def unique(
 
     Notes
     -----
-    **Order.** Sorted values are in NumPy's order, NaN and NaT last. The result is the same for
-    every number of threads and every seed of the hash.
+    **Order.** Sorted values are in NumPy's order, NaN and NaT last (in slices of float16, NaN
+    first). The result is the same for every number of threads and every seed of the hash.
 
     **Time.** Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys
     made to collide cost no more than a small multiple of a sort: the hash is seeded, and if a table
@@ -319,7 +319,7 @@ def _small(ar, wanted, equal_nan, sorted):
     """(values, index, inverse, counts) of a small array, with None for outputs that are not wanted.
     Returns None if the kernel does not serve the dtype or gives up, if NumPy takes less time, or if
     an algorithm is forced."""
-    rules = _dtypes.small_rules(ar.dtype, bool(equal_nan))
+    rules = _dtypes.key_and_number_rules(ar.dtype, bool(equal_nan))
     only_strings = sorted and rules is not None and rules[1] is None and not any(wanted)
     if _plan.plan_small(ar.size, rules is not None, only_strings) is None:
         return None
@@ -357,10 +357,10 @@ def _with_smallest_nan(all_outputs, flat):
 
 
 def _is_served(array, sorted):
-    """Does fastsel serve this array? It serves an ndarray. If not `sorted`, it also serves other
-    subclasses than masked arrays: it puts NumPy's answer into order of first occurrence, which
-    would change the mask of a masked array. It serves no array that overrides NumPy's functions.
-    """
+    """Does fastsel serve this array? It serves a base-class ndarray. If not `sorted`, it also
+    serves other subclasses than masked arrays: it puts NumPy's answer into order of first
+    occurrence, which would change the mask of a masked array. It serves no array that overrides
+    NumPy's functions."""
     if type(array) is np.ndarray:
         return True
     return not (_gate.overrides(array) or isinstance(array, np.ma.MaskedArray) or sorted)

@@ -65,18 +65,20 @@ def group_indices(
 
     Notes
     -----
-    **Time.** With `sorted`, numbers of 4 or 8 bytes with many groups are sorted once, together with
-    their positions. Numbers and strings that are in the requested order already need neither a sort
-    nor an inverse. For other arrays, the inverse is computed as by
-    ``unique(ar, return_inverse=True)``. For up to 4096 groups, two passes over the inverse then
-    count the keys of each group and write their positions; for more groups, the inverse is sorted.
+    **Time.** If there are more than 16,384 items, numbers of 4 or 8 bytes and strings of fixed
+    width that ascend already (with ``sorted=False``, also if they descend) need neither a sort nor
+    an inverse. With `sorted`, other numbers of 4 or 8 bytes are sorted once, together with their
+    positions, if they have many groups and a wide range. For other arrays, the inverse is computed
+    as by ``unique(ar, return_inverse=True)``. For up to 4096 groups, two passes over the inverse
+    then count the keys of each group and write their positions; for more groups, the inverse is
+    sorted.
 
     **Memory.** Extra memory is that of `unique`, and up to 21 bytes for each item.
 
     **Threads.** The result is the same for every number of threads and every seed of the hash.
 
-    **NumPy.** If `unique` passes an array to NumPy, so does `group_indices`, for its values and
-    inverse.
+    **NumPy.** Subclasses are treated as base-class arrays (a masked array without its mask). For
+    another array that `unique` passes to NumPy, NumPy finds the values and the inverse.
 
     **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes a list with a view of `indices` for
     each group; a loop, as in the examples, makes a dict of these views.

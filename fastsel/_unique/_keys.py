@@ -75,12 +75,12 @@ def keys_of(rows, equal_nan):
     equal."""
     foreign = _dtypes.small_foreign(rows.dtype)
     if foreign:
-        rows = _dtypes.foreign_keys(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
+        rows = _dtypes.foreign_values(rows.dtype)[rows.view(f"u{rows.dtype.itemsize}")]
     if not rows.dtype.isnative and rows.dtype.kind in "fcmM":
         rows = rows.astype(rows.dtype.newbyteorder("="))
     size = len(rows)
     width = rows.nbytes // size
-    rules = _dtypes.small_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
+    rules = _dtypes.key_and_number_rules(rows.dtype, equal_nan) if rows.ndim == 1 else None
     if rules is None:
         rule = _dtypes.key_rule(rows.dtype)
         if rule is None:
@@ -100,8 +100,8 @@ def of_words(words):
 
 def _rows_are_canonical(rows, rule, equal_nan):
     """Are the bytes of rows, or of complex numbers, canonical keys? Nearly all are, and a check is
-    faster than writing keys. Returns False without a check for rows that are not C-contiguous, and
-    for extended and quad precision."""
+    faster than writing keys. RAW rows need no check. Returns False without a check for other rows
+    that are not C-contiguous, and for extended and quad precision."""
     if rule.kind == _dtypes.RAW:
         return True
     if rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD) or not rows.flags.c_contiguous:

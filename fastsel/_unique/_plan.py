@@ -37,7 +37,7 @@ SMALL_ITEMS = _gate.SMALL_ITEMS
 FORCED = contextvars.ContextVar("fastsel_algorithm", default=None)
 
 # A function that is called with each chosen algorithm and the reason, or None: tests and
-# `fastsel run --report` set it. It is called by all threads.
+# `fastsel run --report` set it. Every thread that calls fastsel calls it.
 watcher = None
 
 
@@ -68,7 +68,8 @@ def note(algorithm, reason):
 
 
 def plan_small(size, is_served, only_strings):
-    """The Plan for a 1-d array of at most SMALL_ITEMS items; None if its items become keys first.
+    """SMALL for an array of at most SMALL_ITEMS items that the kernel for small arrays is to serve;
+    otherwise None.
 
     is_served means that the kernel for small arrays serves the dtype; only_strings, that the items
     are strings, of which only ascending values are wanted.
@@ -81,7 +82,7 @@ def plan_small(size, is_served, only_strings):
 
 
 def plan(size, width, *, ascending, extras, range_bits, entries, threads, groups):
-    """The Plan for `size` keys of `width` bytes that are not presorted.
+    """The Plan for `size` keys of `width` bytes that `by_presorted` does not serve.
 
     `ascending` means that the keys are numbers of 4 or 8 bytes, and ascending values are wanted;
     `extras`, that other outputs than the values are wanted. range_bits is log2 of the range of the

@@ -177,7 +177,7 @@ def test_errors_name_the_wrong_arguments(name):
         "and 2 along axis 1",
     ):
         call(a, a[:, :2], axis=0)
-    with pytest.raises(ValueError, match="as many dimensions as each other with an axis, got 2 an"):
+    with pytest.raises(ValueError, match="the same number of dimensions with an axis, got 2 an"):
         call(a, a[0], axis=0)
     with pytest.raises(TypeError, match=f"{names[1]} must not have objects with an axis"):
         call(a, a.astype(object), axis=0)

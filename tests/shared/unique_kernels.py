@@ -106,5 +106,5 @@ def find_small(
 ):
     """(values, index, inverse, counts) of a small array, as `unique_small` returns them; None if
     the array is empty or a hash table takes too many probes."""
-    rules = _dtypes.word_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
+    rules = _dtypes.loaded_key_rule(array.dtype, equal_nan), _dtypes.number_rule(array.dtype)
     return unique_small(array, *rules, seeds, index, inverse, counts, ascending, entries, 16)

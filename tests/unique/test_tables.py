@@ -19,7 +19,7 @@ DTYPES = ("i2", "i4", "u4", "f4", "i8", "u8", "f8", "M8[s]", "m8[ns]", ">i4", ">
 
 def positions_by_tables(array, threads, *, equal_nan=True, **options):
     """The positions of first occurrences; None if the tables give up."""
-    rule = _dtypes.word_rule(array.dtype, equal_nan)
+    rule = _dtypes.loaded_key_rule(array.dtype, equal_nan)
     tables = make_tables(array, rule=rule, threads=threads, **options)
     return tables.index if tables.find() else None
 
