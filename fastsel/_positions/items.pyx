@@ -15,7 +15,7 @@ from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._simd.blocks cimport fs_ctz, log2_width
+from fastsel._simd.blocks cimport fs_ctz, is_item, log2_width
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -23,9 +23,9 @@ cnp.import_array()
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
     # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items share a tile
-    # of the bitmask if at least half of the items are selected and the bitmask is one chunk: this
-    # takes half the time of one call per row (`compare.py --op compress --width 100 --axis 1
-    # --density .9 --threads 1`).
+    # of the bitmask if at least half of the items are selected and the bitmask is one chunk. One
+    # call per row would take twice as long, or ten times with items of a byte (`compare.py --op
+    # compress --width 100 --axis 1 --density .9`).
     MAX_TILED_ROW = 1024
     # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
     # matter.
@@ -273,11 +273,6 @@ cdef inline void gather_items(const strided_t *selected, Py_ssize_t first,
             return
         out += length
         advance(&cursor, selected, length)
-
-
-cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
-    """Does _simd have a loop for items of width bytes?"""
-    return width == 1 or width == 2 or width == 4 or width == 8
 
 
 cdef inline void start_walk(walk_t *walk, const strided_t *selected) noexcept nogil:

@@ -20,6 +20,9 @@ from fastsel._selection import small_selection
 
 Out = TypeVar("Out", bound=NDArray[Any])
 
+# With MANY_OUTER outer indices, the second pass has enough chunks without a division of the bitmask.
+MANY_OUTER = 64
+
 
 @overload
 def compress(
@@ -315,7 +318,9 @@ def _compress(mask, array, first, stop, out):
         mask = mask[:size]
     threads = _threads.for_bytes(mask.nbytes + array.nbytes)
     row_bytes = array.itemsize * math.prod(array.shape[stop:])
-    selects = bitmask.pack(mask, *truth, row_bytes, threads)
+    divided = math.prod(array.shape[:first]) < MANY_OUTER
+    mask_threads = threads if divided else _threads.for_bytes(mask.nbytes)
+    selects = bitmask.pack(mask, *truth, row_bytes, mask_threads)
     shape = (*array.shape[:first], selects.total, *array.shape[stop:])
     if out is None:
         out = results.empty(shape, array.dtype)

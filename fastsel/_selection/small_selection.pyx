@@ -16,7 +16,7 @@ from fastsel._core.contiguous cimport is_contiguous_native, is_native
 from fastsel._core.results cimport numpy_array
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack_items
-from fastsel._simd.blocks cimport fs_ctz, fs_popcount, log2_width
+from fastsel._simd.blocks cimport fs_ctz, fs_popcount, is_item, log2_width
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -82,8 +82,9 @@ cdef contiguous(a, Py_ssize_t max_items):
 
 cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t max_items):
     """Select by a mask along the axes first ... stop - 1 of `a`, seen as one axis. The mask may be
-    shorter than this axis. None if the mask is not bool, is longer, or is long and not sparse, or
-    if the result is large."""
+    shorter than this axis. None if the mask is not bool, is longer, or is long and not sparse; or
+    if the result is large, or has more than max_items items of several rows, and the mask selects
+    at least half of each row."""
     cdef uint64_t[SPARSE_FACTOR * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
@@ -103,6 +104,9 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
         return None
     count = pack_mask(mask, max_items, bits)
     if count < 0 or rows * count * width > MAX_BYTES or (rows > 1 and count > MAX_OFFSETS):
+        return None
+    # items.pyx selects most of the items of many rows in less time: it compresses blocks of items.
+    if rows > 1 and is_item(width) and length <= 2 * count and rows * count > max_items:
         return None
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,

@@ -87,6 +87,11 @@ cdef inline bint is_sparse(Py_ssize_t set_bits, Py_ssize_t blocks) noexcept nogi
     return set_bits < blocks >> 3
 
 
+cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
+    """Do the functions of a level take items of width bytes?"""
+    return width == 1 or width == 2 or width == 4 or width == 8
+
+
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:
     """log2 of a width of 1, 2, 4 or 8 bytes: the index into a level's functions by width."""
     return 0 if width == 1 else 1 if width == 2 else 2 if width == 4 else 3

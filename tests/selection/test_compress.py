@@ -215,6 +215,17 @@ def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_t
             )
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("length", [3, 64, 100, 1000, 1100])
+def test_most_columns_of_many_rows_equal_numpy(length, threads):
+    """No kernel is forced: small_selection.pyx leaves these arrays to items.pyx."""
+    for name in ("bool", "int16", "float32", "complex128"):
+        array = make(name, 120_000 // length * length).reshape(-1, length)
+        mask = mask_of(length, 0.8)
+        with fastsel.threads(threads):
+            assert_same(fastsel.compress(mask, array, axis=1), np.compress(mask, array, axis=1))
+
+
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
 def test_rows_with_gaps_in_memory_equal_numpy(name, kernels_with_few_threads):
     array = make(name, (70, 6, 5))[:, ::2]
