@@ -20,7 +20,7 @@ from fastsel._selection import small_selection
 
 Out = TypeVar("Out", bound=NDArray[Any])
 
-# With MANY_OUTER outer indices, the second pass has enough chunks without a division of the bitmask.
+# With MANY_OUTER outer indices, the second pass has enough chunks even if the bitmask is undivided.
 MANY_OUTER = 64
 
 

@@ -27,7 +27,7 @@ from fastsel._unique._distinct import unique
 # Direct-address tables and partitions have 4 bytes for the position of a key plus one.
 MAX_KEYS = (1 << 32) - 2
 
-_NUMBER_KINDS = "biufc"
+_NUMBER_KINDS = set("biufc")
 
 
 def index_in(
@@ -63,8 +63,8 @@ def index_in(
     -----
     **Equality.** Numbers are compared as in `isin`; 8 byte integers and floats are compared as
     floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
-    numbers and strings, are never equal; nor are integers and timedelta64, which NumPy compares.
-    Structured items and StringDType are equal if `unique` puts them into one group.
+    numbers and strings, are never equal. Structured items and StringDType are equal if `unique`
+    puts them into one group.
 
     **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
     `element`. If objects are not all Python numbers, str, bytes or None, each object is compared
@@ -122,11 +122,15 @@ def _index(items, tests):
 
 
 def _are_comparable(one, other):
-    """Can items of two different dtypes be equal? Unlike in NumPy, timedelta64 equals
-    no integer and no bool."""
-    if one.kind == other.kind or {one.kind, other.kind} == {"U", "T"}:
+    """Can items of two different dtypes be equal? NumPy compares timedelta64 with integers that fit
+    int64."""
+    kinds = {one.kind, other.kind}
+    if len(kinds) == 1 or kinds == {"U", "T"}:
         return True
-    return one.kind in _NUMBER_KINDS and other.kind in _NUMBER_KINDS
+    if "m" in kinds:
+        number = other if one.kind == "m" else one
+        return number.kind in "biu" and np.can_cast(number, np.int64)
+    return kinds <= _NUMBER_KINDS
 
 
 def _index_of_dtype(items, tests):

@@ -142,6 +142,19 @@ def test_large_integers_are_compared_exactly():
     assert fastsel.index_in(unsigned, signed).tolist() == [-1, 0]
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", ">i4", "u4", "i8"])
+@pytest.mark.parametrize("repeats", [1, 100])
+def test_time_differences_equal_integers_as_in_isin(dtype, repeats):
+    times = np.array([1, 2, 0, "NaT", 100, 1], "m8[s]")
+    numbers = np.array([2, 0, 100, 1, 1], dtype)
+    for items, tests in ((times, numbers), (numbers, times)):
+        tests = np.tile(tests, repeats)
+        index = fastsel.index_in(items, tests)
+        assert np.array_equal(index >= 0, np.isin(items, tests))
+        assert all(tests[k] == item for k, item in zip(index, items, strict=True) if k >= 0)
+        assert (index < len(tests) // repeats).all()
+
+
 def test_times_of_different_units_can_be_equal():
     days, seconds = np.array(["2020-01-02"], "M8[D]"), np.array(["2020-01-02"] * 2, "M8[s]")
     assert fastsel.index_in(days, seconds).tolist() == [0]
