@@ -15,7 +15,8 @@ from fastsel._core.scratch cimport new_u64
 from fastsel._core.strided cimport (
     advance, cursor_t, describe, is_run, item, next_row, run_length, seek, strided_t)
 from fastsel._positions.bitmask cimport Bitmask
-from fastsel._simd.blocks cimport fs_ctz, is_item, log2_width
+from fastsel._simd.blocks cimport (
+    PAIR_WIDTH, can_compress, fs_ctz, fs_repeat_bits, is_item, log2_width)
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -31,6 +32,10 @@ cdef enum:
     # matter.
     TILE_BLOCKS = 16
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
+    # PAIR_BLOCKS blocks of items of PAIR_WIDTH bytes are compressed at a time: as pairs, unless they
+    # have fewer than FEW_RUNS runs of selected items per block.
+    PAIR_BLOCKS = 32
+    FEW_RUNS = 5
 
 ctypedef struct walk_t:
     cursor_t cursor
@@ -57,7 +62,8 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
         return
     if job.total <= FEW_SLICES and job.outer.size > job.block_chunks:
         job.block_chunks = 1          # compress_few reads the whole bitmask
-    if (cnp.PyArray_IS_C_CONTIGUOUS(source) and is_item(job.slice.width)
+    if (cnp.PyArray_IS_C_CONTIGUOUS(source)
+            and can_compress(job.slice.width)
             and job.selected.size <= min(MAX_TILED_ROW, 2 * job.total)
             and job.outer.size >= 64 and job.block_chunks == 1):
         job.build_tile()
@@ -80,7 +86,8 @@ cdef class CompressItems(Job):
     cdef Py_ssize_t total             # slices selected per outer index
     cdef Py_ssize_t units
     cdef char *out
-    cdef uint64_t[::1] tile           # the bitmask, repeated for tile_rows outer indices; or None
+    # The bitmask, repeated for tile_rows outer indices, with each bit twice for PAIR_WIDTH; or None
+    cdef uint64_t[::1] tile
     cdef Py_ssize_t tile_rows         # or 0
 
     cdef int build_tile(self) except -1:
@@ -101,6 +108,9 @@ cdef class CompressItems(Job):
                 tile[position >> 6] |= self.bits[b] << (position & 63)
                 if position & 63 and self.bits[b] >> (64 - (position & 63)):
                     tile[(position >> 6) + 1] |= self.bits[b] >> (64 - (position & 63))
+        if self.slice.width == PAIR_WIDTH:
+            self.tile = new_u64(2 * tile.shape[0])
+            repeat_bits(&tile[0], tile.shape[0], &self.tile[0])
         return 0
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
@@ -132,10 +142,11 @@ cdef class CompressItems(Job):
         the first outer index that is left."""
         cdef Py_ssize_t width = self.slice.width, row = self.selected.size * width
         cdef Py_ssize_t out_row = self.total * width
+        cdef int word = log2_width(min(width, 8))
         while stop - outer >= self.tile_rows:
-            level.compress[log2_width(width)](
+            level.compress[word](
                 &self.tile[0], self.tile.shape[0], self.selected.data + outer * row,
-                self.out + outer * out_row, (stop - outer) * self.total)
+                self.out + outer * out_row, (stop - outer) * out_row >> word)
             outer += self.tile_rows
         return outer
 
@@ -170,18 +181,48 @@ cdef class CompressItems(Job):
         if not (self.slice.run and is_run(selected, width)):
             self.compress_scattered(selected, block, stop, out)
             return
-        if is_item(width):
+        if can_compress(width):
             whole = min(stop, selected.size >> 6)   # full blocks: all 64 items may be read
             if block < whole:
                 capacity = self.offsets[s + 1] - self.offsets[s]
                 if whole < stop:
                     capacity -= level.count(&self.bits[whole], stop - whole)
-                level.compress[log2_width(width)](
-                    &self.bits[block], whole - block, selected.data + block * 64 * width, out,
-                    capacity)
+                if width == PAIR_WIDTH:
+                    self.compress_pairs(block, whole, selected.data, out, capacity)
+                else:
+                    level.compress[log2_width(width)](
+                        &self.bits[block], whole - block, selected.data + block * 64 * width, out,
+                        capacity)
                 out += capacity * width
                 block = whole
         self.compress_runs(block, stop, selected.data, out)
+
+    cdef void compress_pairs(self, Py_ssize_t block, Py_ssize_t stop, const char *items,
+                             char *out, Py_ssize_t capacity) noexcept nogil:
+        """Compress items of PAIR_WIDTH bytes: as pairs of items of 8 bytes if there are many runs
+        of selected items, otherwise run by run. items is the address of the item of bit 0, and the
+        blocks are full: otherwise other memory is read. out has room for `capacity` items, the
+        number of set bits of the blocks: otherwise memory behind it is overwritten."""
+        cdef uint64_t[PAIR_BLOCKS] run_starts
+        cdef uint64_t[2 * PAIR_BLOCKS] pairs
+        cdef Py_ssize_t n, k, count
+        if capacity < FEW_RUNS * (stop - block):
+            self.compress_runs(block, stop, items, out)
+            return
+        while block < stop:
+            n = min(PAIR_BLOCKS, stop - block)
+            count = level.count(&self.bits[block], n)
+            for k in range(n):
+                run_starts[k] = self.bits[block + k] & ~(self.bits[block + k] << 1)
+            if level.count(run_starts, n) < FEW_RUNS * n:
+                self.compress_runs(block, block + n, items, out)
+            else:
+                repeat_bits(&self.bits[block], n, pairs)
+                level.compress[log2_width(8)](
+                    pairs, 2 * n, items + block * 64 * PAIR_WIDTH, out, 2 * capacity)
+            out += count * PAIR_WIDTH
+            capacity -= count
+            block += n
 
     cdef void compress_runs(self, Py_ssize_t block, Py_ssize_t stop, const char *rows,
                             char *out) noexcept nogil:
@@ -273,6 +314,15 @@ cdef inline void gather_items(const strided_t *selected, Py_ssize_t first,
             return
         out += length
         advance(&cursor, selected, length)
+
+
+cdef void repeat_bits(const uint64_t *bits, Py_ssize_t blocks, uint64_t *pairs) noexcept nogil:
+    """Write each bit of `blocks` words twice. pairs has room for 2 * blocks words: otherwise memory
+    behind it is overwritten."""
+    cdef Py_ssize_t k
+    for k in range(blocks):
+        pairs[2 * k] = fs_repeat_bits(bits[k])
+        pairs[2 * k + 1] = fs_repeat_bits(bits[k] >> 32)
 
 
 cdef inline void start_walk(walk_t *walk, const strided_t *selected) noexcept nogil:

@@ -63,7 +63,11 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
     """Write a flag, 1 or 0, for each of `length` items that lie `stride` bytes apart and may be
     unaligned: if there are fewer items, other memory is read. flags has room for `length` bytes:
     otherwise memory behind it is overwritten."""
-    if truth.words > 1 and truth.width == 1:
+    if is_pair(truth) and truth.width == 8:
+        test_pair(items, stride, <uint64_t>truth.significant[0], length, flags)
+    elif is_pair(truth) and truth.width == 4:
+        test_pair(items, stride, <uint32_t>truth.significant[0], length, flags)
+    elif truth.words > 1 and truth.width == 1:
         test_words(truth, <const uint8_t *>items, stride, length, flags)
     elif truth.words > 1 and truth.width == 2:
         test_words(truth, <const uint16_t *>items, stride, length, flags)
@@ -89,6 +93,17 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
     for k in range(length):
         memcpy(&word, items + k * stride, sizeof(word_t))   # the word may be unaligned
         flags[k] = (word & significant) != 0
+
+
+cdef inline void test_pair(const char *items, Py_ssize_t stride, word_t significant,
+                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
+    """test_run for items of two words with the same significant bits."""
+    cdef Py_ssize_t k
+    cdef word_t first, second
+    for k in range(length):
+        memcpy(&first, items + k * stride, sizeof(word_t))
+        memcpy(&second, items + k * stride + sizeof(word_t), sizeof(word_t))
+        flags[k] = ((first | second) & significant) != 0
 
 
 cdef inline void test_words(const truth_t *truth, const word_t *items, Py_ssize_t stride,

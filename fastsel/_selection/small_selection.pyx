@@ -16,7 +16,7 @@ from fastsel._core.contiguous cimport is_contiguous_native, is_native
 from fastsel._core.results cimport numpy_array
 from fastsel._core.strided cimport MAX_DIMS
 from fastsel._positions.small cimport MAX_BLOCKS, is_small, pack_items
-from fastsel._simd.blocks cimport fs_ctz, fs_popcount, is_item, log2_width
+from fastsel._simd.blocks cimport can_compress, fs_ctz, fs_popcount, log2_width
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
@@ -106,7 +106,7 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
     if count < 0 or rows * count * width > MAX_BYTES or (rows > 1 and count > MAX_OFFSETS):
         return None
     # items.pyx selects most of the items of many rows in less time: it compresses blocks of items.
-    if rows > 1 and is_item(width) and length <= 2 * count and rows * count > max_items:
+    if rows > 1 and can_compress(width) and length <= 2 * count and rows * count > max_items:
         return None
     shape[first] = count
     out = numpy_array(cnp.PyArray_NDIM(a) + 1 - stop + first, shape,

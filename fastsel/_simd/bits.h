@@ -51,6 +51,18 @@ static inline uint64_t fs_join_pairs(uint64_t w)
     return (w | w >> 16) & UINT64_C(0x00000000ffffffff);
 }
 
+/* Bits 2 k and 2 k + 1 of the result are bit k of w, for the low 32 bits of w. */
+static inline uint64_t fs_repeat_bits(uint64_t w)
+{
+    w &= UINT64_C(0x00000000ffffffff);
+    w = (w | w << 16) & UINT64_C(0x0000ffff0000ffff);
+    w = (w | w << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    w = (w | w << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    w = (w | w << 2) & UINT64_C(0x3333333333333333);
+    w = (w | w << 1) & UINT64_C(0x5555555555555555);
+    return w | w << 1;
+}
+
 /* Prefetches the cache line at p. */
 static inline void fs_prefetch(const char *p)
 {

@@ -199,7 +199,7 @@ def test_rows_of_every_length_equal_numpy(row_items, kernels_with_few_threads):
 
 @covering(
     length=[2, 3, 7, 8, 10, 63, 64, 65, 100, 128, 192, 1000, 1023, 1024, 1025],
-    name=["uint8", "int16", "float32", "float64"],
+    name=["uint8", "int16", "float32", "float64", "complex128"],
 )
 def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_threads):
     """From 64 rows on, a mask of at most MAX_TILED_ROW (1024) items, at least half of which are
@@ -213,6 +213,19 @@ def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_t
                 fastsel.compress(mask, array[np.newaxis], axis=2),
                 np.compress(mask, array[np.newaxis], axis=2),
             )
+
+
+@pytest.mark.parametrize("name", ["complex128", "U4", "V16", "S16"])
+@pytest.mark.parametrize("density", [0.01, 0.05, 0.1, 0.3, 0.5, 0.9, 0.99, 1])
+def test_items_of_16_bytes_equal_numpy(name, density, kernels_with_few_threads):
+    """Blocks with many runs of selected items are compressed as pairs of 8 bytes; neighbouring
+    groups of blocks may have many runs or few."""
+    for size in (63, 64, 65, 64 * 32, 64 * 33 + 5, 10_000):
+        array = numbered(name, np.arange(size))
+        mask = mask_of(size, density)
+        mask[size // 2 : size * 3 // 4] = True
+        assert_same(fastsel.boolean_mask(array, mask), array[mask])
+        assert_same(fastsel.compress(mask, array), array[mask])
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
