@@ -94,14 +94,18 @@ def masks(first, second, wanted):
         make = np.ones if are_equal != wanted.invert else np.zeros
         return make(len(first), bool), make(len(second), bool)
     rule = _dtypes.loaded_key_rule(first.dtype, False) if are_items else None
-    few = len(second) <= few_tests.MAX_TESTS and first.dtype.kind in "iufmM"
-    if rule and few and not (wanted.second or forced):
+    compared = are_items and not (wanted.second or forced)
+    if compared and rule and few_tests.are_few(second, True):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
     if rule and first.size + second.size <= _plan.SMALL_ITEMS:
         result = masks_of_small(first, second, rule, _keys.SEEDS, *wanted)
         if result is not None:
             return result
+    if compared and few_tests.are_few(second) and (tests := _comparable_bytes(second)):
+        threads = _threads.for_bytes(first.nbytes * len(second))
+        items = np.ascontiguousarray(first)
+        return few_tests.among_few_by_bytes(items, *tests, wanted.invert, threads), None
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
         return _masks_without_nan(first, second, wanted)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
@@ -115,6 +119,23 @@ def masks(first, second, wanted):
         return None if keys[0] is None else _by_comparison(first, second, wanted)
     inverse = unique(np.concatenate((first, second)), return_inverse=True, axis=0)[1]
     return masks(inverse[: len(first)], inverse[len(first) :], wanted)
+
+
+def _comparable_bytes(tests):
+    """(tests, masks) for `among_few_by_bytes`; None for dtypes whose items cannot be compared by
+    their bytes. NaN and NaT, which equal no item, are left out, and the masks leave out the sign of
+    zero."""
+    dtype = tests.dtype
+    rule = _dtypes.key_rule(dtype.newbyteorder("="))
+    if rule is None or dtype.kind == "b" or rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD):
+        return None
+    tests = np.ascontiguousarray(tests if rule.kind == _dtypes.RAW else tests[tests == tests])
+    masks = np.full((len(tests), dtype.itemsize), 0xFF, np.uint8)
+    if dtype.kind in "fc":
+        parts = tests.view(np.dtype(f"{dtype.byteorder}f{rule.width}"))
+        bits_of_zero = np.array([-0.0], parts.dtype).view(np.uint8)
+        masks.reshape(-1, rule.width)[parts == 0] = ~bits_of_zero
+    return tests.view(np.uint8).reshape(masks.shape) & masks, masks
 
 
 def are_hashed_by_value(*lists):

@@ -1,24 +1,41 @@
 """Which items are among a few tests, and where. Each item is compared with each test; items are not
-made canonical.
+made canonical. Native words are compared by the loops of a CPU level, other items by their bytes.
 
 If another thread changes an item meanwhile, only the result for this item is undefined.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memset
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._simd.blocks cimport log2_width
+from fastsel._simd.blocks cimport is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
 
 cnp.import_array()
 
 cdef enum:
-    MAX_COMPARED = 16           # tests; with more, comparing takes longer than hashing
+    # Maximum tests: with more, comparing takes longer than hashing.
+    MAX_COMPARED = 16         # of one word
+    MAX_COMPARED_ENDS = 4     # of other widths
 
 MAX_TESTS = MAX_COMPARED
+
+ctypedef fused end_t:
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def are_few(cnp.ndarray tests not None, bint words=False):
+    """Are the tests few enough to compare each item with each of them? With `words`, also: is each
+    test one word? Not if they are bools, whose equal items may have different bytes."""
+    if cnp.PyArray_TYPE(tests) == cnp.NPY_BOOL:
+        return False
+    if is_item(cnp.PyArray_ITEMSIZE(tests)):
+        return cnp.PyArray_SIZE(tests) <= MAX_COMPARED
+    return not words and cnp.PyArray_SIZE(tests) <= MAX_COMPARED_ENDS
 
 
 def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
@@ -37,6 +54,26 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
         job.run(threads)
     else:                         # all tests are NaN, which equals no item
         memset(job.out, invert, job.units)
+    return out
+
+
+def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests not None,
+                       const uint8_t[:, ::1] masks not None, bint invert, int threads):
+    """Which items are among the tests, as a flat array of bool. An item equals a test if its bits
+    that are 1 in the mask of the test equal the bits of the test, which has no other bits.
+
+    items is C-contiguous. The tests are few (are_few); tests and masks have a row for each of them,
+    with a byte for each byte of an item: otherwise other memory is read or overwritten. If items
+    have more than 16 bytes, all bits of the masks are 1.
+    """
+    cdef CompareBytes job = CompareBytes()
+    job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
+    job.tests, job.masks, job.n_tests = tests, masks, tests.shape[0]
+    job.units, job.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
+    out = new_result(job.units, cnp.NPY_BOOL)
+    job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
+    job.chunks = chunk_count(job.units, threads, job.width + 1)
+    job.run(threads)
     return out
 
 
@@ -90,6 +127,75 @@ cdef class CompareItems(Job):
         if self.invert:
             for i in range(start, stop):
                 self.out[i] ^= 1
+
+
+cdef class CompareBytes(Job):
+    """Compares items of one word by the loop of a CPU level, and of other items the first and the
+    last bytes, their ends, with those of each test. Ends of at most 8 bytes, which may overlap,
+    cover items of up to 16 bytes. The bytes between the ends of longer items are compared if both
+    ends are equal."""
+    cdef object owned             # the array that `items` points to
+    cdef const char *items
+    cdef Py_ssize_t width
+    cdef const uint8_t[:, ::1] tests
+    cdef const uint8_t[:, ::1] masks
+    cdef Py_ssize_t n_tests
+    cdef uint8_t *out             # by item: 1 if a test equals the item; with invert, 0
+    cdef bint invert
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        if is_item(self.width):
+            self.compare_words(k)
+        elif self.width > 8:
+            self.compare_ends(k, <uint64_t>0)
+        elif self.width > 4:
+            self.compare_ends(k, <uint32_t>0)
+        else:
+            self.compare_ends(k, <uint16_t>0)
+
+    cdef void compare_words(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i, t
+        cdef uint64_t[MAX_COMPARED] tests, masks
+        for t in range(self.n_tests):
+            tests[t] = load_word(<const char *>&self.tests[t, 0], self.width)
+            masks[t] = load_word(<const char *>&self.masks[t, 0], self.width)
+        if self.n_tests:
+            level.among_few[log2_width(self.width)](
+                self.items + start * self.width, stop - start, tests, masks, self.n_tests,
+                self.out + start)
+        else:
+            memset(self.out + start, 0, stop - start)
+        if self.invert:
+            for i in range(start, stop):
+                self.out[i] ^= 1
+
+    cdef void compare_ends(self, Py_ssize_t k, end_t zero) noexcept nogil:
+        """Compare the items of chunk k. An item has at least as many bytes as an end_t: otherwise
+        memory beyond the items is read."""
+        cdef end_t[MAX_COMPARED_ENDS] first, last, first_mask, last_mask
+        cdef Py_ssize_t width = self.width, behind = width - sizeof(end_t), n = self.n_tests, i, t
+        cdef uint8_t *out = self.out
+        cdef end_t start, stop
+        cdef const char *item = self.items + self.begin(k) * width
+        cdef uint8_t equal, invert = self.invert
+        for t in range(n):
+            memcpy(&first[t], &self.tests[t, 0], sizeof(end_t))
+            memcpy(&last[t], &self.tests[t, behind], sizeof(end_t))
+            memcpy(&first_mask[t], &self.masks[t, 0], sizeof(end_t))
+            memcpy(&last_mask[t], &self.masks[t, behind], sizeof(end_t))
+        for i in range(self.begin(k), self.begin(k + 1)):
+            memcpy(&start, item, sizeof(end_t))
+            memcpy(&stop, item + behind, sizeof(end_t))
+            equal = 0
+            for t in range(n):
+                equal |= (((start ^ first[t]) & first_mask[t])
+                          | ((stop ^ last[t]) & last_mask[t])) == 0
+            if equal and behind > <Py_ssize_t>sizeof(end_t):
+                equal = 0
+                for t in range(n):
+                    equal |= memcmp(item, &self.tests[t, 0], width) == 0
+            out[i] = equal ^ invert
+            item += width
 
 
 cdef class FindItems(CompareItems):

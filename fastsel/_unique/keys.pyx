@@ -154,6 +154,7 @@ def canonical_keys(cnp.ndarray items not None, Py_ssize_t keys, int kind, Py_ssi
     job.units = blocks_of(keys)
     job.chunks = chunk_count(job.units, threads, 64 * job.key_width)
     job.out, job.unequal = <char *>cnp.PyArray_DATA(out), unequal
+    job.find_padded()
     job.run(threads)
 
 
@@ -167,6 +168,8 @@ cdef class WriteKeys(Job):
     cdef Py_ssize_t keys
     cdef Py_ssize_t items_per_key
     cdef Py_ssize_t key_width     # bytes of a key: its items, then zeros
+    cdef bint pads                # the keys are raw, need padding, and lie `stride` bytes apart
+    cdef Py_ssize_t stride
     cdef bint collapse            # all fields of a key become nan if one is nan
     cdef char *out
     cdef uint64_t[::1] unequal    # bitmask of the keys that have a nan, or None
@@ -178,6 +181,9 @@ cdef class WriteKeys(Job):
         cdef bint has_nan
         cdef uint64_t word = 0
         cdef cursor_t cursor
+        if self.pads:
+            self.pad(key, stop, used)
+            return
         seek(&cursor, &self.items, key * self.items_per_key)
         while key < stop:
             out = self.out + key * self.key_width
@@ -191,6 +197,39 @@ cdef class WriteKeys(Job):
             if self.unequal is not None and ((key & 63) == 0 or key == stop):
                 self.unequal[(key - 1) >> 6] = word
                 word = 0
+
+    cdef void find_padded(self) noexcept:
+        """Find out whether keys become words by padding, and how far apart they lie."""
+        cdef strided_t *items = &self.items
+        cdef Py_ssize_t used = self.items_per_key * self.itemsize
+        cdef int inner = items.ndim - 1
+        cdef bint adjacent = items.strides[inner] == self.itemsize
+        self.pads = self.kind == RAW and used < self.key_width <= 8 and (
+            (inner == 0 and (adjacent or self.items_per_key == 1))
+            or (inner == 1 and adjacent and items.shape[1] == self.items_per_key))
+        self.stride = used if inner == 0 and adjacent else items.strides[0]
+
+    cdef void pad(self, Py_ssize_t key, Py_ssize_t stop, Py_ssize_t used) noexcept nogil:
+        """Write keys of 3, 5, 6 or 7 bytes as words: two halves that overlap, and zeros."""
+        cdef const char *source = self.items.data + key * self.stride
+        cdef char *out = self.out + key * self.key_width
+        cdef int shift = <int>(8 * (used - self.key_width // 2))
+        cdef uint16_t low2, high2
+        cdef uint32_t low4, high4, word4
+        cdef uint64_t word8
+        for key in range(key, stop):
+            if self.key_width == 4:
+                memcpy(&low2, source, 2)
+                memcpy(&high2, source + used - 2, 2)
+                word4 = low2 | <uint32_t>high2 << shift
+                memcpy(out, &word4, 4)
+            else:
+                memcpy(&low4, source, 4)
+                memcpy(&high4, source + used - 4, 4)
+                word8 = low4 | <uint64_t>high4 << shift
+                memcpy(out, &word8, 8)
+            source += self.stride
+            out += self.key_width
 
     cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
         """Write the items of one key. Returns whether a field is nan."""

@@ -1,5 +1,5 @@
-"""isin with few test elements. If there are at most MAX_TESTS of them, each item is compared with
-each test element: integers, floats and times of up to 8 bytes in native byte order."""
+"""isin with few test elements. Each item is compared with each test element: with at most MAX_TESTS
+of them if an item is one word, with at most 4 if it has another width."""
 
 import numpy as np
 import pytest
@@ -7,21 +7,31 @@ import pytest
 import fastsel
 from fastsel._sets import few_tests
 
-DTYPES = ("i1", "u2", "i4", "u8", "i8", "f2", "f4", "f8", "M8[s]", "m8[ns]", ">f4", ">i8")
+DTYPES = (
+    *("i1", "u2", "i4", "u8", "i8", "f2", "f4", "f8", "M8[s]", "m8[ns]"),
+    *(">u2", ">f4", ">f8", ">i8", ">M8[s]", "c8", "c16", ">c8", ">c16"),
+    *("S1", "S2", "S3", "S5", "S6", "S7", "S8", "S9", "S16", "S17", "S40", "U1", "U2", "U6", ">U3"),
+)
 SIZES = (0, 1, 63, 64, 65, 1000, 33_333)
-COUNTS = (1, 2, 7, few_tests.MAX_TESTS, few_tests.MAX_TESTS + 1)
+COUNTS = (1, 2, 4, 5, few_tests.MAX_TESTS, few_tests.MAX_TESTS + 1)
 
 
 def few_values(dtype, size, rng):
-    """Items of at most 40 values. Floats also have zeros and NaN of both signs, times also NaT."""
-    numbers = rng.integers(0, 40, size)
-    if dtype[0] in "Mm":
-        items = numbers.astype("i8").view(dtype)
+    """Items of at most 40 values. Floats also have zeros and NaN of both signs, times also NaT, and
+    strings begin and end with the same characters if they are long."""
+    numbers, dtype = rng.integers(0, 40, size), np.dtype(dtype)
+    if dtype.kind in "Mm":
+        items = numbers.astype("i8").astype(dtype)
         items[::4] = "NaT"
         return items
+    if dtype.kind in "SU":
+        length = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+        return np.array([str(k).center(length, "x") for k in numbers], dtype)
     items = numbers.astype(dtype)
-    if items.dtype.kind == "f":
+    if dtype.kind in "fc":
         items[::3], items[1::5], items[2::7] = np.nan, -0.0, -np.nan
+    if dtype.kind == "c":
+        items.imag[::4], items.imag[1::6], items.imag[3::9] = 0.0, -0.0, np.nan
     return items
 
 

@@ -19,6 +19,7 @@ from special_numbers import four_nans
 
 import fastsel
 from fastsel._core import _dtypes
+from fastsel._unique import _keys
 from fastsel._unique.keys import canonical_keys
 
 pytestmark = SIGNALLING_NANS
@@ -35,6 +36,32 @@ NAN_ML_FLOATS = [
     if "float" in name and np.isnan(float(arrays.ML_DTYPES[name].type("nan")))
 ]
 nan = np.nan
+
+
+# Padding.
+
+
+@pytest.mark.parametrize("width", [3, 5, 6, 7])
+def test_keys_of_3_5_6_and_7_bytes_are_padded_with_zeros(width, each_num_threads):
+    rows = np.random.default_rng(1).integers(0, 256, (1000, width + 2)).astype(np.uint8)
+    contiguous = rows[:, :width].copy()
+    items = contiguous.view(f"V{width}")[:, 0]
+    for _ in each_num_threads:
+        for array, as_bytes in (
+            *(
+                (a, a)
+                for a in (contiguous, rows[:, :width], rows[::-1, 1:-1], contiguous.T.copy().T)
+            ),
+            *((contiguous.reshape(-1, 1, width), contiguous), (items, contiguous)),
+            *(
+                (items[::2], contiguous[::2]),
+                (items[:1], contiguous[:1]),
+                (items[::-1], contiguous[::-1]),
+            ),
+        ):
+            padded = np.zeros((len(as_bytes), 4 if width == 3 else 8), np.uint8)
+            padded[:, :width] = as_bytes
+            assert np.array_equal(_keys.keys_of(array, True).data, padded)
 
 
 # Zeros.
