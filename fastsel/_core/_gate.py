@@ -91,11 +91,12 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
 
     Notes
     -----
-    The adapter has functions with the names and the leading parameters of fastsel's functions. A
-    call with an array of the class, or of a subclass, calls the adapter's function of the same
-    name. Optional arguments that have their default values are left out, except `batch_dims` of
-    `gather_nd`, and `n` and `dtype` of `nonzero_coordinates`. In these cases NumPy's function is
-    called instead, which calls ``__array_function__``:
+    The adapter has functions with the names and the parameters of fastsel's functions; optional
+    parameters may be missing, and there may be more parameters. A call with an array of the class,
+    or of a subclass, calls the adapter's function of the same name. Optional arguments that have
+    their default values are left out, except `batch_dims` of `gather_nd`, and `n` and `dtype` of
+    `nonzero_coordinates`. In these cases NumPy's function is called instead, which calls
+    ``__array_function__``:
 
     - the adapter lacks the function;
     - the adapter has a function ``__fastsel_serves__``, which returns False for one of the arrays

@@ -71,9 +71,10 @@ def first_nonzero(
     **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
 
     **Time and memory.** The search ends soon after the first non-zero item: on several threads, up
-    to 128 MiB of later items are read. There is no copy and no bitmask, with two exceptions: along
-    some of the axes, objects and strings of StringDType first become booleans; without `axis`, and
-    along all axes, a strided array of StringDType is copied.
+    to 128 MiB of later items are read. There is no copy and no bitmask, with two exceptions for
+    dtypes without a kernel, such as objects and StringDType: along some of the axes, all items
+    first become booleans; without `axis`, and along all axes, an array that cannot be flattened as
+    a view is copied, unless its items are objects.
 
     **Threads.** The result is the same for every number of threads.
 

@@ -116,9 +116,9 @@ def intersect1d(
 
     Notes
     -----
-    The notes of `isin` apply. The items that are in both arrays are copied, and the notes of
-    `unique` apply to the copy. Without `axis`, NumPy serves subclasses, and dtypes whose common
-    dtype cannot hold all their integers (int64 and uint64).
+    The notes of `isin` apply, but NumPy serves all objects. The items that are in both arrays are
+    copied, and the notes of `unique` apply to the copy. Without `axis`, NumPy serves subclasses,
+    and dtypes whose common dtype cannot hold all their integers (int64 and uint64).
 
     Examples
     --------
@@ -331,9 +331,9 @@ def setxor1d(
 
     Notes
     -----
-    The notes of `isin` apply. The items that are in only one array are copied, and the notes of
-    `unique` apply to the copy. Without `axis`, NumPy serves subclasses, and dtypes whose common
-    dtype cannot hold all their integers (int64 and uint64).
+    The notes of `isin` apply, but NumPy serves all objects. The items that are in only one array
+    are copied, and the notes of `unique` apply to the copy. Without `axis`, NumPy serves
+    subclasses, and dtypes whose common dtype cannot hold all their integers (int64 and uint64).
 
     Examples
     --------

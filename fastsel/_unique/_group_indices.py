@@ -77,8 +77,8 @@ def group_indices(
 
     **Threads.** The result is the same for every number of threads and every seed of the hash.
 
-    **NumPy.** Subclasses are treated as base-class arrays (a masked array without its mask). For
-    another array that `unique` passes to NumPy, NumPy finds the values and the inverse.
+    **NumPy.** Subclasses are treated as base-class arrays (a masked array without its mask). If
+    `unique` passes the base-class array to NumPy, NumPy finds the values and the inverse.
 
     **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes a list with a view of `indices` for
     each group; a loop, as in the examples, makes a dict of these views.

@@ -7,9 +7,9 @@ package. `OPS` (for ``onnx.reference.ReferenceEvaluator(model, new_ops=fastsel.o
 types for which ONNX Runtime has no kernel (the extra ``onnxruntime``).
 
 The functions have the rules of NonZero-9 and 13, Compress-9, 11 and 28, Unique-11 and 28,
-GatherND-11, 12 and 13, for all 16 tensor types of the newest version: bool, the integers, float16,
-float32, float64, bfloat16 (of ml_dtypes), complex64, complex128 and strings (str objects, NumPy's
-`U`, `S` and StringDType).
+GatherND-11, 12 and 13, for all 16 tensor types that the newest versions accept: bool, the integers,
+float16, float32, float64, bfloat16 (of ml_dtypes), complex64, complex128 and strings (str objects,
+NumPy's `U`, `S` and StringDType).
 
 In some cases the specification, onnx's reference evaluator (1.23) and ONNX Runtime (1.31) disagree,
 or the specification has no rule. In these cases, this module has these rules:
@@ -27,8 +27,9 @@ or the specification has no rule. In these cases, this module has these rules:
   With ``equal_nan=False`` each NaN is a value of its own.
 - Unique with axis treats rows with NaN as different, as the reference evaluator does; ONNX Runtime
   merges some of these rows.
-- Unique with ``sorted=0`` returns the order of first occurrence for every shape, axis and number of
-  outputs, as specified; the reference evaluator does this only for 1-D inputs with several outputs.
+- Unique with ``sorted=0`` returns the values in order of first occurrence for every shape, axis and
+  number of outputs, as specified; the reference evaluator does this only for 1-D inputs with
+  several outputs.
 - Unique refuses a `sorted` other than 0 and 1; for other values the reference evaluator sorts, and
   ONNX Runtime does not.
 - Unique accepts strings with axis, as ONNX Runtime does; the reference evaluator raises TypeError.
