@@ -32,8 +32,8 @@ cdef enum:
     # matter.
     TILE_BLOCKS = 16
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
-    # PAIR_BLOCKS blocks of items of PAIR_WIDTH bytes are compressed at a time: as pairs, unless they
-    # have fewer than FEW_RUNS runs of selected items per block.
+    # PAIR_BLOCKS blocks of items of PAIR_WIDTH bytes are compressed at a time: as pairs, unless
+    # there are fewer than FEW_RUNS runs of selected items per block.
     PAIR_BLOCKS = 32
     FEW_RUNS = 5
 

@@ -217,7 +217,7 @@ cdef class WriteKeys(Job):
         cdef uint16_t low2, high2
         cdef uint32_t low4, high4, word4
         cdef uint64_t word8
-        for key in range(key, stop):
+        for _ in range(stop - key):
             if self.key_width == 4:
                 memcpy(&low2, source, 2)
                 memcpy(&high2, source + used - 2, 2)
