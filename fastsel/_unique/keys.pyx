@@ -217,7 +217,7 @@ cdef class WriteKeys(Job):
         cdef uint16_t low2, high2
         cdef uint32_t low4, high4, word4
         cdef uint64_t word8
-        for _ in range(stop - key):
+        while key < stop:
             if self.key_width == 4:
                 memcpy(&low2, source, 2)
                 memcpy(&high2, source + used - 2, 2)
@@ -230,6 +230,7 @@ cdef class WriteKeys(Job):
                 memcpy(out, &word8, 8)
             source += self.stride
             out += self.key_width
+            key += 1
 
     cdef bint write_items(self, cursor_t *cursor, char *out) noexcept nogil:
         """Write the items of one key. Returns whether a field is nan."""
