@@ -157,6 +157,11 @@ EVERYDAY = (
     ),
     grid("unique_all", dtype="int64", groups="n", distribution=["nearly", "halves"]),
     grid("boolean_mask compress", layout=["strided", "reversed"], density=0.99),
+    grid("compress", dtype=["uint8", "float64", "complex128"], width=100, axis=1, density=0.9),
+    grid("boolean_mask", dtype="complex128", density=0.5),
+    grid("count_along", dtype="complex128", width=100, axis=[0, 1]),
+    grid("isin", dtype=["S6", "U8", "complex128"], size=1e5, tests=[1, 3]),
+    grid("unique_rows unique_rows_first", dtype="uint8", size=3e5, width=3, groups=1000),
 )
 
 MODEST = (
