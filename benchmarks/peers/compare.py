@@ -30,13 +30,13 @@ from timing import memory_speed, parallel_loop, race
 import fastsel
 from fastsel._cli._progress import with_progress
 
-LIMIT = "limit"
+LIMIT = "limit"  # the name of parallel_loop in a race
 EQUATE_NAN = ("duckdb", "pandas", "polars", "pyarrow")
 LIMIT_ITEMS = 1_000_000  # fewer items fit the caches of many CPUs
 NOISY = 3  # a median of more than NOISY times the minimum is measured again,
 REPEATS = 2  # at most REPEATS times
 
-PARTS = {
+PART_OPTIONS = {
     "dtype": (str, "dtype of the items, such as float64, U8 or object"),
     "size": (float, "number of items, such as 1e7"),
     "density": (float, "share of the items that is selected, 0 to 1"),
@@ -55,7 +55,7 @@ PARTS = {
 def main():
     parser = arguments()
     args = parser.parse_args()
-    replaced = {part: values for part in PARTS if (values := getattr(args, part))}
+    replaced = {part: values for part in PART_OPTIONS if (values := getattr(args, part))}
     cells = choose(args.op or ["all"], replaced, FULL if args.full else MODEST)
     if not cells:
         parser.error("no operator has this cell")
@@ -79,7 +79,7 @@ def arguments():
     several = {"nargs": "+", "action": "extend"}
     names = [*FAMILIES, *OPERATORS]
     parser.add_argument("--op", choices=names, metavar="NAME", help=", ".join(names), **several)
-    for part, (kind, text) in PARTS.items():
+    for part, (kind, text) in PART_OPTIONS.items():
         parser.add_argument(
             f"--{part.replace('_', '-')}", type=kind, metavar="X", help=text, **several
         )

@@ -57,13 +57,13 @@ def lay_out(a, layout):
 
 
 def keys(dtype, n, groups, distribution="random"):
-    """An array (n,) of about ``groups`` distinct values. They are the integers of the distribution,
-    or random values of the dtype."""
+    """An array (n,) of about ``groups`` distinct values: integers for ``narrow`` and ``gaps``,
+    otherwise random values of the dtype."""
     if np.dtype(dtype).kind in "OT":  # each object is its own str, as after reading a file
         return keys(f"U{STRING_LENGTH}", n, groups, distribution).astype(dtype)
     if distribution in STEPS:
         return (group_numbers(n, groups) * STEPS[distribution]).astype(dtype)
-    distinct = labels(np.dtype(dtype), groups)
+    distinct = random_values(np.dtype(dtype), groups)
     if distribution in ORDERED:
         distinct = np.sort(distinct)
     return with_nan(distinct[group_numbers(n, groups, distribution)], distribution)
@@ -71,7 +71,7 @@ def keys(dtype, n, groups, distribution="random"):
 
 def rows(dtype, n, width, groups, distribution="random"):
     """An array (n, width) of about ``groups`` distinct rows."""
-    distinct = labels(np.dtype(dtype), groups * width).reshape(groups, width)
+    distinct = random_values(np.dtype(dtype), groups * width).reshape(groups, width)
     if distribution == "coarse":
         distinct = np.round(distinct)
     return distinct[group_numbers(n, groups, distribution)]
@@ -88,7 +88,7 @@ def two_sets(dtype, n, tests, distribution="random"):
     if distribution in STEPS:
         pool = (generator.permutation(groups) * STEPS[distribution]).astype(dtype)
     else:
-        pool = labels(np.dtype(dtype), groups)
+        pool = random_values(np.dtype(dtype), groups)
     x, test_elements = pool[generator.integers(groups, size=n)], pool[:tests].copy()
     if distribution == "sorted":
         return np.sort(x), np.sort(test_elements)
@@ -105,12 +105,12 @@ def with_nan(a, distribution):
 def two_sets_of_rows(dtype, n, tests, width):
     """Arrays (n, width) and (tests, width); about half of the rows of the first array are in the
     second array."""
-    pool = labels(np.dtype(dtype), 2 * tests * width).reshape(2 * tests, width)
+    pool = random_values(np.dtype(dtype), 2 * tests * width).reshape(2 * tests, width)
     chosen = np.random.default_rng(SEED + 5).integers(2 * tests, size=n)
     return pool[chosen], pool[:tests].copy()
 
 
-def labels(dtype, groups):
+def random_values(dtype, groups):
     """``groups`` random values of the dtype; some are equal if the dtype has few values."""
     generator = np.random.default_rng(SEED + 2)
     if dtype.kind in "SU":
@@ -120,7 +120,7 @@ def labels(dtype, groups):
     if dtype.kind == "V":
         return np.frombuffer(generator.bytes(groups * dtype.itemsize), dtype)
     if dtype.kind == "c":
-        return labels(dtype.type(0).real.dtype, 2 * groups).view(dtype)
+        return random_values(dtype.type(0).real.dtype, 2 * groups).view(dtype)
     if dtype.kind == "f":
         return generator.standard_normal(groups).astype(dtype)
     limits = np.iinfo(dtype)

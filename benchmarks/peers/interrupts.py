@@ -37,7 +37,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--threads", type=int, default=fastsel.get_num_threads())
-    parser.add_argument("--times", type=int, default=20, help="each call is interrupted")
+    parser.add_argument(
+        "--times", type=int, default=20, help="how often each call is interrupted; default: 20"
+    )
     args = parser.parse_args()
     fastsel.set_num_threads(args.threads)
     print(f"{args.threads} threads; milliseconds\n{'':20} {'median':>8} {'longest':>8}")

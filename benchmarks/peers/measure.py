@@ -4,8 +4,9 @@
     python benchmarks/peers/measure.py --level v3 base --seconds 0.5
 
 For each CPU level that fastsel and this machine have, compare.py runs with fastsel's kernels of
-that level and with NumPy's vector code limited to the same level, and writes the figures to
-benchmarks/results. From them, publish.py makes the README's table and the pictures of speed-ups.
+that level and, on x86-64, with NumPy's vector code limited to the same level, and writes the
+figures to benchmarks/results. From them, publish.py makes the README's table and the pictures of
+speed-ups.
 Run this script on an idle machine with every peer installed, on a commit without local changes.
 """
 
@@ -22,7 +23,8 @@ from fastsel._simd import levels
 
 HERE = Path(__file__).resolve().parent
 COMPARE = HERE / "compare.py"
-# Levels from the lowest to the highest, and words in NumPy's names of the features of a level.
+# The levels of x86-64, lowest first. A CPU feature belongs to a level if NumPy's name for it
+# contains one of the level's texts.
 LEVELS = {"base": "", "v3": "V3 AVX2 FMA3", "v4": "V4 AVX512"}
 
 
@@ -52,14 +54,14 @@ def levels_of_machine():
 
 
 def environment(level):
-    """The variables that limit fastsel and NumPy to a level."""
+    """The variables that limit fastsel and, on x86-64, NumPy to a level."""
     names = list(LEVELS)
     higher = names[names.index(level) + 1 :] if level in names else []
-    words = [word for name in higher for word in LEVELS[name].split()]
+    texts = [text for name in higher for text in LEVELS[name].split()]
     features = [
         name
         for name in core.__cpu_dispatch__
-        if core.__cpu_features__.get(name) and any(word in name for word in words)
+        if core.__cpu_features__.get(name) and any(text in name for text in texts)
     ]
     return {**os.environ, "FASTSEL_CPU": level, "NPY_DISABLE_CPU_FEATURES": " ".join(features)}
 

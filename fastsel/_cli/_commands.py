@@ -188,7 +188,8 @@ def command_line() -> argparse.ArgumentParser:
         help="run the operators and NumPy's: are the results equal, and which is faster?",
         description="Run each operator and its NumPy equivalent on the same arrays, compare the "
         "results exactly, then measure their times in turn. Without FILE and --flights the arrays "
-        "are an embedded set, which takes one to two minutes; the first lines estimate the time. "
+        "are an embedded set of generated arrays, which takes one to two minutes; the first lines "
+        "estimate the time. "
         "In a FILE, bool or 0/1 arrays are used as masks for arrays with their shape or leading "
         "axes of their shape, and integers within bounds as indices for gather_nd.",
         epilog="Times are medians. ratio: NumPy's time divided by fastsel's; below 1 it is a LOSS. "

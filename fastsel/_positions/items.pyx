@@ -23,10 +23,11 @@ cnp.import_array()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
-    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items share a tile
-    # of the bitmask if at least half of the items are selected and the bitmask is one chunk. One
-    # call per row would take twice as long, or ten times with items of a byte (`compare.py --op
-    # compress --width 100 --axis 1 --density .9`).
+    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items are
+    # compressed several at a time, by a tile (the bitmask, repeated for each of these rows), if at
+    # least half of the items are selected and the bitmask is one chunk. One call per row would take
+    # twice as long, or ten times with items of a byte (`compare.py --op compress --width 100 --axis
+    # 1 --density .9`).
     MAX_TILED_ROW = 1024
     # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
     # matter.
@@ -75,8 +76,8 @@ def compress(cnp.ndarray source not None, int first_axis, int stop_axis,
 
 @cython.final
 cdef class CompressItems(Job):
-    """Copies the selected slices. Chunks are ranges of units; a unit is a chunk of the bitmask at
-    one outer index."""
+    """Copies the selected slices. A unit is one of the bitmask's chunks at one outer index; a chunk
+    of the job is a range of units."""
     cdef const uint64_t[::1] bits
     cdef const Py_ssize_t[::1] offsets
     cdef Py_ssize_t block_chunks      # chunks of the bitmask

@@ -58,11 +58,12 @@ def coordinates(a, Py_ssize_t max_items):
         return None
     shape[0], shape[1] = cnp.PyArray_NDIM(a), pack(level, a, significant_of(a), bits)
     rows = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INTP, 0)
-    # The first row has flat indices. Each of the other axes divides them by its length.
+    # The first row begins as flat indices. For each other axis, from the last on, they are divided
+    # by its length: the remainders are the axis's row, and the quotients stay in the first row.
     out = <intptr_t *>cnp.PyArray_DATA(rows)
     level.write(bits, (cnp.PyArray_SIZE(a) + 63) >> 6, 0, False, out, shape[1])
     for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
-        if shape[1]:              # an axis may have no items
+        if shape[1]:              # nothing is divided by the length of an empty axis
             level.split_index(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
     return rows
 

@@ -61,7 +61,7 @@ def index_in(
 
     Notes
     -----
-    **Equality.** Numbers are compared as in `isin`; 8 byte integers and floats are compared as
+    **Equality.** Numbers are compared as in `isin`; an 8 byte integer and a float are compared as
     floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
     numbers and strings, are never equal. Structured items and StringDType are equal if `unique`
     puts them into one group.
@@ -110,14 +110,14 @@ def _index(items, tests):
         if not _are_comparable(items.dtype, tests.dtype):
             return np.full(len(items), -1)
         both = np.result_type(items, tests)
-        return _index_of_dtype(items.astype(both, copy=False), tests.astype(both, copy=False))
+        return _index_in_one_dtype(items.astype(both, copy=False), tests.astype(both, copy=False))
     tests, mask = cast
     if mask is None:
-        return _index_of_dtype(items, tests)
+        return _index_in_one_dtype(items, tests)
     positions = _numpy.flatnonzero(mask)
     if len(positions) == 0:
         return np.full(len(items), -1)
-    index = _index_of_dtype(items, tests[positions])
+    index = _index_in_one_dtype(items, tests[positions])
     return np.where(index < 0, index, positions[index])
 
 
@@ -133,7 +133,7 @@ def _are_comparable(one, other):
     return kinds <= _NUMBER_KINDS
 
 
-def _index_of_dtype(items, tests):
+def _index_in_one_dtype(items, tests):
     """`_index` of at least one item and one test, of one dtype."""
     forced = _plan.FORCED.get()
     rule = None

@@ -49,12 +49,13 @@ def isin(
     Raises
     ------
     ValueError
-        If `kind` has another value, or if `kind` is 'table' and the items are slices, or the items
-        of an array are neither integers nor bool.
+        If `kind` is not None, 'sort' or 'table'; or if it is 'table', and slices are compared or an
+        array has items that are neither integers nor bool.
     RuntimeError
         If `kind` is 'table' and the range of the test elements exceeds their dtype's maximum.
     TypeError
-        If the arrays have no common dtype, and `axis` is given or NumPy has to sort the items.
+        If the arrays have no common dtype; without `axis`, only if there are so many test
+        elements that NumPy does not compare them one by one.
     AxisError, TypeError, ValueError
         If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
         the arrays differ in the number of dimensions or in length along another axis.
@@ -70,8 +71,10 @@ def isin(
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
     that is more. In addition, strided arrays are copied.
 
-    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype. With `axis`,
-    subclasses are treated as base-class arrays.
+    **Slices.** Slices are compared as by `unique` with an axis, in the common dtype.
+
+    **Subclasses.** Subclasses are treated as base-class arrays, as in NumPy, unless they override
+    NumPy's functions.
 
     **NumPy.** StringDType, structured dtypes, and pairs of dtypes that are not compared exactly,
     such as 8 byte integers and floats, are passed to NumPy. Object arrays are passed to NumPy, too,

@@ -100,7 +100,8 @@ def intersect1d(
     Returns
     -------
     values : ndarray of the common dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
-        Equal items have the bits of the first item in `ar1`. NaN and NaT never match.
+        Each value has the bits of the first item of `ar1` that equals it (-0.0 equals 0.0), unless
+        NumPy serves the call. NaN and NaT never match.
     index1, index2 : ndarray of intp, shape (k,)
         Positions of the first occurrences in the flattened `ar1` and `ar2`; with `axis`, positions
         along it. With `return_indices`, the result is the tuple (values, index1, index2), otherwise
@@ -175,8 +176,8 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike, *, axis: SupportsIndex | None = None
     Returns
     -------
     ndarray of the common dtype, shape (k,); with `axis`, ar1's shape, but k along `axis`
-        Equal items have the bits of the first item. All NaN are one value; with `axis`, each slice
-        with NaN is a value of its own.
+        Each value has the bits of the first item that equals it (-0.0 equals 0.0), in `ar1` and
+        then `ar2`. All NaN are one value; with `axis`, each slice with NaN is a value of its own.
 
     Raises
     ------
@@ -249,8 +250,8 @@ def setdiff1d(
     Raises
     ------
     TypeError
-        If the arrays have no common dtype, and `axis` is given or NumPy has to sort the items; or
-        if objects cannot be ordered.
+        If the arrays have no common dtype; without `axis`, only if `ar2` has so many items
+        that NumPy does not compare them one by one. If objects cannot be ordered.
     AxisError, TypeError, ValueError
         If `axis` is out of range or not an integer, if slices have objects or StringDType, or if
         the arrays differ in the number of dimensions or in length along another axis.

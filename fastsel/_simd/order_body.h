@@ -1,5 +1,5 @@
-/* Changes between neighbouring words, ordered keys, and cells of equal width. The compiler
-   vectorizes this C for each CPU level (see levels.h). */
+/* Loops that mark the words that differ from the word before, make ordered keys, and find the cells
+   (fs_cells_t) of ordered keys. The compiler vectorizes this C for each CPU level (levels.h). */
 
 /* Writes a bit for each word: 1 if the word differs from the word before it. Words become ordered
    keys by order_map, which is sign, negative and minimum: the bits of sign are flipped; if the top

@@ -1,5 +1,6 @@
 """Two samples of the keys. The first gives their range, and whether they are in order. The second
-gives keys, from which the caller makes an estimate, and how many of them differ from the next key.
+copies keys, from which the caller estimates the number of groups or quantiles, and counts how many
+of them differ from the next key.
 """
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
@@ -19,8 +20,8 @@ ctypedef struct sampled_range_t:
 
 cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
                                              const uint64_t *order_map) noexcept nogil:
-    """The range of size > 0 keys that are words. The sample has at most BATCH keys, at equal steps.
-    """
+    """The sampled_range_t of at least one key; the keys are words. The sample has at most BATCH
+    keys, at equal steps."""
     cdef uint64_t[BATCH] keys_seen
     cdef uint64_t low, high, reach, spare, highest
     cdef Py_ssize_t n = 1, step = (keys.size - 1) // BATCH + 1, i = step

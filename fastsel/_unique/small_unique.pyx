@@ -3,7 +3,8 @@
 A sample finds numbers that are presorted or of a narrow range; they have kernels (presorted.pyx,
 presence.pyx, dense.pyx). For ascending values, other numbers are sorted if they are few or if many
 of them are distinct, by the sort of one part (pieces.pyx), with their positions if needed. All
-remaining keys are added to a hash table; for ascending values, groups of numbers are then sorted.
+remaining keys are added to a hash table; for ascending values, the groups are then sorted: here if
+the keys are numbers, otherwise by the caller.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -70,8 +71,9 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
 
 cdef tuple by_sample(const small_t *task, cnp.ndarray a, tuple rule, tuple order_map,
                      Py_ssize_t max_entries):
-    """The outputs for keys that are presorted or of a narrow range according to a sample; None for
-    other keys, and if the sample missed a key."""
+    """The outputs of keys of 4 or 8 bytes that ascend, or descend if values need not ascend; and of
+    keys in a narrow range about a sample, if a direct-address table serves them. None for other
+    keys."""
     cdef sampled_range_t sampled = sampled_range_of(&task.keys, task.order_map)
     cdef cnp.ndarray first_positions
     cdef Py_ssize_t groups
@@ -191,44 +193,45 @@ cdef uint32_t *narrowed(uint64_t *keys, Py_ssize_t n) noexcept:
     return out
 
 
-cdef int sort_entries(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entries) except -1:
-    """Sort n keys into sorter.keys. `entries`, if not NULL, get the positions that the sorted keys
-    had before. The caller frees the sorter."""
+cdef int sort_with_positions(sorter_t *sorter, wide_t *keys, Py_ssize_t n,
+                             uint32_t *positions) except -1:
+    """Sort n keys into sorter.keys. `positions`, if not NULL, become the positions that the sorted
+    keys had before. The caller frees the sorter."""
     cdef Py_ssize_t j
-    if sorter_start(sorter, sizeof(wide_t), n, entries != NULL) != 0:
+    if sorter_start(sorter, sizeof(wide_t), n, positions != NULL) != 0:
         raise MemoryError()
-    for j in range(n if entries != NULL else 0):
-        entries[j] = <uint32_t>j
-    sort_keys(sorter, keys, n, entries)
+    for j in range(n if positions != NULL else 0):
+        positions[j] = <uint32_t>j
+    sort_keys(sorter, keys, n, positions)
     return 0
 
 
 cdef tuple sorted_outputs(const small_t *task, cnp.ndarray a, Scratch scratch, wide_t *keys):
     cdef cnp.npy_intp size = task.keys.size, groups
     cdef Py_ssize_t blocks = blocks_of(size), j, group = -1
-    cdef bint with_entries = task.index or task.inverse or task.keys.width < 4
+    cdef bint with_positions = task.index or task.inverse or task.keys.width < 4
     cdef uint64_t *bits = <uint64_t *>scratch.alloc(blocks * sizeof(uint64_t))
     cdef uint64_t nan = ordered_key_of(task.order_map, task.keys.rule.nan)
-    cdef uint32_t *entries = NULL
+    cdef uint32_t *positions = NULL
     cdef Py_ssize_t *out
     cdef cnp.ndarray first_positions = None, inverse_out = None, counts_out = None
     cdef sorter_t sorter
-    if with_entries:
-        entries = <uint32_t *>scratch.alloc(size * sizeof(uint32_t))
+    if with_positions:
+        positions = <uint32_t *>scratch.alloc(size * sizeof(uint32_t))
     try:
-        sort_entries(&sorter, keys, size, entries)
+        sort_with_positions(&sorter, keys, size, positions)
         groups = mark_runs(<wide_t *>sorter.keys, size, nan, task.keys.rule.nan_unequal, bits)
-        if not with_entries:
+        if not with_positions:
             values = values_of(task, a, <wide_t *>sorter.keys, bits, groups)
     finally:
         sorter_free(&sorter)
-    if with_entries:
+    if with_positions:
         first_positions = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
         out = <Py_ssize_t *>cnp.PyArray_DATA(first_positions)
         for j in range(size):
             if (bits[j >> 6] >> (j & 63)) & 1:
                 group += 1
-                out[group] = entries[j]
+                out[group] = positions[j]
         values = values_at(task, a, out, groups)
     if task.inverse:
         inverse_out = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INTP, 0)
@@ -236,7 +239,7 @@ cdef tuple sorted_outputs(const small_t *task, cnp.ndarray a, Scratch scratch, w
         group = -1
         for j in range(size):
             group += (bits[j >> 6] >> (j & 63)) & 1
-            out[entries[j]] = group
+            out[positions[j]] = group
     if task.counts:
         counts_out = cnp.PyArray_EMPTY(1, &groups, cnp.NPY_INTP, 0)
         out = <Py_ssize_t *>cnp.PyArray_DATA(counts_out)
@@ -375,7 +378,7 @@ cdef int sort_groups(const small_t *task, const chunk_table_t *chunk_table, Scra
     to_ordered_keys(&task.keys.rule, task.order_map, 8 * task.keys.width, words, groups)
     try:
         if task.keys.width == 8:
-            return sort_entries(&sorter, words, groups, order)
-        return sort_entries(&sorter, narrowed(words, groups), groups, order)
+            return sort_with_positions(&sorter, words, groups, order)
+        return sort_with_positions(&sorter, narrowed(words, groups), groups, order)
     finally:
         sorter_free(&sorter)

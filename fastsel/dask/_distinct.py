@@ -187,14 +187,15 @@ def unique(
     Raises
     ------
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or given for objects or StringDType in several
-        dimensions, at once.
+        When called, if `axis` is out of range or not an integer, or is given for an array of
+        objects or StringDType that is not 1-d.
     TypeError
-        If the blocks are not NumPy arrays, or `split_every` or `partitions` is not an integer, at
-        once. If objects cannot be ordered, when computed; with ``sorted=False`` and without
+        When called, if the blocks are not NumPy arrays, or if `split_every` or `partitions` is not
+        an integer. When computed, if objects cannot be ordered; with ``sorted=False`` and without
         partitions, only if they can be neither ordered nor hashed.
     ValueError
-        If `split_every` or `partitions` is too small, or needed chunk sizes are unknown, at once.
+        When called, if `split_every` or `partitions` is too small, or if needed chunk sizes are
+        unknown.
 
     Notes
     -----

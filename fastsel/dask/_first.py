@@ -50,8 +50,8 @@ def first_nonzero(
     Raises
     ------
     AxisError, TypeError, ValueError
-        Before anything is computed, if an axis is out of range, not an integer or given twice, or
-        if the blocks are not NumPy arrays.
+        When called, if an axis is out of range, not an integer or given twice, or if the blocks are
+        not NumPy arrays.
 
     Notes
     -----

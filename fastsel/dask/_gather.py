@@ -40,15 +40,15 @@ def gather_nd(
     Raises
     ------
     IndexError
-        If an index is out of bounds: at once, or when computed if `indices` is a dask array. The
-        message names the first index out of bounds of a block, its position in the whole
+        If an index is out of bounds: when called, or when computed if `indices` is a dask array.
+        The message names the first index out of bounds of a block, its position in the whole
         `indices`, and the axis.
     ValueError
-        If the shapes do not fit, `batch_dims` is out of range, or chunk sizes are unknown, at
-        once.
+        When called, if the shapes do not fit, `batch_dims` is out of range, or chunk sizes are
+        unknown.
     TypeError
-        If `indices` is not of an integer dtype, `batch_dims` is not an integer, or the blocks are
-        not NumPy arrays, at once.
+        When called, if `indices` is not of an integer dtype, `batch_dims` is not an integer, or the
+        blocks are not NumPy arrays.
 
     Notes
     -----
@@ -57,7 +57,7 @@ def gather_nd(
     block gathers the slices, and one task per block of the result puts them in order. These tasks
     exchange index rows and slices, not blocks of `data`. If `indices` is a dask array, each pair of
     a block of indices and a block of `data` with the same batch positions has a task. Otherwise the
-    index rows are sorted at once, and only blocks that they address have a task.
+    call itself sorts the index rows, and only blocks that they address have a task.
 
     Examples
     --------

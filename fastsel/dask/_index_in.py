@@ -37,8 +37,8 @@ def index_in(
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `fastsel.index_in`, or if the blocks are not NumPy arrays: at once, except for lengths
-        that are unknown until computed.
+        As `fastsel.index_in`, or if the blocks are not NumPy arrays: when called, except for
+        lengths that are unknown until computed.
     ValueError
         With `axis`, if an array has several blocks along another axis and unknown chunk sizes.
 

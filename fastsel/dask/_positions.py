@@ -53,12 +53,12 @@ def nonzero(a: DaskArrayLike, *, dtype: DTypeLike | None = None) -> tuple[da.Arr
     Raises
     ------
     ValueError
-        If `a` is 0-d, or if needed chunk sizes are unknown, at once.
+        When called, if `a` is 0-d, or if needed chunk sizes are unknown.
     TypeError
-        If the blocks are not NumPy arrays, or `dtype` is not an integer dtype, at once.
+        When called, if the blocks are not NumPy arrays, or `dtype` is not an integer dtype.
     OverflowError
-        If an axis is so long that an index may not fit `dtype`: at once, or when computed if its
-        length is unknown.
+        If an axis is so long that an index may not fit `dtype`: when called, or when computed if
+        its length is unknown.
 
     Notes
     -----
@@ -185,10 +185,10 @@ def nonzero_coordinates(
     Raises
     ------
     ValueError, TypeError
-        If chunk sizes are unknown, if the blocks are not NumPy arrays, or if n or `dtype` has no
-        accepted value, at once.
+        When called, if chunk sizes are unknown, if the blocks are not NumPy arrays, or if n or
+        `dtype` has no accepted value.
     OverflowError
-        If a coordinate or the size of x may not fit `dtype`, at once.
+        When called, if a coordinate or the size of x may not fit `dtype`.
 
     Notes
     -----
@@ -242,8 +242,8 @@ def count_nonzero(
     Raises
     ------
     AxisError, TypeError, ValueError
-        If an axis is out of range, not an integer or given twice, if `axis` is given for a
-        structured dtype of several fields, or if the blocks are not NumPy arrays, at once.
+        When called, if an axis is out of range, not an integer or given twice, if `axis` is given
+        for a structured dtype of several fields, or if the blocks are not NumPy arrays.
 
     Notes
     -----

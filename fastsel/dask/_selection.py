@@ -51,12 +51,13 @@ def compress(
     Raises
     ------
     ValueError
-        If `condition` is not 1-d, or if needed chunk sizes are unknown, at once.
+        When called, if `condition` is not 1-d, or if needed chunk sizes are unknown.
     AxisError, TypeError
-        If `axis` is out of range or not an integer, or if the blocks are not NumPy arrays, at once.
+        When called, if `axis` is out of range or not an integer, or if the blocks are not NumPy
+        arrays.
     IndexError
-        If `condition` selects beyond the end of the axis: at once, or when computed if `condition`
-        is a dask array. When computed, if chunk sizes that were unknown differ.
+        If `condition` selects beyond the end of the axis: when called, or when computed if
+        `condition` is a dask array. When computed, if chunk sizes that were unknown differ.
 
     Notes
     -----
@@ -102,10 +103,10 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Raises
     ------
     IndexError
-        If `condition` selects beyond the last item of `arr`: at once, or when computed if
+        If `condition` selects beyond the last item of `arr`: when called, or when computed if
         `condition` is a dask array.
     TypeError, ValueError
-        If the blocks are not NumPy arrays, or if needed chunk sizes are unknown, at once.
+        When called, if the blocks are not NumPy arrays, or if needed chunk sizes are unknown.
 
     Notes
     -----
@@ -145,10 +146,10 @@ def boolean_mask(a: DaskArrayLike, mask: DaskArrayLike) -> da.Array:
     Raises
     ------
     IndexError
-        If `mask` is not boolean, or its shape differs from the shape of a's leading axes: at once,
-        or when computed if chunk sizes are unknown.
+        If `mask` is not boolean, or its shape differs from the shape of a's leading axes: when
+        called, or when computed if chunk sizes are unknown.
     TypeError, ValueError
-        If the blocks are not NumPy arrays, or if needed chunk sizes are unknown, at once.
+        When called, if the blocks are not NumPy arrays, or if needed chunk sizes are unknown.
 
     Notes
     -----

@@ -56,14 +56,14 @@ def isin(
     Raises
     ------
     AxisError, TypeError
-        If the blocks are not NumPy arrays, if `axis` is out of range or not an integer, if slices
-        have objects or StringDType, or if the arrays have no common dtype, at once.
+        When called, if the blocks are not NumPy arrays, if `axis` is out of range or not an
+        integer, if slices have objects or StringDType, or if the arrays have no common dtype.
     ValueError
-        If `kind` is wrong for these dtypes, at once. With `axis`, if the arrays differ in the
-        number of dimensions or in length along another axis, or if an array has several blocks
-        along another axis and unknown chunk sizes, at once.
+        When called, if `kind` is wrong for these dtypes; or, with `axis`, if the arrays differ in
+        the number of dimensions or in length along another axis, or if an array has several blocks
+        along another axis and unknown chunk sizes.
     RuntimeError
-        If `kind` is 'table' and the range of the test elements is too wide, when computed.
+        When computed, if `kind` is 'table' and the range of the test elements is too wide.
 
     Notes
     -----
@@ -162,8 +162,8 @@ def intersect1d(
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `unique`. If the arrays have no common dtype, or with `axis` if they differ in the number
-        of dimensions or in length along another axis, at once.
+        As `unique`. When called, also if the arrays have no common dtype, or with `axis` if they
+        differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
@@ -211,8 +211,8 @@ def union1d(
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `unique`. If the arrays have no common dtype, or with `axis` if they differ in the number
-        of dimensions or in length along another axis, at once.
+        As `unique`. When called, also if the arrays have no common dtype, or with `axis` if they
+        differ in the number of dimensions or in length along another axis.
 
     Notes
     -----
@@ -256,7 +256,7 @@ def setdiff1d(
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `unique`, and as `fastsel.setdiff1d`; errors of `axis` and of the shapes at once.
+        As `unique`, and as `fastsel.setdiff1d`; errors of `axis` and of the shapes when called.
 
     Notes
     -----

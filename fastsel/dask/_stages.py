@@ -174,8 +174,10 @@ class Graph:
     def group_indices_tasks(self, ordered):
         """(indices, offsets): two lists with one task for each key in `ordered`, the keys of the
         tasks that return the groups in their final order. The tasks of `indices` return the
-        positions of the items of these groups, and the tasks of `offsets` their offsets. The caller
-        has rechunked the array to blocks that follow one another along the first axis."""
+        positions of the items, group after group. The tasks of `offsets` return where the positions
+        of each group end in `indices`; the first task also returns the 0 before the first group.
+        The caller has rechunked the array to blocks that follow one another along the first axis.
+        """
         blocks = [
             self.add(
                 "grouped",

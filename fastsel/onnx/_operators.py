@@ -196,8 +196,9 @@ def unique(
 
     Notes
     -----
-    In ascending order, NaN is last. Equal items (-0.0 and 0.0) have the bits of the first item; for
-    sorted complex numbers, all NaN have the bits and the index of the smallest NaN, as in NumPy.
+    In ascending order, NaN is last. Each value has the bits of the first item that equals it (-0.0
+    equals 0.0); NaN among sorted complex values has the bits and the index of the smallest NaN, as
+    in NumPy.
     Time and memory are those of `fastsel.unique`. Specification: ONNX Unique-28.
 
     Examples

@@ -44,7 +44,7 @@ def test_at_most_two_calling_threads_have_a_pool(callers, threads, run_python):
     assert int(run_python(CALLERS.format(callers=callers, threads=threads))) == callers
 
 
-POOL_AFTER_A_THREAD = """
+POOL_AFTER_A_POOL_ENDS = """
 import os, threading, time
 import numpy as np
 import fastsel
@@ -56,7 +56,8 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 def call(threads=1):
-    stop = time.monotonic() + 120  # late regions make calls serial for a while
+    # If regions end late because the CPUs are busy, calls are serial for a while.
+    stop = time.monotonic() + 120
     added = -1
     while added < threads and time.monotonic() < stop:
         before = tasks()
@@ -102,7 +103,7 @@ print(*added_by_calls)
 @HAS_OPENMP
 @HAS_PROC
 def test_a_thread_has_a_pool_after_a_thread_with_a_pool_ends(run_python):
-    assert run_python(POOL_AFTER_A_THREAD) == "1 1 1 1 1 0 1\n"
+    assert run_python(POOL_AFTER_A_POOL_ENDS) == "1 1 1 1 1 0 1\n"
 
 
 CALL_DURING_A_REGION = """
@@ -135,14 +136,15 @@ def no_call_adds_a_thread(size):
 before = tasks()
 assert any(no_call_adds_a_thread(2**k) for k in range(31, 41))  # tenths of a second and more
 fastsel.flatnonzero(small)
-while tasks() - before != {extra}:  # a late region makes calls serial for a while
+# If regions end late because the CPUs are busy, calls are serial for a while.
+while tasks() - before != {extra}:
     fastsel.flatnonzero(small)
 print("done")
 """
 
 
 @HAS_PROC
-def test_a_call_meanwhile_is_serial_and_does_not_wait(run_python):
+def test_a_call_during_another_region_is_serial_and_does_not_wait(run_python):
     """A call during another call's region adds no thread, and does not wait for the region."""
     extra = 1 if parallel.is_threaded() else 0
     assert run_python(CALL_DURING_A_REGION.format(extra=extra)) == "done\n"
@@ -196,7 +198,9 @@ array = np.arange(400_000) % 3
 expected = np.flatnonzero(array)
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20), hard))  # room for two stacks and 8 MB
+# Room for two OpenMP threads, with stacks of 8 MB by default, and 8 MB of arrays; but not for a
+# Python thread with the stack size below.
+resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20), hard))
 threading.stack_size(64 << 20)
 try:
     threading.Thread(target=int).start()

@@ -22,8 +22,8 @@ def every_third(values, first):
 def covering(at_least=1, **axes):
     """Parametrise by every combination of the axes' values; most combinations are marked slow.
 
-    The combinations without the mark, at least `at_least`, have each value of each axis at least
-    once. Every run chooses the same combinations.
+    `at_least` or more combinations are not marked; together they have each value of each axis.
+    Every run chooses the same combinations.
     """
     values = [list(axis) for axis in axes.values()]
     grid = [*itertools.product(*(range(len(axis)) for axis in values))]

@@ -22,7 +22,7 @@ CASES = {
     "wide range, many groups": ({"range_bits": 24, "entries": 1 << 24}, 100_000, "dense"),
     "wide range, few groups": ({"range_bits": 24, "entries": 1 << 24}, 1000, "tables"),
     "range too wide for the table": ({"range_bits": 18}, 1000, "tables"),
-    "no words": ({"entries": 0}, 1000, "tables"),
+    "no direct-address table": ({"entries": 0}, 1000, "tables"),
     "very many keys of few groups": ({"size": 1 << 32}, 25, "tables"),
     "few groups": ({}, 25, "tables"),
     "groups few enough for a table of each thread": (
@@ -106,7 +106,7 @@ def test_the_watcher_gets_each_algorithm_and_its_reason(monkeypatch):
     assert all(reason for _, reason in notes)
 
 
-def test_small_arrays_have_a_plan_unless_an_algorithm_is_forced(monkeypatch):
+def test_plan_small_is_none_for_unserved_dtypes_few_strings_and_forced_algorithms(monkeypatch):
     assert _plan.plan_small(10, True, False) is _plan.SMALL
     assert _plan.plan_small(10, False, False) is None
     assert _plan.plan_small(_plan.TINY_STRINGS, True, True) is None
