@@ -126,10 +126,13 @@ def _comparable_bytes(tests):
     their bytes. NaN and NaT, which equal no item, are left out, and the masks leave out the sign of
     zero."""
     dtype = tests.dtype
-    rule = _dtypes.key_rule(dtype.newbyteorder("="))
+    rule = _dtypes.key_rule(dtype.newbyteorder("=")) if _dtypes.movable(dtype) else None
     if rule is None or dtype.kind == "b" or rule.kind in (_dtypes.EXTENDED, _dtypes.QUAD):
         return None
-    tests = np.ascontiguousarray(tests if rule.kind == _dtypes.RAW else tests[tests == tests])
+    if rule.kind != _dtypes.RAW:
+        with np.errstate(invalid="ignore"):  # signalling NaN would warn
+            tests = tests[tests == tests]
+    tests = np.ascontiguousarray(tests)
     masks = np.full((len(tests), dtype.itemsize), 0xFF, np.uint8)
     if dtype.kind in "fc":
         parts = tests.view(np.dtype(f"{dtype.byteorder}f{rule.width}"))
