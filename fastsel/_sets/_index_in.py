@@ -139,7 +139,7 @@ def _index_in_one_dtype(items, tests):
     rule = None
     if items.ndim == 1 and forced is None:
         rule = _dtypes.loaded_key_rule(items.dtype, False)
-    if rule and few_tests.are_few(tests, True):
+    if rule and few_tests.are_few(tests, words=True):
         threads = _threads.for_bytes(items.nbytes * len(tests))
         return few_tests.index_in_few(items, tests, rule, threads)
     if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:

@@ -95,7 +95,7 @@ def masks(first, second, wanted):
         return make(len(first), bool), make(len(second), bool)
     rule = _dtypes.loaded_key_rule(first.dtype, False) if are_items else None
     compared = are_items and not (wanted.second or forced)
-    if compared and rule and few_tests.are_few(second, True):
+    if compared and rule and few_tests.are_few(second, words=True):
         threads = _threads.for_bytes(first.nbytes * len(second))
         return few_tests.among_few(first, second, rule, wanted.invert, threads), None
     if rule and first.size + second.size <= _plan.SMALL_ITEMS:
