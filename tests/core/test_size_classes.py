@@ -3,6 +3,7 @@ flags. Only the flags of `nonzero` are not compared."""
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ import fastsel
 if np.lib.NumpyVersion(np.__version__) < "2.4.0":
     pytest.skip("compares with the answers and errors of NumPy 2.4", allow_module_level=True)
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # deprecated since NumPy 2.5
+    CHARARRAY = np.char.chararray
 SIZES = [0, 1, *(limit + step for limit in THRESHOLDS for step in (-1, 0, 1))]
 DTYPES = ["?", "i4", "i8", "f8", "D", "M8[s]", "U3", "S3", ">i4", "i4,f8", "O", "T"]
 LAYOUTS = {
@@ -110,7 +114,7 @@ CLASSES = {
     "memmap": lambda a: None if a.dtype.hasobject else a.view(np.memmap),
     "matrix": lambda a: a.view(np.matrix) if a.ndim == 2 else None,
     "recarray": lambda a: a.view(np.recarray) if a.dtype.names else None,
-    "chararray": lambda a: a.view(np.char.chararray) if a.dtype.kind in "SU" else None,
+    "chararray": lambda a: a.view(CHARARRAY) if a.dtype.kind in "SU" else None,
     "subclass": lambda a: a.view(Plain),
     "masked": lambda a: np.ma.array(a, mask=mask_of_every_third(*a.shape)),
     "without mask": lambda a: np.ma.array(a),
