@@ -47,8 +47,8 @@ def is_hashable(array):
 
 
 def numpy_is_wrong_or_undefined(name, array, equal_nan):
-    """Whether np.unique is wrong (docs/differences.md), or its result is not defined, as for bool
-    items whose bytes are not 0 or 1."""
+    """Whether np.unique may be wrong for the dtype (docs/differences.md), or may have a result that
+    is not defined: for example, for bool items with bytes other than 0 and 1."""
     dtype = array.dtype
     return (
         name in ML_DTYPES
@@ -110,8 +110,9 @@ def expected_outputs(name, a, axis, equal_nan, sorted):
 
 
 def string_outputs(array, equal_nan, sorted):
-    """The outputs of unique for StringDType. Missing items are one group; if they are NaN, and not
-    `equal_nan`, they are one group each. They are last if sorted."""
+    """The outputs of unique for StringDType. Missing items are one group. If they are NaN and
+    `equal_nan` is False, each missing item is a group. Sorted, these groups are last. If na_object
+    is a str, a missing item is this text."""
     flat = array.ravel()
     one_group = equal_nan or getattr(array.dtype, "na_object", None) is None
     texts = flat.tolist()

@@ -97,7 +97,8 @@ def test_ctrl_c_ends_a_call(threads, run_python):
 
 
 def test_a_call_that_ignores_signals_ends_by_itself(run_python):
-    """Without a main thread, no thread checks signals: `test_ctrl_c_ends_a_call` would fail."""
+    """`test_ctrl_c_ends_a_call` fails if kernels ignore signals. Here they do: without a main
+    thread, no thread checks for signals."""
     ignored = "from fastsel._core import parallel; parallel.set_main_thread(0)"
     call = "fastsel.count_nonzero(np.broadcast_to(True, 2**31))"
     assert how_calls_end(run_python, {"call": call}, 2, ignored) == {"call": "by itself"}
@@ -185,10 +186,10 @@ def runs_handlers(call, times):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_a_sort_between_two_parts(threads):
     """When a part is sorted, the memory in which it was sorted is cached; the scatter before caches
-    none. The handler raises when it has run three times with more cached memory than at first. If
-    handlers had to wait for the last part, at most two of them would find more cached memory: one
-    after the last part, and perhaps one in the next pass. If the first handler runs after the first
-    part, the cached memory does not grow any more: then the test sorts again."""
+    none. The handler raises in the third run that finds more cached memory than its first run. If
+    the handler had to wait for the last part, at most two runs would find more cached memory: one
+    after the last part, and perhaps one in the next pass. If its first run is after the first part,
+    the cached memory does not grow any more: then the test sorts again."""
     rng = np.random.default_rng(1)
     sizes = [2**k for _ in range(8) for k in (24, 25, 26)]
     assert any(ends_a_sort(rng.integers(0, 2**62, size), threads) for size in sizes)

@@ -88,7 +88,8 @@ def test_structures_with_objects_are_truthy_if_any_field_is(kernels_with_few_thr
 
 
 def calls_and_arguments():
-    """Calls on small arrays, which return or raise, and the arguments of all calls."""
+    """A dict of calls on small arrays, and the arrays that are the arguments of these calls. Some
+    calls raise an error."""
     a = make("int32", (40, 5))
     mask = make("bool", 40)
     out = np.zeros((0, 5), np.int32)

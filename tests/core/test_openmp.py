@@ -24,7 +24,7 @@ array = np.arange(2_000_000) % 3
 expected = np.flatnonzero(array)
 
 def workers():
-    "The number of threads that a call adds. A call after two late regions in a row adds none."
+    "The number of threads that a call adds; none for a while if two regions in a row ended late."
     before = len(os.listdir("/proc/self/task"))
     assert fastsel.count_nonzero(array) == len(expected)
     added = len(os.listdir("/proc/self/task")) - before
@@ -184,7 +184,7 @@ def waited():
     return waits.pop()
 
 def until(wanted, why):
-    "Call until the last calls waited as wanted. A call that anything else delays seems to wait."
+    "Repeat `waited` until its last results are `wanted`; other delays also make it return True."
     print(why, flush=True)  # run_python shows it if the process hangs
     last = [None] * len(wanted)
     while last != wanted:
@@ -282,7 +282,7 @@ def test_a_call_within_a_region_of_other_code_is_serial(run_forked, tmp_path):
     source, object_file, library = (tmp_path / f"region.{kind}" for kind in ("c", "o", "so"))
     source.write_text(PARALLEL_REGION)
     subprocess.run([compiler, "-fopenmp", "-fPIC", "-c", source, "-o", object_file], check=True)
-    # The library is linked with the runtime that fastsel has loaded: a wheel brings a runtime.
+    # The library is linked with the runtime that fastsel has loaded, which may be the wheel's own.
     subprocess.run([compiler, "-shared", object_file, runtime, "-o", library], check=True)
     code = CALL_WITHIN_A_REGION.format(library=str(library))
     variables = {"OMP_MAX_ACTIVE_LEVELS": "2", "OMP_NUM_THREADS": "4"}

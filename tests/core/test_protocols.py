@@ -283,8 +283,8 @@ class Interface:
         self.__array_interface__ = array.__array_interface__
 
 
-# Functions that make objects other than arrays, for each use a new object: a generator can be used
-# only once.
+# Functions that return an object other than an array. Each use needs a new call, because a
+# generator can be used only once.
 ARRAY_LIKES = {
     "range": lambda: range(3),
     "list": lambda: [0, 1, 2],

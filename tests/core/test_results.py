@@ -137,7 +137,8 @@ print(before - resident() > cached // 2 > 3 << 20)
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs malloc_trim of glibc")
 @pytest.mark.parametrize("release", ["fastsel.release_memory()", "fastsel.set_keep_mb(1)"])
 def test_released_memory_is_returned_to_the_system(release, run_python):
-    """malloc has all blocks in its heap: a block with a mapping of its own is returned by free."""
+    """With these variables, malloc takes all blocks from its heap. Without them, a block may have a
+    mapping of its own, which free returns to the system."""
     variables = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_MAX_": "0"}
     assert run_python(RELEASED.format(release=release), **variables) == "True\n"
 
@@ -164,7 +165,7 @@ else:
 
 @NEEDS_CACHE
 def test_a_limit_of_0_holds_while_other_threads_free_memory():
-    """A thread may count a block before the limit is set, and put it into the cache afterwards."""
+    """A thread may count a block as cached before the limit is set, and cache it afterwards."""
     stop = threading.Event()
 
     def work():

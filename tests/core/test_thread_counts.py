@@ -231,7 +231,7 @@ def tasks():
     return len(os.listdir("/proc/self/task"))
 
 def call(threads, room):
-    "Call; root, for whom no limit holds, first becomes a new user without other processes."
+    "Make calls. Root, for whom no limit holds, first becomes a new user without processes."
     if is_root:
         os.setuid(100_000 + os.getpid())
     before = tasks()

@@ -133,7 +133,7 @@ def test_an_invalid_variable_is_ignored_after_a_fork(text, run_forked):
 
 @pytest.mark.parametrize("number", [_threads.MAX_THREADS + 1, 10**30])
 def test_more_than_max_threads_are_refused(number):
-    """Calls and the command line refuse the same numbers."""
+    """threads, set_num_threads and the command line refuse the same numbers."""
     message = f"from 1 to {_threads.MAX_THREADS}"
     for limit in (fastsel.threads, fastsel.set_num_threads):
         with pytest.raises(ValueError, match=f"^n must be {message}, got {number}$"):

@@ -160,7 +160,8 @@ CHECKS = {
 
 
 def writer_of(array):
-    """A function that writes three states: no item, each item and 20 % of the items non-zero."""
+    """A function that writes three states, one after the other: none, all and about 20 % of the
+    items are non-zero."""
     dtype = array.dtype
     states = [make(dtype, array.shape, density, seed=3) for density in (0.0, 1.0, 0.2)]
 
@@ -296,7 +297,8 @@ def test_numpy_gets_a_copy_of_the_mask(monkeypatch, tmp_path):
         assert len(seen) == 6
         assert not any(np.may_share_memory(theirs, mask) for theirs in seen)
         seen.clear()
-        # These calls index an ndarray, which records nothing: they have to use the patched mask.
+        # These calls index an ndarray, which records nothing. The patched `_for_numpy` returns a
+        # mask without True: if the calls select nothing, they have used this mask.
         with monkeypatch.context() as patch:
             patch.setattr("fastsel._selection._selection._for_numpy", np.zeros_like)
             assert len(fastsel.boolean_mask(objects, mask)) == 0

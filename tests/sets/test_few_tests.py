@@ -1,5 +1,5 @@
-"""isin with few test elements. Each item is compared with each test element: with at most MAX_TESTS
-of them if an item is one word, with at most 4 if it has another width."""
+"""isin with few test elements: up to MAX_TESTS if each is one word, up to 4 if they have another
+width. isin may then compare each item with each test element, instead of hashing."""
 
 import numpy as np
 import pytest

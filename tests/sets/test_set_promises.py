@@ -77,8 +77,8 @@ def as_keys(array):
 
 
 def lookup_in_table(tables, items, *, of_tests):
-    """Which items are among the keys of the tables and, if `of_tests`, which keys are items; None
-    if the lookup gives up."""
+    """Which items are among the tests and, if `of_tests`, which tests are among the items; None if
+    the lookup gives up. The tests are the keys of the tables."""
     return masks_by_table(tables, as_keys(items), SEEDS, True, of_tests, False, 1)
 
 

@@ -77,7 +77,7 @@ def test_large_arrays_equal_the_reference(name, nbytes):
 
 @given(data=st.data())
 def test_any_integers_equal_the_reference(data):
-    """An integer is of any size, or from -70 to 70, so that both arrays may have it."""
+    """Integers are any int64, or from -70 to 70: both arrays may have some of the small ones."""
     numbers = st.integers(-(2**63), 2**63 - 1) | st.integers(-70, 70)
     first, second = (np.array(data.draw(st.lists(numbers, max_size=40)), "i8") for _ in range(2))
     check_set_functions(first, second)
@@ -163,7 +163,7 @@ def test_nat_never_matches_in_a_range_of_large_times(kernels_with_few_threads, m
 
 @pytest.mark.parametrize("n_nan", [1500, 4900])
 def test_many_nan_among_the_tests_never_match(n_nan, num_threads, monkeypatch):
-    """If most tests are NaN, all NaN are removed before the lookup."""
+    """If at least half of a sample of the tests is NaN, all NaN are removed before the lookup."""
     tests = np.arange(5000) % 100.0
     tests[:n_nan] = np.nan
     assert _dtypes.mostly_nan(tests) == (n_nan == 4900)
@@ -254,7 +254,7 @@ def test_large_integers_are_compared_exactly():
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "g", "c8", "c16", "M8[s]", "m8[s]", ">f8"])
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_arrays_of_mostly_nan_equal_the_reference(dtype, share):
-    """If at least half of a sample is NaN, all NaN are removed before the lookup."""
+    """If at least half of a sample of either array is NaN, the lookup leaves out all NaN."""
     random = np.random.default_rng(2)
     first, second = (random.integers(0, 9000, size) for size in (20_000, 30_000))
     a, b = first.astype(dtype), second.astype(dtype)

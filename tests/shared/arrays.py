@@ -105,8 +105,8 @@ WORD_DTYPES = {
 
 
 def values_for_dtype(name, values, parts=4):
-    """All values if `name` is in WORD_DTYPES; otherwise every `parts`-th value, beginning one value
-    later for each next dtype of DTYPES."""
+    """All values if `name` is in WORD_DTYPES; otherwise every `parts`-th value. The position of the
+    dtype in DTYPES decides which value is the first."""
     start = [*DTYPES].index(name) if name in DTYPES else 0
     return values if name in WORD_DTYPES else values[start % parts :: parts]
 
@@ -158,7 +158,8 @@ LONG_DTYPES = (np.dtype("longdouble"), np.dtype("clongdouble"))
 
 
 def padding_bytes(dtype):
-    """The number of bytes at the end of each long double that carry no value."""
+    """The number of bytes without a value at the end of each long double: 6 if it has the format of
+    x87 in 16 bytes, otherwise 0."""
     info = np.finfo(dtype)
     return 6 if info.dtype.itemsize == 16 and info.nmant == 63 else 0
 

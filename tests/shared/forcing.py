@@ -18,8 +18,9 @@ ALGORITHMS = (None, "dense", "sorting", "tables", "partitions", "comparison")
 
 
 def force(monkeypatch, algorithm):
-    """Make unique try `algorithm` first, in every thread, instead of the small kernel or the choice
-    of the plan; NumPy still serves tiny arrays without the fixture `forced_kernels`. With None, the
-    plan chooses as usual."""
+    """Make unique try `algorithm` first, in every thread: it skips the small kernel, the algorithm
+    `presorted` and the choice of the plan. The set functions follow the same setting, but
+    their kernel of small arrays comes first. NumPy still serves tiny arrays without the fixture
+    `forced_kernels`. With None, the functions choose as usual."""
     forced = contextvars.ContextVar("forced", default=algorithm)
     monkeypatch.setattr("fastsel._unique._plan.FORCED", forced)

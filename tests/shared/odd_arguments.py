@@ -18,8 +18,9 @@ THRESHOLDS = (
     _gate.SMALL_ITEMS,
     _gather.SMALL_INDICES,
 )
-# Lengths of a `table`, which has two columns. LENGTHS has a length below the first threshold, and
-# one between each two thresholds; EACH_SIDE has the lengths on both sides of each threshold.
+# Lengths of a `table`, which has two items in each row. The tables of LENGTHS have fewer items than
+# the first threshold, or a number of items between two thresholds. The tables of EACH_SIDE have
+# four items, as many items as a threshold, or two more.
 LENGTHS = [2, *(threshold // 2 + 1 for threshold in THRESHOLDS[:-1])]
 EACH_SIDE = sorted({2, *(threshold // 2 + step for threshold in THRESHOLDS for step in (0, 1))})
 # Lengths of a `table` for which `_threads.for_bytes`, given its bytes, returns 1 and 2, if at least

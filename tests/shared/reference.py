@@ -321,8 +321,8 @@ def unique_values(x, /):
 
 
 def group_indices(ar, axis=None, *, equal_nan=True, sorted=True):
-    """The values of `unique`, the positions of each group one group after the other, and the
-    offsets at which the groups begin."""
+    """The values of `unique`; the positions of the items, group after group; and the offsets at
+    which the groups begin, with the number of items as the last offset."""
     values, _, inverse, _ = unique_outputs(ar, axis, equal_nan=equal_nan, sorted=sorted)
     positions = {}
     for position, group in enumerate(inverse.ravel().tolist()):
@@ -359,8 +359,8 @@ def isin(element, test_elements, invert=False, axis=None):
 
 @QUIET
 def index_in(element, test_elements, axis=None):
-    """The position of the first test element that equals each item, or slice, or -1. NaN never
-    matches."""
+    """For each item or slice, the position of the first test element that equals it; -1 if there is
+    none. NaN never matches."""
     element, tests = np.asarray(element), np.asarray(test_elements)
     if axis is None:
         items = np.concatenate((tests.reshape(-1), element.reshape(-1)))

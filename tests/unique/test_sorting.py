@@ -130,7 +130,7 @@ def organ_pipe(size, rng):
     return np.concatenate((rising, rising[::-1], [0] * (size % 2)))
 
 
-# Keys of which some parts, or pieces of parts, may be much larger than others.
+# Keys whose scatter may have parts, or pieces of parts, of very different sizes.
 CRAFTED = {
     "powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)),
     "near_powers_of_two": lambda n, r: np.left_shift(1, r.integers(0, 62, n)) + r.integers(0, 9, n),

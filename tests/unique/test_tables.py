@@ -1,5 +1,5 @@
-"""The algorithm `tables`: first occurrences by one hash table for each chunk, with its filter of
-recent keys."""
+"""The algorithm `tables`: first occurrences by one hash table for each chunk. A table may have a
+filter of recent keys."""
 
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ Other files of unique: test_keys.py, test_complex.py and test_string_dtypes.py (
 for its group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
 test_unique_rules.py (each rule, literally), test_unique_classes.py (array-likes, subclasses),
 test_unique_promises.py (threads, seeds), test_hostile_keys.py, test_objects.py,
-test_str_objects.py and test_missing_values.py (objects). The remaining files of this folder have
-one algorithm, one step of a call, or group_indices.
+test_str_objects.py and test_missing_values.py (objects, missing strings). The remaining files of
+this folder have one algorithm, one step of a call, or group_indices.
 """
 
 import math
