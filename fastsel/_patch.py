@@ -25,8 +25,8 @@ from fastsel._unique import _distinct
 
 
 def _ascending(numpy_unique_values):
-    """unique_values in ascending order, as in some versions of NumPy and for some dtypes; for items
-    without an order, NumPy's function."""
+    """unique_values in ascending order: NumPy's function has this order in some versions, and for
+    some dtypes in the others. NumPy's function serves items that cannot be ordered."""
 
     def unique_values(x, /):
         try:
@@ -113,7 +113,7 @@ def patch_numpy() -> None:
 
 
 def unpatch_numpy() -> None:
-    """Undo one call of `patch_numpy`; the last such call restores NumPy's functions.
+    """Undo one call of `patch_numpy`; undoing the last one restores NumPy's functions.
 
     Raises
     ------

@@ -27,8 +27,8 @@ _NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
-    """Are at least half of the items in a sample NaN or NaT? False for objects and strings. `items`
-    is 1-d and has at least one item."""
+    """Are at least half of the items in a sample NaN or NaT? False for all dtypes but NumPy's
+    floats, complex numbers, dates and times. `items` is 1-d and has at least one item."""
     if items.dtype.kind not in "fcmM":
         return False
     sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]

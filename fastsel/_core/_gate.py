@@ -95,8 +95,10 @@ def register_adapter(library: str, array_class: str, adapter: str) -> None:
     parameters may be missing, and there may be more parameters. A call with an array of the class,
     or of a subclass, calls the adapter's function of the same name. Optional arguments that have
     their default values are left out, except `batch_dims` of `gather_nd`, and `n` and `dtype` of
-    `nonzero_coordinates`. In these cases NumPy's function is called instead, which calls
-    ``__array_function__``:
+    `nonzero_coordinates`.
+
+    NumPy's function is called instead of the adapter's function, and calls ``__array_function__``,
+    in three cases:
 
     - the adapter lacks the function;
     - the adapter has a function ``__fastsel_serves__``, which returns False for one of the arrays

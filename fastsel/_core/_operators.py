@@ -1,8 +1,8 @@
 """OPERATORS: the public functions that work on arrays. Other modules make their lists from this
 table.
 
-For an operator, `tests/project/test_operators.py` lists the rows of the table "Add an operator" in
-CONTRIBUTING.md that the project does not have yet.
+The table "Add an operator" in CONTRIBUTING.md says what else each operator needs;
+`tests/project/test_operators.py` lists what is missing.
 """
 
 from typing import NamedTuple

@@ -48,8 +48,9 @@ def gather_nd(
         The last axis holds index rows of 1 <= k <= data.ndim - batch_dims integers of any width,
         signed or not. Negative indices count from the end. Read only, never modified.
     batch_dims : int, optional
-        Number of leading axes that `data` and `indices` share: position i of `indices` addresses
-        position i of `data`. 0 <= batch_dims < min(data.ndim, indices.ndim).
+        Number of leading axes that `data` and `indices` share. For each position i along these
+        axes, the index rows in ``indices[i]`` address slices of ``data[i]``. 0 <= batch_dims <
+        min(data.ndim, indices.ndim).
     out : ndarray, optional
         Array for the result, of the shape of the result and data's dtype. It may overlap the
         inputs.

@@ -71,10 +71,10 @@ def first_nonzero(
     **Zero.** As in `nonzero`, -0.0 and empty strings are zero, NaN and NaT are not.
 
     **Time and memory.** The search ends soon after the first non-zero item: on several threads, up
-    to 128 MiB of later items are read. There is no copy and no bitmask, with two exceptions for
-    dtypes without a kernel, such as objects and StringDType: along some of the axes, all items
-    first become booleans; without `axis`, and along all axes, an array that cannot be flattened as
-    a view is copied, unless its items are objects.
+    to 128 MiB of later items are read. Dtypes with a kernel need neither a copy nor a bitmask.
+    Items of other dtypes, such as objects and StringDType, first become booleans if the search is
+    along some of the axes. If the search is along all axes, or without `axis`, an array of another
+    dtype is copied if it cannot be flattened as a view; object arrays are never copied.
 
     **Threads.** The result is the same for every number of threads.
 

@@ -20,7 +20,8 @@ from fastsel._selection import small_selection
 
 Out = TypeVar("Out", bound=NDArray[Any])
 
-# With MANY_OUTER outer indices, the second pass has enough chunks even if the bitmask is undivided.
+# An outer index is an index along the axes before the selected axes. With MANY_OUTER outer indices,
+# the second pass has enough chunks even if the bitmask has only one.
 MANY_OUTER = 64
 
 
@@ -44,7 +45,7 @@ def compress(
     axis: SupportsIndex | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """The slices of `a` along an axis that a condition selects; equals ``numpy.compress(...)``.
+    """The slices that a condition selects along an axis of `a`; equals ``numpy.compress(...)``.
 
     Parameters
     ----------

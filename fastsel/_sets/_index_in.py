@@ -55,6 +55,9 @@ def index_in(
     ------
     AxisError, TypeError
         If `axis` is out of range or not an integer, or if slices have objects or StringDType.
+    TypeError
+        If both dtypes are of one kind, but have no common dtype: for example, structured dtypes
+        with different fields, or timedelta64 in years and in days.
     ValueError
         With `axis`, if the arrays differ in the number of dimensions or in length along another
         axis.
@@ -63,8 +66,8 @@ def index_in(
     -----
     **Equality.** Numbers are compared as in `isin`; an 8 byte integer and a float are compared as
     floats. Objects are compared with ``==``. Items of dtypes that NumPy does not compare, such as
-    numbers and strings, are never equal. Structured items and StringDType are equal if `unique`
-    puts them into one group.
+    numbers and strings, are never equal. Two structured items, or two strings of StringDType, are
+    equal if `unique` puts them into one group.
 
     **Time and memory.** Time and memory are those of `isin`, and 8 bytes for each item of
     `element`. If objects are not all Python numbers, str, bytes or None, each object is compared

@@ -252,8 +252,8 @@ def hash_plan(items, tests, forced):
 
 
 def new_tables(keys, expected, inverse=False, group_ids=False):
-    """New Tables of the keys; the caller calls `find`. Keys that equal no other are not added,
-    unless the inverse is wanted."""
+    """New Tables of the keys; the caller calls `find`. Keys with NaN or NaT, which equal no other
+    key, are added only if the inverse is wanted."""
     nbytes = keys.size * keys.width
     n_tables = _plan.table_count(nbytes, expected, _threads.for_bytes(nbytes, _plan.COST))
     max_groups = 2 * max(expected, MAX_GROUPS // n_tables)

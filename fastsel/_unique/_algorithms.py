@@ -78,9 +78,12 @@ class Search:
 
 
 def find_groups(keys, rows, wanted, ascending):
-    """The Groups of at least one key, by the algorithm that `_plan.FORCED` names; without it, by
-    `by_presorted` if the keys are strings, or numbers of 4 or 8 bytes, that are in order already;
-    otherwise by the algorithm of the plan."""
+    """The Groups of at least one key.
+
+    The first algorithm is the one that `_plan.FORCED` names. Without this name, `by_presorted`
+    serves strings, and numbers of 4 or 8 bytes, that are in order already; the plan names the first
+    algorithm for all other keys.
+    """
     search = Search(keys, rows, wanted, ascending)
     forced = _plan.FORCED.get()
     if forced is None and (keys.character_width or (keys.order_map and keys.width in (4, 8))):
@@ -158,7 +161,7 @@ def by_dense(search):
     """For words of a narrow range: a direct-address table."""
     keys, rows, wanted = search.keys, search.rows, search.wanted
     base, bits = search.value_range
-    # True only if the algorithm is forced: the plan chooses no such table.
+    # Only a forced algorithm returns here: the plan never chooses a table that is this large.
     if base is None or 1 << bits > _plan.CACHE_BYTES * (8 if search.only_values else 1):
         return None
     threads = _threads.for_bytes(keys.data.nbytes)
@@ -205,7 +208,8 @@ class _Sorted(Groups):
 
 
 class _Hashed(Groups):
-    """Groups of hash tables. `Tables.finish` writes the ranks of groups directly to the inverse."""
+    """Groups that hash tables have found. With ranks, `Tables.finish` writes the rank of each key's
+    group to the inverse, which then needs no pass of `relabel`."""
 
     def __init__(self, values, job):
         super().__init__(values, job.index)
@@ -243,7 +247,8 @@ def by_partitions(search):
 def by_comparison(search):
     """For all keys: NumPy sorts their bytes by comparisons, and no choice of keys makes this slow.
 
-    Eight more bytes follow each key: its position + 1 if it equals no other key, otherwise 0.
+    Eight more bytes follow each key: its position + 1 if the key has NaN or NaT, and these equal no
+    other key; otherwise 0.
     """
     keys, width = search.keys, search.keys.width
     out = np.empty((keys.size, width + 8), np.uint8)

@@ -2,8 +2,8 @@
 
 For a small array, one call of a kernel makes all outputs. For other arrays, the items become keys
 (_keys), an algorithm (_plan, _algorithms) finds the groups, and _outputs makes values, index,
-inverse and counts from the groups. _objects finds the groups of objects. _numpy_unique calls NumPy
-for arrays that the kernels do not serve.
+inverse and counts from the groups. _objects finds the groups of objects and of StringDType.
+_numpy_unique calls NumPy for arrays that the kernels do not serve.
 """
 
 import operator
@@ -296,9 +296,9 @@ def outputs_of_rows(rows, wanted, equal_nan, sorted):
 
 
 def _values_of_mostly_nan(rows, wanted, equal_nan):
-    """The ascending values of floats of at least 4 bytes, dates or times, if at least half of them
-    are NaN or NaT; otherwise None. Only the other items are sorted, and NaN follow them: a sort
-    takes longer if many keys are equal."""
+    """The ascending values of floats of at least 4 bytes, dates or times, if at least half of a
+    sample and half of the array are NaN or NaT; otherwise None. Only the items that are neither NaN
+    nor NaT are sorted: a sort takes longer if many keys are equal."""
     if rows.dtype.kind not in "fmM" or rows.itemsize < 4 or not _dtypes.mostly_nan(rows):
         return None
     is_number, threads = ~np.isnan(rows), _threads.for_bytes(rows.nbytes)

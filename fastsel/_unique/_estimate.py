@@ -48,8 +48,9 @@ def extrapolated(counts, ratio):
     spread = min(3 * (thrice - math.sqrt(thrice)) / twice - rate, 0.999)
     groups = len(counts) + _more_of_gamma(once, rate, max(spread, 1e-9), ratio)
     if spread > rate:  # the groups are more uneven than any gamma distribution
-        # Heaps' law (1978): the number of groups grows as a power of the number of keys. The share
-        # of new groups among the next keys, once / keys (Good 1953), gives the exponent.
+        # Heaps' law (1978): the number of groups grows as a power of the number of keys. Good
+        # (1953): the share of new groups among the next keys is once / keys. So the exponent is
+        # once / groups.
         return min(groups, len(counts) * ratio ** (once / len(counts)))
     return groups
 

@@ -52,11 +52,11 @@ def group_indices(
     -------
     GroupIndices
         Named tuple (values, indices, offsets). `values` are the values that `unique` returns for
-        the same arguments. ``indices[offsets[k]:offsets[k + 1]]`` are the positions, ascending, of
-        group k, whose value is ``values[k]`` (``values.take(k, axis)`` with an axis), in the
-        flattened array or along the axis. `indices` and `offsets` are of intp. `indices` has each
-        position once. `offsets` has one item more than there are groups: its first item is 0, and
-        its last item is the number of positions.
+        the same arguments. ``indices[offsets[k]:offsets[k + 1]]`` are the ascending positions of
+        group k in the flattened array or, with an axis, along the axis. The value of group k is
+        ``values[k]`` or, with an axis, ``values.take(k, axis)``. `indices` and `offsets` are of
+        intp. `indices` has each position once. `offsets` has one item more than there are groups:
+        its first item is 0, and its last item is the number of positions.
 
     Raises
     ------
@@ -81,7 +81,8 @@ def group_indices(
     `unique` passes the base-class array to NumPy, NumPy finds the values and the inverse.
 
     **Groups.** ``numpy.split(indices, offsets[1:-1])`` makes a list with a view of `indices` for
-    each group; a loop, as in the examples, makes a dict of these views.
+    each group (without groups, the list has one empty view); a loop, as in the examples, makes a
+    dict of these views.
 
     Examples
     --------

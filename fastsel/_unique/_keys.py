@@ -60,13 +60,13 @@ class Keys(NamedTuple):
     size: int
     width: int  # bytes of a key
     rule: tuple
-    unequal: np.ndarray | None  # bitmask of keys that equal no other
+    unequal: np.ndarray | None  # bitmask of keys with NaN or NaT, which equal no other
     order_map: tuple | None  # how words become ordered keys; None if there are no ordered keys
-    character_width: int = 0  # bytes of a character; 0 if the keys are not strings
+    character_width: int = 0  # bytes of a character; 0 unless the items are native 1-d strings
 
     @property
     def is_word(self):
-        """Are the keys words, and is there no bitmask of keys that equal no other?"""
+        """Are the keys words, and is there no bitmask `unequal`?"""
         return self.width in (1, 2, 4, 8) and self.unequal is None
 
 

@@ -68,7 +68,7 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
         )
     except Exception:
         values = None
-    if values is None:  # for the error that the caller's own arguments raise
+    if values is None:  # NumPy raises the error of the caller's own arguments
         return _with_advice(array, wanted, axis, equal_nan)
     if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
         found = _sorted_with_nan(array, wanted, equal_nan)

@@ -76,8 +76,8 @@ def _hashed_strings(items):
     arrays.
 
     The keys are hashes of 8 bytes, and each string is compared with the first string of its hash.
-    Also returns None if these strings differ: because two different strings have one hash, by a
-    chance of 1 in 2^64, or because another thread has changed the array.
+    Also returns None if these strings differ: because two different strings have one hash (for each
+    pair of strings, the chance is 1 in 2^64), or because another thread has changed the array.
     """
     threads = _threads.for_bytes(items.nbytes, _plan.COST)
     hashes = strings.hash_strings(items, _keys.SEEDS, threads)

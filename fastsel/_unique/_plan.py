@@ -53,7 +53,7 @@ class Plan(NamedTuple):
 GIVES_WAY_TO = {
     "tables": Plan("partitions", "a hash table had too many groups, or took too many probes"),
     "sorting": Plan("partitions", "there are too many keys to be sorted at once"),
-    "partitions": Plan("comparison", "a hash table took too many probes"),
+    "partitions": Plan("comparison", "too many keys, or a hash table took too many probes"),
 }
 
 
@@ -72,7 +72,7 @@ def plan_small(size, is_served, only_strings):
     otherwise None.
 
     is_served means that the kernel for small arrays serves the dtype; only_strings, that the items
-    are strings, of which only ascending values are wanted.
+    are strings or void items, of which only ascending values are wanted.
     """
     if not is_served or (only_strings and size <= TINY_STRINGS) or FORCED.get():
         return None
@@ -116,11 +116,12 @@ def max_entries(size, nbytes, threads, *, first_positions, group_ids=False, coun
     An entry is a bit, or a byte if first positions are wanted; with counts, the table of each
     thread also has a count of 8 bytes for each entry. With group_ids, which the inverse and the
     counts need, there is also one group id of 4 bytes for each entry. The bits or bytes of a table
-    have at most CACHE_BYTES. All tables together have at most twice the bytes of the keys or, if
-    they fit CACHE_BYTES, at most twice the bytes that keys of 8 bytes would have.
+    have at most CACHE_BYTES. All tables together have at most `budget` bytes.
     """
     table_bits = 8 if first_positions else 1
     entry_bits = threads * (table_bits + (64 if counts else 0)) + (32 if group_ids else 0)
+    # Keys of less than 8 bytes may have larger tables than their own bytes allow, if the tables fit
+    # the cache.
     budget = max(2 * nbytes, min(2 * 8 * size, CACHE_BYTES))
     return 8 * min(CACHE_BYTES // table_bits, budget // entry_bits)
 
