@@ -23,8 +23,8 @@ cnp.import_array()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
-    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items of 1, 2, 4, 8
-    # or 16 bytes are compressed several at a time, by a tile (the bitmask, repeated for each of
+    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items of 1, 2, 4,
+    # 8 or 16 bytes are compressed several at a time, by a tile (the bitmask, repeated for each of
     # these rows), if at least half of the items are selected and the bitmask is one chunk. One call
     # per row would take twice as long, or ten times with items of a byte (`compare.py --op compress
     # --width 100 --axis 1 --density .9`).
