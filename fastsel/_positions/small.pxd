@@ -1,4 +1,4 @@
-"""Which arrays of numbers the kernels of small arrays accept, and the bitmask of such an array."""
+"""Which arrays small_positions.pyx and small_selection.pyx accept, and the bits of an array."""
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset

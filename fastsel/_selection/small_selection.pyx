@@ -25,7 +25,8 @@ cdef enum:
     MAX_BYTES = 1 << 19   # of the result: 20 us of copying with the GIL
     MAX_OFFSETS = 1 << 11  # slices of a row whose offsets fit the stack
     SPARSE_FACTOR = 8     # a sparse mask may have SPARSE_FACTOR * max_items items
-    SPARSE_SHARE = 64     # a mask is sparse if at most 1 in SPARSE_SHARE of its first items is True
+    # A mask is sparse if at most 1 in SPARSE_SHARE of its first max_items items is True.
+    SPARSE_SHARE = 64
 
 
 def boolean_mask(a, mask, Py_ssize_t max_items):
