@@ -1,5 +1,6 @@
 /* fs_microseconds: microseconds since a fixed moment. fs_thread_microseconds: the CPU time of this
-   thread in microseconds; on Windows, which does not measure it finely enough, fs_microseconds. */
+   thread in microseconds. Windows does not measure CPU time finely enough; there,
+   fs_thread_microseconds is fs_microseconds. */
 #ifndef FASTSEL_CLOCK_H
 #define FASTSEL_CLOCK_H
 

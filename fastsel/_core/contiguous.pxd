@@ -1,4 +1,4 @@
-"""Which arrays the kernels of small arrays accept."""
+"""Checks of arguments of small_gather.pyx, small_positions.pyx and small_selection.pyx."""
 cimport numpy as cnp
 
 

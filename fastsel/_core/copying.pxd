@@ -17,9 +17,9 @@ cdef enum:
     LINE = 64              # bytes of a cache line
     AHEAD = 2              # how many slices ahead a slice is prefetched
     LINES_AHEAD = 8        # maximum cache lines of a slice that are prefetched
-    # If rows lie at least FAR bytes apart, slices are prefetched ROWS_AHEAD rows ahead, at most
-    # ROW_LINES cache lines of a row. Without prefetching, few columns of many rows take 2.5 times
-    # as long; the CPU itself prefetches rows that lie close together.
+    # If rows lie at least FAR bytes apart, copy_fixed prefetches slices ROWS_AHEAD rows ahead, at
+    # most ROW_LINES cache lines of a row. Without prefetching, few columns of many rows take 2.5
+    # times as long; the CPU itself prefetches rows that lie close together.
     FAR = 256
     ROWS_AHEAD = 16
     ROW_LINES = 32
@@ -168,8 +168,9 @@ cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows
 
 cdef inline Py_ssize_t lines_of(const Py_ssize_t *offsets, Py_ssize_t n,
                                 Py_ssize_t *lines) noexcept nogil:
-    """Write the offsets that are at least a cache line behind the one written before, at most
-    ROW_LINES offsets: lines has room for them, or the stack is overwritten. Returns how many."""
+    """Write the first offset, and each offset that is at least LINE bytes above the last written
+    offset, until ROW_LINES offsets are written. lines has room for ROW_LINES offsets: otherwise the
+    stack is overwritten. Returns the number of written offsets."""
     cdef Py_ssize_t j, n_lines = 0
     for j in range(n):
         if n_lines == 0 or offsets[j] - lines[n_lines - 1] >= LINE:

@@ -1,5 +1,5 @@
 /* Notes regions that end late, and decides for how long no region begins afterwards. A region ends
-   when its last thread has arrived. If other programs keep the CPUs busy, the last thread first
+   when its last thread has reached its end. If other programs keep the CPUs busy, this thread first
    waits for a CPU, and short calls are faster on one thread. docs/benchmarks.md has figures. */
 #ifndef FASTSEL_LATE_REGIONS_H
 #define FASTSEL_LATE_REGIONS_H

@@ -197,8 +197,8 @@ static int fs_find_libgomp(void)
     return is_libgomp;
 }
 
-/* Installs the fork handlers and what they need: whether the runtime is libgomp, and the key of the
-   pools. Returns 0, or an error code. */
+/* Finds out whether the runtime is libgomp, creates the key of the pools, and installs the fork
+   handlers. Returns 0 if there was no error. */
 static int fs_install_fork_handlers(void)
 {
     fs_is_libgomp = fs_find_libgomp();

@@ -3,8 +3,8 @@ begins a parallel region.
 
 The threads of an OpenMP region take chunks until none is left, so a thread that starts late takes
 fewer chunks. Each thread begins with a range of its own, so that in each call and each pass a CPU
-works on memory that it has in its cache. A region ends only when all its threads have arrived. If
-threads have to wait for a CPU in several regions in a row, calls are serial for a while
+works on memory that it has in its cache. A region ends only when all its threads have reached its
+end. If threads have to wait for a CPU in several regions in a row, calls are serial for a while
 (late_regions.h).
 
 Python handles signals in its main thread, between bytecodes; a call of a kernel is one bytecode. So
@@ -36,7 +36,7 @@ cdef extern from *:
     #endif
     """
     const char *FS_COMPILER
-    bint FS_CHECKED       # a chunk may raise an IndexError, which is printed where it happens
+    bint FS_CHECKED       # 1: a chunk may raise an IndexError, which is printed where it happens
 
 cdef extern from "openmp.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t

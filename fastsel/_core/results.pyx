@@ -1,9 +1,10 @@
-"""Memory of results: a new array gets the memory of a deleted array.
+"""Memory of results: a new array gets the memory of a deleted array, if a cached block fits.
 
 If a block of the result's size can be cached (scratch.pyx), the array gets a cached block, or a new
-one if none fits, and fastsel's memory handler (NEP 49), which NumPy calls when the array is resized
-or freed. To NumPy it is an array that owns its data, like any other. NumPy allocates smaller and
-larger arrays, arrays of items with references, and all arrays if the user has set a memory handler.
+block if no cached block fits. The array also gets fastsel's memory handler (NEP 49), which NumPy
+calls when the array is resized or freed. To NumPy it is an array that owns its data, like any
+other. NumPy allocates smaller and larger arrays, arrays of items with references, and all arrays if
+the user has set a memory handler.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject

@@ -5,8 +5,9 @@ malloc returns free memory at the top of its heap to the system. Page faults wou
 time of small calls, and a good part of the time of large calls. So freed blocks are cached: up to
 SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks. Blocks of alloc of
 up to 4 MB are small, blocks of alloc_large are large. The cached blocks together have at most
-`limit` bytes, which the user sets (_memory.py). To make room for a freed block, only large blocks
-are evicted. If the system has no memory left, all blocks are evicted.
+`limit` bytes, which the user sets (_memory.py). If there is no room for a freed block, large
+blocks are evicted, but no small blocks. If all slots for a freed block are in use, the block in
+the last of these slots is evicted. If the system has no memory left, all blocks are evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
 fork. A block is counted from before it is put into a slot until after it has left the slot. A

@@ -1,6 +1,6 @@
 /* fs_can_make: can the system create a number of threads now? An OpenMP runtime ends the process if
    the system refuses a thread. Not all limits can be read: RLIMIT_NPROC counts the user's threads
-   in all containers, any cgroup above may have a pids.max, and the address space and the kernel
+   in all containers, any parent cgroup may have a pids.max, and the address space and the kernel
    have limits too. So fs_can_make creates the threads and ends them again. On Windows and in serial
    builds, it creates no threads, and returns 1. */
 #ifndef FASTSEL_THREAD_TRIAL_H

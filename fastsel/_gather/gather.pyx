@@ -193,7 +193,8 @@ cdef class GatherRows(Job):
                 indices, self.width, self.axes, n, <const intptr_t *>self.lengths,
                 <const intptr_t *>self.strides, <intptr_t *>row_offsets):
             return True
-        # Axis by axis, for other rows and to find a fault. Each index is loaded and checked again.
+        # Rows that row_offsets does not accept, or in which it has found a fault, are handled axis
+        # by axis. In the second case, each index is loaded and checked again.
         memset(row_offsets, 0, n * sizeof(Py_ssize_t))
         for axis in range(self.axes):
             self.load(indices + axis * self.index_stride, self.rows.strides[self.rows.ndim - 1],

@@ -1,7 +1,7 @@
-"""Pass 2 of nonzero: bitmask -> flat indices, or the starts of rows.
+"""Pass 2 of nonzero: bitmask -> flat indices, or the number of set bits before each row.
 
 Chunk k writes flat indices into its own range of the output, offsets[k] ... offsets[k + 1] - 1; or
-the starts of the rows that begin in the chunk.
+the numbers for the rows that begin in the chunk.
 """
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
@@ -68,7 +68,7 @@ cdef class WriteIndices(BitmaskPass):
 
 
 cdef class WriteRowStarts(BitmaskPass):
-    """Write the starts of the rows that begin within a chunk."""
+    """Write the number of set bits before each row that begins within a chunk."""
     cdef char *out
     cdef bint has_u32_items           # items of out have 4 bytes instead of 8
     cdef Py_ssize_t rows

@@ -23,18 +23,18 @@ cnp.import_array()
 
 cdef enum:
     FEW_SLICES = 64   # slices per outer index whose offsets fit the stack
-    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items are
-    # compressed several at a time, by a tile (the bitmask, repeated for each of these rows), if at
-    # least half of the items are selected and the bitmask is one chunk. One call per row would take
-    # twice as long, or ten times with items of a byte (`compare.py --op compress --width 100 --axis
-    # 1 --density .9`).
+    # In a C-contiguous source of at least 64 rows, rows of at most MAX_TILED_ROW items of 1, 2, 4,
+    # 8 or 16 bytes are compressed several at a time, by a tile (the bitmask, repeated for each of
+    # these rows), if at least half of the items are selected and the bitmask is one chunk. One call
+    # per row would take twice as long, or ten times with items of a byte (`compare.py --op compress
+    # --width 100 --axis 1 --density .9`).
     MAX_TILED_ROW = 1024
     # Short tiles are doubled, up to TILE_BLOCKS blocks: then the time of a call per tile does not
     # matter.
     TILE_BLOCKS = 16
     GATHERED_BLOCKS = 8  # blocks of strided items that are copied to contiguous memory at a time
-    # PAIR_BLOCKS blocks of items of PAIR_WIDTH bytes are compressed at a time: as pairs, unless
-    # there are fewer than FEW_RUNS runs of selected items per block.
+    # PAIR_BLOCKS blocks of items of PAIR_WIDTH bytes are compressed at a time: each item as two
+    # items of 8 bytes, unless there are fewer than FEW_RUNS runs of selected items per block.
     PAIR_BLOCKS = 32
     FEW_RUNS = 5
 
@@ -92,8 +92,8 @@ cdef class CompressItems(Job):
     cdef Py_ssize_t tile_rows         # or 0
 
     cdef int build_tile(self) except -1:
-        """Repeat the bitmask of one outer index until a repetition ends at the end of a block.
-        Double the tile as long as it then has at most TILE_BLOCKS blocks."""
+        """Repeat the bitmask of one outer index until a repetition ends at the end of a block. Then
+        double the tile while the doubled tile has at most TILE_BLOCKS blocks."""
         cdef Py_ssize_t length = self.selected.size, row, b, position
         cdef uint64_t[::1] tile
         self.tile_rows = 64
@@ -227,9 +227,10 @@ cdef class CompressItems(Job):
 
     cdef void compress_runs(self, Py_ssize_t block, Py_ssize_t stop, const char *rows,
                             char *out) noexcept nogil:
-        """Compress contiguous rows, with one memcpy for adjacent selected rows. rows is the address
-        of the row of bit 0: otherwise other rows are copied, or memory outside of the source is
-        read. out has room for the selected rows: otherwise memory behind it is overwritten."""
+        """Compress contiguous slices, with one memcpy for adjacent selected slices. rows is the
+        address of the slice of bit 0: otherwise other slices are copied, or memory outside of the
+        source is read. out has room for the selected slices: otherwise memory behind it is
+        overwritten."""
         cdef const uint64_t[::1] bits = self.bits
         cdef Py_ssize_t width = self.slice.width
         cdef uint64_t word

@@ -1,4 +1,4 @@
-"""Which arrays of numbers the kernels of small arrays accept, and the bitmask of such an array."""
+"""Which arrays small_positions.pyx and small_selection.pyx accept, and the bits of an array."""
 cimport numpy as cnp
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
@@ -12,7 +12,8 @@ cdef enum:
 
 
 cdef inline bint is_small(a, Py_ssize_t max_items, Py_ssize_t factor=1) noexcept:
-    """Is `a` C-contiguous and native, with at most factor * max_items items?"""
+    """Does is_contiguous_native accept `a`, and has `a` at most factor * max_items items? max_items
+    counts as at most MAX_ITEMS."""
     return is_contiguous_native(a) and (
         cnp.PyArray_SIZE(<cnp.ndarray>a) <= factor * min(max_items, MAX_ITEMS))
 

@@ -93,7 +93,7 @@ cdef class PackTiles(Job):
         elif axis == self.along:
             self.fill_planes(axis + 1, items, position, start, stop)
         else:
-            if axis < self.along:   # positions of the inner axes are one run
+            if axis < self.along:   # the items at one index have consecutive positions
                 first = max(0, start - position) // step
                 last = min(last, (max(0, stop - position) + step - 1) // step)
             for k in range(first, last):

@@ -25,7 +25,8 @@ cdef enum:
     MAX_BYTES = 1 << 19   # of the result: 20 us of copying with the GIL
     MAX_OFFSETS = 1 << 11  # slices of a row whose offsets fit the stack
     SPARSE_FACTOR = 8     # a sparse mask may have SPARSE_FACTOR * max_items items
-    SPARSE_SHARE = 64     # a mask is sparse if at most 1 in SPARSE_SHARE of its first items is True
+    # A mask is sparse if at most 1 in SPARSE_SHARE of its first max_items items is True.
+    SPARSE_SHARE = 64
 
 
 def boolean_mask(a, mask, Py_ssize_t max_items):
@@ -82,9 +83,10 @@ cdef contiguous(a, Py_ssize_t max_items):
 
 cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssize_t max_items):
     """Select by a mask along the axes first ... stop - 1 of `a`, seen as one axis. The mask may be
-    shorter than this axis. None if the mask is not bool, is longer, or is long and not sparse; or
-    if the result is large, or has more than max_items items of several rows, and the mask selects
-    at least half of each row."""
+    shorter than this axis. Returns None if the mask is not bool, is longer than the axis, or has
+    more than max_items items and is not sparse. Returns None also for large results, for more than
+    MAX_OFFSETS selected slices in each of several rows, and for rows that items.pyx compresses in
+    less time."""
     cdef uint64_t[SPARSE_FACTOR * MAX_BLOCKS] bits
     cdef cnp.npy_intp[MAX_DIMS + 1] shape
     cdef const char *source = <const char *>cnp.PyArray_DATA(a)
@@ -123,8 +125,9 @@ cdef compress_axes(cnp.ndarray a, cnp.ndarray mask, int first, int stop, Py_ssiz
 
 cdef Py_ssize_t pack_mask(cnp.ndarray mask, Py_ssize_t max_items, uint64_t *bits) noexcept:
     """Pack the mask. Returns the number of selected items; or -1 if the mask has more than
-    max_items items, and the first of these are not sparse. bits has a word for each 64 items:
-    otherwise memory behind it is overwritten."""
+    max_items items, and more than 1 in SPARSE_SHARE of the first max_items items (rounded down to
+    whole blocks) is True. bits has a word for each 64 items: otherwise memory behind it is
+    overwritten."""
     cdef const char *items = <const char *>cnp.PyArray_DATA(mask)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(mask), start = 0, count = 0
     if size > max_items:

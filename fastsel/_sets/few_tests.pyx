@@ -30,7 +30,7 @@ ctypedef fused end_t:
 
 def are_few(cnp.ndarray tests not None, bint words=False):
     """Are the tests few enough to compare each item with each of them? With `words`, also: is each
-    test one word? Not if they are bools, whose equal items may have different bytes."""
+    test one word? False for bools, because equal bools may have different bytes."""
     if cnp.PyArray_TYPE(tests) == cnp.NPY_BOOL:
         return False
     if is_item(cnp.PyArray_ITEMSIZE(tests)):
@@ -59,8 +59,8 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
 
 def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests not None,
                        const uint8_t[:, ::1] masks not None, bint invert, int threads):
-    """Which items are among the tests, as a flat array of bool. An item equals a test if its bits
-    that are 1 in the mask of the test equal the bits of the test, which has no other bits.
+    """Which items are among the tests, as a flat array of bool. An item equals a test if
+    item & mask == test, where mask is the test's row of masks.
 
     items is C-contiguous. The tests are few (are_few); tests and masks have a row for each of them,
     with a byte for each byte of an item: otherwise other memory is read or overwritten. If items
@@ -130,10 +130,10 @@ cdef class CompareItems(Job):
 
 
 cdef class CompareBytes(Job):
-    """Compares items of one word by the loop of a CPU level, and of other items the first and the
-    last bytes, their ends, with those of each test. Ends of at most 8 bytes, which may overlap,
-    cover items of up to 16 bytes. The bytes between the ends of longer items are compared if both
-    ends are equal."""
+    """Compares items of one word by the loop of a CPU level. Of other items, it compares the two
+    ends, which are the first and the last 2, 4 or 8 bytes, with the ends of each test. The ends may
+    overlap, and cover items of up to 16 bytes. A longer item whose ends match is then compared as a
+    whole."""
     cdef object owned             # the array that `items` points to
     cdef const char *items
     cdef Py_ssize_t width

@@ -23,7 +23,8 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #define FS_X86 1
 #include <immintrin.h>
-/* From here on the compiler assumes nothing about the vector v, not even that memory has it. */
+/* From here on the compiler does not know that the vector v was loaded from memory: so it cannot
+   load v again. */
 #define FS_OPAQUE(v) __asm__ volatile("" : "+v"(v))
 #else
 #define FS_X86 0

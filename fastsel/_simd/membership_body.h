@@ -131,8 +131,8 @@ static ptrdiff_t AT(skip_seen)(const char *bytes, ptrdiff_t blocks, const uint8_
 {
 #if FS_LEVEL_NUMBER >= 3
     /* The 256 flags become bits, in two tables of 16 bytes. The low half of a byte is the index
-       into a table, the high half selects the bit: low_rows has high halves below 8, high_rows the
-       others. */
+       into a table, and the high half selects the bit. low_rows is the table for bytes whose high
+       half is less than 8, high_rows the table for the other bytes. */
     __m128i low_rows = _mm_setzero_si128(), high_rows = low_rows;
     for (int k = 0; k < 8; k++) {
         __m128i low = _mm_loadu_si128((const __m128i *)(seen + 16 * k));

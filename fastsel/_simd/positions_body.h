@@ -90,7 +90,7 @@ static inline void AT(write_block)(uint64_t w, intptr_t first, intptr_t *out)
     uint64_t before = fs_running_counts(w) << 8;
     for (int k = 0; k < 64; k += 8) {
         intptr_t *to = out + (before >> k & 0xff);
-        uint8_t positions[8]; /* a copy: out may be anywhere */
+        uint8_t positions[8]; /* a copy: the compiler cannot know that out is not fs_positions */
         memcpy(positions, fs_positions[w >> k & 0xff], 8);
         for (int j = 0; j < 8; j++) to[j] = first + k + positions[j];
     }

@@ -55,10 +55,10 @@ cdef inline sampled_range_t sampled_range_of(const keys_t *keys,
 
 cdef inline Py_ssize_t draw(const char *keys, Py_ssize_t size, Py_ssize_t width, Py_ssize_t drawn,
                             Py_ssize_t first, char *out) noexcept nogil:
-    """Copy `drawn` of `size` > 0 keys to out. Their positions are the fractional parts of multiples
-    of the golden ratio, from multiple `first` on, times the size, so that the sample is fair even
-    if keys are periodic. A key may be drawn more than once. Returns how many of the drawn keys
-    differ from the next key; the last of all keys counts as one that differs."""
+    """Copy `drawn` of `size` > 0 keys to out. The position of drawn key j is size times the
+    fractional part of first + j multiplied by the golden ratio, so that the sample is fair even if
+    keys are periodic. A key may be drawn more than once. Returns how many of the drawn keys differ
+    from the next key; the last of all keys counts as one that differs."""
     cdef Py_ssize_t changes = 0, position, j
     cdef const char *key
     for j in range(drawn):

@@ -5,10 +5,10 @@ chunk writes to in each part, and pass 2 writes. Within a part, keys keep their 
 Scatter chooses the part of a key: by its hash, or by quantiles of a sample (sorting.pyx).
 
 Pass 1 notes the part of each key in a byte, and pass 2 reads this byte. So both passes agree even
-if another thread writes to the keys meanwhile. An entry is the place of a key in its part. The
-bytes also lead back from the entries to the keys: in the order of the keys, the entry of each key
-is the next entry of its part. So `read_back` and `read_back_flags` read the results as one stream
-per part, and write them as one stream.
+if another thread writes to the keys meanwhile. The entry of a key is the index of its scattered
+word. The bytes also lead back from the entries to the keys: in the order of the keys, the entry of
+each key is the next entry of its part. So `read_back` and `read_back_flags` read the results as one
+stream per part, and write them as one stream.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
