@@ -132,7 +132,7 @@ PARTS = {
 
 
 def grid(operators, **values):
-    """Every combination of these values, for each of these operators, which spaces separate."""
+    """A grid: every combination of these values, for each operator that the text names."""
     return operators.split(), {k: v if isinstance(v, list) else [v] for k, v in values.items()}
 
 

@@ -126,7 +126,7 @@ def measure(cell, peers, args):
     result.timings = steady_timings(calls, args.seconds)
     if cell.size >= LIMIT_ITEMS and FASTSEL in calls and not has_references(case):
         loop = parallel_loop(case.buffers, sum(a.nbytes for a in expected), args.threads)
-        # Without the peers, whose threads slow down Python's threads.
+        # This race is without the peers: their threads slow down Python's threads.
         result.limit = race({FASTSEL: calls[FASTSEL], LIMIT: loop}, args.seconds / 2)[LIMIT]
     return result
 

@@ -8,7 +8,8 @@ of serial calls, plus 100 us; otherwise the exit status is 1. Small calls use on
 (`_threads.MIN_CHUNK_BYTES`). In larger calls, the other threads handle the chunks of a thread that
 wakes late. The call still waits for this thread to wake: some milliseconds if the operating system
 queues the thread on the CPU of the caller, unless OMP_PROC_BIND gives each thread its own CPU.
-After two late regions in a row, calls are serial for a while.
+If two larger calls in a row wait for at least a millisecond, and for at least as long as they
+work, calls are serial for a while.
 """
 
 import argparse

@@ -24,7 +24,8 @@ def index_arrays(indices, batch_dims):
 
 
 def nonzero_coordinates(x):
-    """The count, and an array with a row for every item, which begins with the coordinates."""
+    """The count, and an array with a row for every item. Its first rows are the coordinates; the
+    other rows are zeros."""
     rows = np.argwhere(x)
     coordinates = np.zeros((x.size, x.ndim), np.uint32)
     coordinates[: len(rows)] = rows
@@ -46,8 +47,7 @@ def nonzero(a, dtype=None):
 
 
 def first_nonzero(a):
-    """numpy.argmax of the comparison with zero, and -1 if the item at this index is zero: argmax
-    also returns 0 if all items are zero."""
+    """numpy.argmax of ``a != 0``, but -1 if all items are zero, where argmax returns 0."""
     true = a != 0
     index = np.argmax(true)
     return index if true.flat[index] else np.intp(-1)

@@ -1,4 +1,4 @@
-"""Loops in numba for gather_nd and first_nonzero, as users write them who do not call a library."""
+"""gather_nd and first_nonzero as loops in numba, which users may write in place of a library."""
 
 import functools
 

@@ -120,8 +120,8 @@ def defined_coordinates(result):
 
 
 def numpy_isin(element, test_elements, axis=None):
-    """numpy.isin; with an axis, of the inverse that numpy.unique makes of the slices of both
-    arrays."""
+    """numpy.isin; with an axis, numpy.isin of the inverse that numpy.unique makes of the slices of
+    both arrays."""
     if axis is None:
         return _numpy.isin(element, test_elements)
     _, inverse = _numpy.unique(
@@ -137,9 +137,8 @@ def numpy_nonzero(a, dtype=None):
 
 
 def numpy_first_nonzero(a):
-    """numpy.argmax of the comparison with zero (of a mask made by numpy.nonzero, if the items are
-    neither bool nor numbers), and -1 if the item at this index is zero: argmax also returns 0 if
-    all items are zero."""
+    """numpy.argmax of ``a != 0``, but -1 if all items are zero, where argmax returns 0. If the
+    items are neither bool nor numbers, numpy.nonzero makes the mask."""
     if a.dtype.kind in "biufc":
         true = a != 0
     else:
@@ -224,7 +223,7 @@ OPERATORS = (
         lambda f, w: f.unique_values(w.array),
         free_nan="M",
         defined=np.sort,
-        note="compared in any order, as the array API leaves it open",
+        note="compared in any order, because the array API leaves the order open",
     ),
     Operator(
         "group_indices",

@@ -18,9 +18,9 @@ CONDITIONS = 1.25
 # UNKNOWN_CONDITIONS replaces CONDITIONS.
 FEW_SAMPLES, UNKNOWN_CONDITIONS = 3, 1.6
 STANDARD_ERRORS = 3  # The spread allows for this number of standard errors of the samples' mean.
-# NumPy is assumed to take LEAST_RATIO to GREATEST_RATIO times as long as fastsel for calls without
-# an estimate. There is no estimate for the program if these calls could then take longer by more
-# than MAX_UNKNOWN of the time of the program and NumPy's functions together.
+# For calls without an estimate, NumPy is assumed to take LEAST_RATIO to GREATEST_RATIO times as
+# long as fastsel. The program has no estimate if these calls could take longer with NumPy by more
+# than MAX_UNKNOWN of the sum of the program's time and NumPy's time.
 LEAST_RATIO, GREATEST_RATIO = 0.2, 50
 MAX_UNKNOWN = 0.1
 # The times of two runs of the same program may differ by a factor of up to RUNS_DIFFER.

@@ -104,8 +104,8 @@ class Report:
     """Counts and samples the calls of the patched functions, from its creation on."""
 
     def __init__(self) -> None:
-        # The first call of NumPy's unique imports numpy.ma, for 15 ms, which must not be in a
-        # sample.
+        # The first call of NumPy's unique imports numpy.ma. The import takes 15 ms, which must not
+        # be in a sample.
         importlib.import_module("numpy.ma")
         self.sampling = 0  # nanoseconds of all samples
         self.process = os.getpid()

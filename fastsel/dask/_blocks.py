@@ -91,10 +91,10 @@ def bands(name, x, axes=None, whole_rows=False):
     """`x` in bands: blocks that follow one another in C order along the first `axes` axes. `x` is
     rechunked if its blocks do not.
 
-    A band has more of the last of these axes, and less of the first, than a block of `x`. Along
-    these axes it has at most as many items as the largest block of `x` or, if this is more, as many
-    as fit into MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided, and bands may be
-    larger.
+    A band may be longer than a block of `x` along the last of these axes, and shorter along the
+    first. Along these axes it has at most as many items as the largest block of `x` or, if this is
+    more, as many as fit into MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided, and
+    bands may be larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]

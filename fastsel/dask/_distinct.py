@@ -165,8 +165,8 @@ def unique(
     equal_nan, sorted : bool, optional
         As in `fastsel.unique`; ``sorted=False`` is the order of first occurrence.
     split_every : int, optional
-        Number of blocks, and then of merged results, that one task merges without `partitions`; at
-        least 2.
+        Without `partitions`, the greatest number of blocks, and then of merged results, that one
+        task merges; at least 2.
     partitions : int, optional
         Divide the groups into this number of ranges of values, and merge each range in a separate
         task, for groups that do not fit into the memory of one worker. With ``sorted=False``, the

@@ -248,8 +248,8 @@ def _part(groups, part_numbers, partitions):
 
 
 def comparable(values):
-    """The values in a form in which NumPy's searchsorted orders them, with equal values side by
-    side."""
+    """The values in a form that NumPy's sort and searchsorted order in the same way; equal values
+    lie side by side in this order."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     if values.ndim > 1:

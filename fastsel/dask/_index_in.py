@@ -37,10 +37,12 @@ def index_in(
     Raises
     ------
     AxisError, TypeError, ValueError
-        As `fastsel.index_in`, or if the blocks are not NumPy arrays: when called, except for
-        lengths that are unknown until computed.
+        When called, as `fastsel.index_in`, or if the blocks are not NumPy arrays.
     ValueError
-        With `axis`, if an array has several blocks along another axis and unknown chunk sizes.
+        With `axis`, when called, if an array has several blocks along another axis and unknown
+        chunk sizes; when computed, if lengths along another axis that were unknown differ.
+    TypeError
+        When computed, if objects of a dask array of test elements have neither a hash nor an order.
 
     Notes
     -----

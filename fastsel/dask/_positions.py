@@ -237,7 +237,7 @@ def count_nonzero(
     Returns
     -------
     dask array of intp
-        The shape of `a` without the counted axes.
+        The shape of `a` without the counted axes; with `keepdims` these axes have length 1.
 
     Raises
     ------

@@ -90,8 +90,9 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     Parameters
     ----------
     condition : dask array or array_like, any shape
-        Non-zero items select items of `arr`; the two arrays are read in C order. Where chunk sizes
-        are unknown, it must be a dask array with chunks of the same sizes as those of `arr`.
+        Non-zero items select items of `arr`; the two arrays are read in C order. If chunk sizes of
+        one of the arrays are unknown, `condition` must be a dask array with chunks of the same
+        sizes as those of `arr`.
     arr : dask array or array_like, any chunks
         Any dtype.
 
@@ -104,7 +105,7 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     ------
     IndexError
         If `condition` selects beyond the last item of `arr`: when called, or when computed if
-        `condition` is a dask array.
+        `condition` is a dask array. When computed, if chunk sizes that were unknown differ.
     TypeError, ValueError
         When called, if the blocks are not NumPy arrays, or if needed chunk sizes are unknown.
 

@@ -19,7 +19,7 @@ def _registered():
 
 @numba.njit
 def compiled(a):
-    """The results of five functions, and all items, as compiled code reads them."""
+    """The results of five functions, and the items of their arrays, as compiled code reads them."""
     columns, flat, rows = fastsel.nonzero(a), fastsel.flatnonzero(a), fastsel.argwhere(a)
     count, values = fastsel.count_nonzero(a), fastsel.unique(a)
     items = [0.0]

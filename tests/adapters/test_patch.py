@@ -1,5 +1,5 @@
-"""patch_numpy, unpatch_numpy and patched: which calls reach fastsel while NumPy is patched, and
-that NumPy's functions are as before afterwards."""
+"""patch_numpy, unpatch_numpy and patched: which calls reach fastsel while NumPy is patched. The end
+of the last patch restores NumPy's functions."""
 
 import contextlib
 import inspect

@@ -54,8 +54,8 @@ SLOW = {
     *("test_sort_float", "test_argsort_float", "test_partition_fp", "test_argpartition_fp"),
 }
 
-# Tests that NumPy 2.5 has changed: from then on a None for missing strings is one value, as in
-# fastsel.
+# Tests that NumPy 2.5 changed. Since NumPy 2.5, all missing strings are one value if None stands
+# for them, as in fastsel.
 if np.lib.NumpyVersion(np.__version__) < "2.5.0":
     CHANGED = {"test_unique_vstring_hash_based_not_equal_nan"}
 else:

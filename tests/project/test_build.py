@@ -1,5 +1,6 @@
-"""A build that cannot succeed ends before it compiles, and says why in its last line. A build links
-OpenMP from the folder in LDFLAGS."""
+"""A build without a compiler, without Python's headers, without the OpenMP that it requires, or for
+an unsupported platform ends before it compiles, and its last line says why. A build links OpenMP
+from the folder in LDFLAGS."""
 
 import os
 import shutil

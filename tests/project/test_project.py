@@ -22,8 +22,8 @@ def test_files_that_name_a_version_name_this_one(file):
 
 def test_the_changelog_has_the_form_of_keepachangelog():
     """The changelog has the form of keepachangelog.com: unreleased changes stand first, each
-    release has a date, the latest release is this version, and the changes have the headings of
-    that form."""
+    release has a date, the latest release is this version, and changes stand below the headings of
+    keepachangelog.com."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     first, *releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert first == "[Unreleased]"

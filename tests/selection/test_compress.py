@@ -202,8 +202,9 @@ def test_rows_of_every_length_equal_numpy(row_items, kernels_with_few_threads):
     name=["uint8", "int16", "float32", "float64", "complex128"],
 )
 def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_threads):
-    """From 64 rows on, a mask of at most MAX_TILED_ROW (1024) items, at least half of which are
-    True, is repeated until a copy ends at the end of a block: at the latest the 64th copy."""
+    """In an array of 64 rows or more, a mask of at most MAX_TILED_ROW (1024) items, at least half
+    of them True, is repeated until a copy ends at the end of a block. The 64th copy always ends
+    there. Short repetitions are then doubled."""
     for rows in (2, 63, 64, 65, 200):
         array = make(name, rows * length).reshape(rows, length)
         for density in (0.05, 0.5, 0.95) if rows % 2 else (0, 0.5, 1):
