@@ -265,6 +265,9 @@ def _by_comparison(first, second, wanted):
     """The masks by NumPy's sort, which no choice of keys makes slow."""
     if _dtypes.small_foreign(first.dtype):
         first, second = _dtypes.as_float32(first), _dtypes.as_float32(second)
+    if first.dtype.kind == "c":  # NumPy's sort misplaces NaN of foreign byte order
+        native = first.dtype.newbyteorder("=")
+        first, second = first.astype(native, copy=False), second.astype(native, copy=False)
     pairs = ((first, second), wanted.first), ((second, first), wanted.second)
     with np.errstate(invalid="ignore"):  # signalling NaN would warn
         return tuple(
