@@ -90,7 +90,7 @@ TESTS = {
     "packed_strings.pyx": ["str_objects", "missing_values"],
     "strings.pyx": [*OBJECTS, "out_of_memory"],
     "partitions.pyx": ["partitions", *UNIQUE],
-    "few_tests.pyx": ["few_tests", *SETS],
+    "few_tests.pyx": ["few_tests", "index_in", *SETS],
     "range_lookup.pyx": SETS,
     "table_lookup.pyx": SETS,
     "ordered_keys.pxd": ["sorting", "ascending", *UNIQUE],

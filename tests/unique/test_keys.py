@@ -43,25 +43,28 @@ nan = np.nan
 
 @pytest.mark.parametrize("width", [3, 5, 6, 7])
 def test_keys_of_3_5_6_and_7_bytes_are_padded_with_zeros(width, each_num_threads):
-    rows = np.random.default_rng(1).integers(0, 256, (1000, width + 2)).astype(np.uint8)
-    contiguous = rows[:, :width].copy()
-    items = contiguous.view(f"V{width}")[:, 0]
+    wide = np.random.default_rng(1).integers(0, 256, (1000, width + 2)).astype(np.uint8)
+    rows = wide[:, :width].copy()
+    items = rows.view(f"V{width}")[:, 0]
+    cases = {
+        "rows": (rows, rows),
+        "rows_with_gaps": (wide[:, :width], rows),
+        "reversed_rows": (rows[::-1], rows[::-1]),
+        "columns": (np.asfortranarray(rows), rows),
+        "strided_bytes": (np.repeat(rows.ravel(), 2)[::2].reshape(rows.shape), rows),
+        "three_axes": (rows.reshape(-1, 1, width), rows),
+        "items": (items, rows),
+        "one_item": (items[:1], rows[:1]),
+        "strided_items": (items[::2], rows[::2]),
+        "reversed_items": (items[::-1], rows[::-1]),
+    }
+    if width == 6:
+        cases["gaps_within_rows"] = (wide.reshape(1000, 2, 4)[..., :3], None)
     for _ in each_num_threads:
-        for array, as_bytes in (
-            *(
-                (a, a)
-                for a in (contiguous, rows[:, :width], rows[::-1, 1:-1], contiguous.T.copy().T)
-            ),
-            *((contiguous.reshape(-1, 1, width), contiguous), (items, contiguous)),
-            *(
-                (items[::2], contiguous[::2]),
-                (items[:1], contiguous[:1]),
-                (items[::-1], contiguous[::-1]),
-            ),
-        ):
-            padded = np.zeros((len(as_bytes), 4 if width == 3 else 8), np.uint8)
-            padded[:, :width] = as_bytes
-            assert np.array_equal(_keys.keys_of(array, True).data, padded)
+        for name, (array, as_bytes) in cases.items():
+            padded = np.zeros((len(array), 4 if width == 3 else 8), np.uint8)
+            padded[:, :width] = array.reshape(-1, width) if as_bytes is None else as_bytes
+            assert np.array_equal(_keys.keys_of(array, True).data, padded), name
 
 
 # Zeros.
