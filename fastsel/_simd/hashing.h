@@ -58,7 +58,7 @@ static inline uint64_t fs_last_bytes(const char *p, ptrdiff_t size)
 static inline uint64_t fs_hash_bytes(const char *p, ptrdiff_t size, uint64_t seed, uint64_t factor)
 {
     uint64_t word, words[4], last = fs_last_bytes(p, size);
-    uint64_t h = seed ^ (uint64_t)size * factor; /* so that no characters cancel the length */
+    uint64_t h = seed ^ (uint64_t)size * factor; /* bytes of a key could cancel the size alone */
     if (size > 64) {
         uint64_t lanes[4] = {h, h, h, h};
         for (; size > 32; p += 32, size -= 32) {

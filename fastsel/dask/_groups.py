@@ -248,8 +248,8 @@ def _part(groups, part_numbers, partitions):
 
 
 def comparable(values):
-    """The values in a form that NumPy's sort and searchsorted order in the same way; equal values
-    lie side by side in this order."""
+    """The values in a form for which NumPy's sort and searchsorted use the same order, with equal
+    values side by side."""
     if _dtypes.small_foreign(values.dtype):
         values = _dtypes.as_float32(values)
     if values.ndim > 1:

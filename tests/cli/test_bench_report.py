@@ -115,7 +115,7 @@ def test_progress_on_a_terminal_names_each_row(bench, capsys, monkeypatch, with_
         assert f"argwhere on {row['workload']}" in shown
 
 
-def test_progress_without_a_terminal_is_a_line_every_line_seconds(bench, capsys, monkeypatch):
+def test_progress_without_a_terminal_is_at_most_one_line_per_interval(bench, capsys, monkeypatch):
     bench(*TINY, "--op", "argwhere")
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(_progress, "LINE_SECONDS", 0)
@@ -145,7 +145,7 @@ def test_the_first_lines_estimate_the_time_of_the_run(bench, capsys):
 
 @pytest.mark.skipif(not hasattr(os, "getloadavg"), reason="this system has no os.getloadavg")
 @pytest.mark.parametrize("load", [0.0, 9999.0])
-def test_busy_machine_is_named(bench, capsys, monkeypatch, load):
+def test_load_of_a_busy_machine_is_printed(bench, capsys, monkeypatch, load):
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
     bench(*TINY, "--op", "argwhere")
     assert ("load 9999.0" in capsys.readouterr().out) == (load > 0)
@@ -184,7 +184,7 @@ def test_interrupt_before_or_after_the_measurements_is_one_line(capsys, monkeypa
 
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
 def test_chart_is_a_png_or_svg_file(bench, tmp_path, name, start):
-    """Every operator is measured at both sizes, and so has a field in each column."""
+    """Each chosen operator is measured with two sizes, so the chart has two values for it."""
     pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
     chosen = [word for name in ("gather_nd", "unique", "argwhere") for word in ("--op", name)]
     status, report = bench("--size", "100000", *chosen, "--plot", tmp_path / name)
