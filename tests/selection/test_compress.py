@@ -240,6 +240,13 @@ def test_most_columns_of_many_rows_equal_numpy(length, threads):
             assert_same(fastsel.compress(mask, array, axis=1), np.compress(mask, array, axis=1))
 
 
+@pytest.mark.parametrize("axis", [None, 0])
+def test_kernel_of_small_arrays_refuses_a_2d_condition(axis):
+    for shape in ((1, 2), (2, 1), (2, 2)):
+        with pytest.raises(ValueError, match="condition must be a 1-d array"):
+            fastsel.compress(np.ones(shape, bool), np.arange(4), axis)
+
+
 @pytest.mark.parametrize("name", ["uint8", "float64", "V3", "S20"])
 def test_rows_with_gaps_in_memory_equal_numpy(name, kernels_with_few_threads):
     array = make(name, (70, 6, 5))[:, ::2]

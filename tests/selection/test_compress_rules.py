@@ -105,7 +105,6 @@ COMPRESS_RULES = {
     "condition_scalar": (1, [1, 2], None, "condition must be a 1-d array"),
     "condition_0d": (np.array(True), [1, 2], None, "condition must be a 1-d array"),
     "condition_2d": (np.ones((1, 2)), [1, 2], None, "condition must be a 1-d array"),
-    "bools_2d": (np.ones((1, 2), bool), np.arange(2), None, "condition must be a 1-d array"),
     "condition_list_2d": ([[1, 0]], [1, 2], None, "condition must be a 1-d array"),
     "condition_matrix": (matrix([1, 0]), [1, 2], None, "condition must be a 1-d array"),
     "condition_str": ("ab", [1, 2], None, "condition must be a 1-d array"),
