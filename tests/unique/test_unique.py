@@ -1,11 +1,11 @@
 """unique of whole arrays, by every algorithm: sizes, groups, dtypes, layouts, choices of outputs.
 
 Other files of unique: test_keys.py, test_complex.py and test_string_dtypes.py (which items are
-equal, and which of them stands for its group), test_rows.py (axis), test_unique_interface.py (signatures, errors),
-test_unique_rules.py (each rule, literally), test_unique_classes.py (array-likes, subclasses),
-test_unique_promises.py (threads, seeds), test_hostile_keys.py, test_objects.py,
-test_str_objects.py and test_missing_values.py (objects, missing strings). The remaining files of
-this folder have one algorithm, one step of a call, or group_indices.
+equal, and which of them stands for its group), test_rows.py (axis), test_unique_interface.py
+(signatures, errors), test_unique_rules.py (each rule, literally), test_unique_classes.py
+(array-likes, subclasses), test_unique_promises.py (threads, seeds), test_hostile_keys.py,
+test_objects.py, test_str_objects.py and test_missing_values.py (objects, missing strings). The
+remaining files of this folder have one algorithm, one step of a call, or group_indices.
 """
 
 import math
