@@ -23,9 +23,9 @@ INTRODUCTION = """# Speed of the loops
 `fastsel/_simd` has the innermost loops, compiled once for each [CPU level](performance.md). The
 table has the gigabytes per second that a loop reads and writes, on one thread, with its data in the
 first-level cache, and in brackets the ratio to `memcpy`. For `compress`, all items count as read,
-so its figures may exceed those of `memcpy`. `python benchmarks/loops/measure.py` writes this page.
-Constants such as `FS_DENSE` (a block of 64 items with fewer set bits is written bit by bit) follow
-from the rows of the loops `write` and `compress` at each density.
+so a figure of `compress` may exceed the figure of `memcpy`. The rows of the loops `write` and
+`compress` at each density decide constants, for example `FS_DENSE`: a block of 64 items with fewer
+set bits is written bit by bit. `python benchmarks/loops/measure.py` writes this page.
 """
 
 
