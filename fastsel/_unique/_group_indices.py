@@ -68,10 +68,11 @@ def group_indices(
     **Time.** If there are more than 16,384 items, numbers of 4 or 8 bytes and strings of fixed
     width that ascend already (with ``sorted=False``, also if they descend) need neither a sort nor
     an inverse. With `sorted`, other numbers of 4 or 8 bytes are sorted once, together with their
-    positions, if they have many groups and a wide range. For other arrays, the inverse is computed
-    as by ``unique(ar, return_inverse=True)``. For up to 4096 groups, two passes over the inverse
-    then count the keys of each group and write their positions; for more groups, the inverse is
-    sorted.
+    positions, if they have many groups and a wide range.
+
+    For other arrays, the inverse is computed as by ``unique(ar, return_inverse=True)``. For up to
+    4096 groups, two passes over the inverse then count the keys of each group and write their
+    positions; for more groups, the inverse is sorted.
 
     **Memory.** Extra memory is that of `unique`, and up to 21 bytes for each item.
 

@@ -204,6 +204,7 @@ def unique(
 
     **Memory.** A task holds a block, or the groups of `split_every` blocks or merged results; the
     last task holds all groups. With partitions, a task holds one range of the groups of all blocks.
+
     For the inverse, two things are held for each block until all groups are known: the groups of
     the block, and the inverse of the block alone, in the smallest unsigned integers (of 1, 2 or 4
     bytes for up to 2**32 groups). With ``equal_nan=False`` each NaN is a group, and with partitions

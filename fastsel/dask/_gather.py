@@ -55,9 +55,11 @@ def gather_nd(
     The result equals ``fastsel.gather_nd(data, indices, batch_dims)``. For each block of indices,
     one task sorts the index rows by the block of data that they address. One task per addressed
     block gathers the slices, and one task per block of the result puts them in order. These tasks
-    exchange index rows and slices, not blocks of `data`. If `indices` is a dask array, each pair of
-    a block of indices and a block of `data` with the same batch positions has a task. Otherwise the
-    call itself sorts the index rows, and only blocks that they address have a task.
+    exchange index rows and slices, not blocks of `data`.
+
+    If `indices` is a dask array, each pair of a block of indices and a block of `data` with the
+    same batch positions has a task. Otherwise the call itself sorts the index rows, and only blocks
+    that they address have a task.
 
     Examples
     --------
