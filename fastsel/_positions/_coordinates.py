@@ -149,7 +149,7 @@ def nonzero_coordinates(
     _write(mask, array.shape[array.ndim - n :], rows, threads)
     if count_out is not None:
         count_out[...] = count
-    if dml_shape and out.ndim != array.ndim:
+    if dml_shape and out.ndim < array.ndim:
         out = rows.reshape((1,) * (array.ndim - 2) + rows.shape)
     return NonzeroCoordinates(dtype.type(count), out)
 

@@ -64,9 +64,7 @@ cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t st
     unaligned: if there are fewer items, other memory is read. flags has room for `length` bytes:
     otherwise memory behind it is overwritten."""
     if is_pair(truth) and truth.width == 8:
-        test_pair(items, stride, <uint64_t>truth.significant[0], length, flags)
-    elif is_pair(truth) and truth.width == 4:
-        test_pair(items, stride, <uint32_t>truth.significant[0], length, flags)
+        test_pair(items, stride, truth.significant[0], length, flags)
     elif truth.words > 1 and truth.width == 1:
         test_words(truth, <const uint8_t *>items, stride, length, flags)
     elif truth.words > 1 and truth.width == 2:
@@ -95,14 +93,14 @@ cdef inline void test_word(const char *items, Py_ssize_t stride, word_t signific
         flags[k] = (word & significant) != 0
 
 
-cdef inline void test_pair(const char *items, Py_ssize_t stride, word_t significant,
+cdef inline void test_pair(const char *items, Py_ssize_t stride, uint64_t significant,
                            Py_ssize_t length, uint8_t *flags) noexcept nogil:
-    """test_run for items of two words with the same significant bits."""
+    """test_run for items of two words of 8 bytes with the same significant bits."""
     cdef Py_ssize_t k
-    cdef word_t first, second
+    cdef uint64_t first, second
     for k in range(length):
-        memcpy(&first, items + k * stride, sizeof(word_t))
-        memcpy(&second, items + k * stride + sizeof(word_t), sizeof(word_t))
+        memcpy(&first, items + k * stride, sizeof(uint64_t))
+        memcpy(&second, items + k * stride + sizeof(uint64_t), sizeof(uint64_t))
         flags[k] = ((first | second) & significant) != 0
 
 

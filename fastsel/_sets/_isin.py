@@ -130,7 +130,8 @@ def among(items, tests, invert):
     cast = _membership.converted(items, tests)
     if cast is None and items.ndim > 1:
         common = np.result_type(items, tests)
-        items, cast = items.astype(common), (tests.astype(common), None)
+        with np.errstate(invalid="ignore"):  # signalling NaN would warn
+            items, cast = items.astype(common), (tests.astype(common), None)
     if cast is None:
         return None
     tests, mask = cast

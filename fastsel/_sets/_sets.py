@@ -406,4 +406,5 @@ def _in_common_dtype(ar1, ar2, axis):
     inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")
     if axis is None and inexact:
         return None
-    return [array.astype(common, copy=False) for array in arrays]
+    with np.errstate(invalid="ignore"):  # signalling NaN would warn
+        return [array.astype(common, copy=False) for array in arrays]

@@ -144,8 +144,9 @@ def test_dml_shape_and_strict_need_outputs_with_the_ndim_of_x(mode, kernels_with
 
 
 def test_dml_shape_returns_out():
-    out = sentinels((1, 1, 8, 4))
-    assert fastsel.nonzero_coordinates(EXAMPLE, out=out, dml_shape=True).coordinates is out
+    for x, shape in ((EXAMPLE, (1, 1, 8, 4)), (np.array([1, 0, 2]), (3, 1))):
+        out = sentinels(shape)
+        assert fastsel.nonzero_coordinates(x, out=out, dml_shape=True).coordinates is out
 
 
 # The argument count_out.

@@ -181,6 +181,28 @@ def test_structured_item_is_nonzero_by_its_fields_and_not_its_padding():
     assert fastsel.first_nonzero(array, axis=0).tolist() == [-1, 4000]
 
 
+def numbers_with_fields():
+    """Arrays whose items are zero as numbers, but not in their fields, or the other way round."""
+    halves = np.dtype(("f8", [("low", "u4"), ("high", "u4")]))
+    parts = np.dtype(("c16", [("real", "u8"), ("imag", "u8")]))
+    low = np.dtype(("i8", {"names": ["low"], "formats": ["i4"], "offsets": [0], "itemsize": 8}))
+    yield np.full(20_000, -0.0).astype(halves)
+    yield np.full(20_000, complex(-0.0, -0.0)).astype(parts)
+    yield np.full(20_000, 1 << 40).astype(low)
+    yield np.full(20_000, -0.0).astype([("number", halves)])["number"]
+
+
+def test_number_with_fields_is_tested_as_a_number():
+    for array in numbers_with_fields():
+        for a in (array, array[:100], array[::2]):
+            is_true = bool(np.count_nonzero(a))
+            assert fastsel.first_nonzero(a) == is_true - 1
+            assert fastsel.count_nonzero(a) == np.count_nonzero(a)
+            assert_same(fastsel.flatnonzero(a), np.flatnonzero(a))
+            assert fastsel.nonzero_coordinates(a).count == np.count_nonzero(a)
+            assert_same(fastsel.extract(a, a), np.extract(a, a))
+
+
 def test_input_unmodified(kernels_with_few_threads):
     for name in WORD_DTYPES:
         array = make(name, (60, 5), 0.05)

@@ -216,6 +216,13 @@ def test_columns_of_contiguous_rows_equal_numpy(length, name, kernels_with_few_t
             )
 
 
+def test_few_columns_in_many_cache_lines_equal_numpy(kernels_with_few_threads):
+    """At most 32 (ROW_LINES) cache lines of a row are prefetched."""
+    array = numbered("float64", np.arange(40_000)).reshape(100, 400)
+    mask = np.arange(400) % 10 == 3
+    assert_same(fastsel.compress(mask, array, axis=1), np.compress(mask, array, axis=1))
+
+
 @pytest.mark.parametrize("name", ["complex128", "U4", "V16", "S16"])
 @pytest.mark.parametrize("density", [0.01, 0.05, 0.1, 0.3, 0.5, 0.9, 0.99, 1])
 def test_items_of_16_bytes_equal_numpy(name, density, kernels_with_few_threads):
