@@ -104,8 +104,7 @@ def masks(first, second, wanted):
             return result
     if compared and few_tests.are_few(second) and (tests := _comparable_bytes(second)):
         threads = _threads.for_bytes(first.nbytes * len(second))
-        items = np.ascontiguousarray(first)
-        return few_tests.among_few_by_bytes(items, *tests, wanted.invert, threads), None
+        return few_tests.among_few_by_bytes(first, *tests, wanted.invert, threads), None
     if are_items and (_dtypes.mostly_nan(first) or _dtypes.mostly_nan(second)):
         return _masks_without_nan(first, second, wanted)
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None

@@ -47,14 +47,9 @@ def among_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule
     bits do not match. There are at most MAX_TESTS tests: otherwise memory behind the job is
     overwritten.
     """
-    cdef CompareItems job = CompareItems(items, tests, rule, threads)
-    out = new_result(job.units, cnp.NPY_BOOL)
-    job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
-    if job.n_tests:
-        job.run(threads)
-    else:                         # all tests are NaN, which equals no item
-        memset(job.out, invert, job.units)
-    return out
+    cdef CompareItems job = CompareItems(items, threads)
+    job.add_tests(tests, rule)
+    return job.mask(invert, threads)
 
 
 def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests not None,
@@ -62,26 +57,30 @@ def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests n
     """Which items are among the tests, as a flat array of bool. An item equals a test if
     item & mask == test, where mask is the test's row of masks.
 
-    items is C-contiguous. The tests are few (are_few); tests and masks have a row for each of them,
-    with a byte for each byte of an item: otherwise other memory is read or overwritten. If items
-    have more than 16 bytes, all bits of the masks are 1.
+    The tests are few (are_few); tests and masks have a row for each of them, with a byte for each
+    byte of an item: otherwise other memory is read or overwritten. If items have more than 16
+    bytes, all bits of the masks are 1.
     """
-    cdef CompareBytes job = CompareBytes()
-    job.owned, job.items = items, <const char *>cnp.PyArray_DATA(items)
-    job.tests, job.masks, job.n_tests = tests, masks, tests.shape[0]
-    job.units, job.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
-    out = new_result(job.units, cnp.NPY_BOOL)
-    job.out, job.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
-    job.chunks = chunk_count(job.units, threads, job.width + 1)
-    job.run(threads)
-    return out
+    cdef CompareItems job
+    cdef CompareEnds by_ends
+    cdef Py_ssize_t t
+    if is_item(cnp.PyArray_ITEMSIZE(items)):
+        job = CompareItems(items, threads)
+        for t in range(tests.shape[0]):
+            job.add(load_word(<const char *>&tests[t, 0], job.width),
+                    load_word(<const char *>&masks[t, 0], job.width), t)
+    else:
+        job = by_ends = CompareEnds(items, threads)
+        by_ends.whole_tests, by_ends.whole_masks, by_ends.n_tests = tests, masks, tests.shape[0]
+    return job.mask(invert, threads)
 
 
 def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
                  int threads):
     """The position of the first test that equals each item, or -1. The arguments are as for
     among_few."""
-    cdef FindItems job = FindItems(items, tests, rule, threads)
+    cdef FindItems job = FindItems(items, threads)
+    job.add_tests(tests, rule)
     index = new_result(job.units, cnp.NPY_INTP)
     job.index = index
     job.run(threads)
@@ -89,35 +88,53 @@ def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple r
 
 
 cdef class CompareItems(Job):
+    """Compares items of one word by the loop of a CPU level."""
     cdef object owned             # the array that `items` points to
     cdef const char *items
     cdef Py_ssize_t width
     cdef uint64_t[MAX_COMPARED] tests
     cdef uint64_t[MAX_COMPARED] masks     # the bits of an item that are compared with each test
-    cdef Py_ssize_t n_tests
     cdef Py_ssize_t[MAX_COMPARED] positions  # by test: its position; NaN is left out
+    cdef Py_ssize_t n_tests
     cdef uint8_t *out             # by item: 1 if a test equals the item; with invert, 0
     cdef bint invert
 
-    def __init__(self, cnp.ndarray items, cnp.ndarray tests, tuple rule, int threads):
-        cdef rule_t word_rule
-        cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(tests), k
-        cdef uint64_t word
-        if not cnp.PyArray_ISCARRAY_RO(items):
+    def __init__(self, cnp.ndarray items, int threads):
+        if not cnp.PyArray_IS_C_CONTIGUOUS(items):
             items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
+        self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
+        self.units, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
+        self.chunks = chunk_count(self.units, threads, self.width + 1)
+
+    cdef void add(self, uint64_t test, uint64_t mask, Py_ssize_t position) noexcept:
+        self.tests[self.n_tests], self.masks[self.n_tests] = test, mask
+        self.positions[self.n_tests] = position
+        self.n_tests += 1
+
+    cdef int add_tests(self, cnp.ndarray tests, tuple rule) except -1:
+        """Add the tests of `among_few`, without NaN, which equals no item."""
+        cdef rule_t word_rule
+        cdef Py_ssize_t k
+        cdef uint64_t word
         if not cnp.PyArray_ISCARRAY_RO(tests):
             tests = cnp.PyArray_NewCopy(tests, cnp.NPY_CORDER)
         set_rule(&word_rule, rule)
         for k in range(cnp.PyArray_SIZE(tests)):
-            word = canonical(
-                &word_rule, load_word(<const char *>cnp.PyArray_DATA(tests) + k * width, width))
+            word = canonical(&word_rule, load_word(
+                <const char *>cnp.PyArray_DATA(tests) + k * self.width, self.width))
             if word != word_rule.nan or not word_rule.nan_unequal:
-                self.tests[self.n_tests], self.positions[self.n_tests] = word, k
-                self.masks[self.n_tests] = word_rule.significant if word == 0 else <uint64_t>-1
-                self.n_tests += 1
-        self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
-        self.units, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
-        self.chunks = chunk_count(self.units, threads, self.width + 1)
+                self.add(word, word_rule.significant if word == 0 else <uint64_t>-1, k)
+        return 0
+
+    cdef cnp.ndarray mask(self, bint invert, int threads):
+        """Which items equal a test, as an array of bool."""
+        out = new_result(self.units, cnp.NPY_BOOL)
+        self.out, self.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
+        if self.n_tests:
+            self.run(threads)
+        else:
+            memset(self.out, invert, self.units)
+        return out
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i
@@ -129,45 +146,20 @@ cdef class CompareItems(Job):
                 self.out[i] ^= 1
 
 
-cdef class CompareBytes(Job):
-    """Compares items of one word by the loop of a CPU level. Of other items, it compares the two
-    ends, which are the first and the last 2, 4 or 8 bytes, with the ends of each test. The ends may
-    overlap, and cover items of up to 16 bytes. A longer item whose ends match is then compared as a
-    whole."""
-    cdef object owned             # the array that `items` points to
-    cdef const char *items
-    cdef Py_ssize_t width
-    cdef const uint8_t[:, ::1] tests
-    cdef const uint8_t[:, ::1] masks
-    cdef Py_ssize_t n_tests
-    cdef uint8_t *out             # by item: 1 if a test equals the item; with invert, 0
-    cdef bint invert
+cdef class CompareEnds(CompareItems):
+    """Compares the two ends of items, which are the first and the last 2, 4 or 8 bytes, with the
+    ends of each test. The ends may overlap, and cover items of up to 16 bytes. A longer item whose
+    ends match is then compared as a whole."""
+    cdef const uint8_t[:, ::1] whole_tests
+    cdef const uint8_t[:, ::1] whole_masks
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
-        if is_item(self.width):
-            self.compare_words(k)
-        elif self.width > 8:
+        if self.width > 8:
             self.compare_ends(k, <uint64_t>0)
         elif self.width > 4:
             self.compare_ends(k, <uint32_t>0)
         else:
             self.compare_ends(k, <uint16_t>0)
-
-    cdef void compare_words(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i, t
-        cdef uint64_t[MAX_COMPARED] tests, masks
-        for t in range(self.n_tests):
-            tests[t] = load_word(<const char *>&self.tests[t, 0], self.width)
-            masks[t] = load_word(<const char *>&self.masks[t, 0], self.width)
-        if self.n_tests:
-            level.among_few[log2_width(self.width)](
-                self.items + start * self.width, stop - start, tests, masks, self.n_tests,
-                self.out + start)
-        else:
-            memset(self.out + start, 0, stop - start)
-        if self.invert:
-            for i in range(start, stop):
-                self.out[i] ^= 1
 
     cdef void compare_ends(self, Py_ssize_t k, end_t zero) noexcept nogil:
         """Compare the items of chunk k. An item has at least as many bytes as an end_t: otherwise
@@ -179,10 +171,10 @@ cdef class CompareBytes(Job):
         cdef const char *item = self.items + self.begin(k) * width
         cdef uint8_t equal, invert = self.invert
         for t in range(n):
-            memcpy(&first[t], &self.tests[t, 0], sizeof(end_t))
-            memcpy(&last[t], &self.tests[t, behind], sizeof(end_t))
-            memcpy(&first_mask[t], &self.masks[t, 0], sizeof(end_t))
-            memcpy(&last_mask[t], &self.masks[t, behind], sizeof(end_t))
+            memcpy(&first[t], &self.whole_tests[t, 0], sizeof(end_t))
+            memcpy(&last[t], &self.whole_tests[t, behind], sizeof(end_t))
+            memcpy(&first_mask[t], &self.whole_masks[t, 0], sizeof(end_t))
+            memcpy(&last_mask[t], &self.whole_masks[t, behind], sizeof(end_t))
         for i in range(self.begin(k), self.begin(k + 1)):
             memcpy(&start, item, sizeof(end_t))
             memcpy(&stop, item + behind, sizeof(end_t))
@@ -193,7 +185,7 @@ cdef class CompareBytes(Job):
             if equal and behind > <Py_ssize_t>sizeof(end_t):
                 equal = 0
                 for t in range(n):
-                    equal |= memcmp(item, &self.tests[t, 0], width) == 0
+                    equal |= memcmp(item, &self.whole_tests[t, 0], width) == 0
             out[i] = equal ^ invert
             item += width
 

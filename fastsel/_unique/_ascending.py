@@ -13,6 +13,10 @@ from fastsel._unique import _keys, _plan, strings
 from fastsel._unique.keys import ordered_keys
 from fastsel._unique.sorting import sorted_groups, sorted_positions
 
+# NumPy orders MAX_ROWS or more rows: a word has no room for a row's group and a rank of its column
+# if these take more than 32 bits each.
+MAX_ROWS = 1 << 32
+
 
 def items_of(words, flat, index):
     """The items of ascending words, each with the bits of its first occurrence in `flat`.
@@ -131,13 +135,13 @@ def _put_first_bits(values, flat, index):
 
 
 def _order_by_columns(values):
-    """The order of rows, strings of fixed width, void items or complex numbers; None for dtypes for
-    which `_columns` returns None.
+    """The order of rows, strings of fixed width, void items or complex numbers; None for MAX_ROWS
+    or more values, and for dtypes for which `_columns` returns None.
 
     The leading columns that fit a word decide first. Rows with equal words are then ordered by a
     word of the next columns, and so on.
     """
-    columns = _columns(values)
+    columns = _columns(values) if len(values) < MAX_ROWS else None
     if columns is None:
         return None
     order = tied = groups = None

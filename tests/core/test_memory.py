@@ -382,6 +382,16 @@ def calls_for_many_threads():
                 lambda name=name, first=first, second=second: getattr(fastsel, name)(first, second),
                 2.5 * 4,
             )
+    for groups in (1000, size):
+        keys = (numbers % groups * 7).astype(np.float32)
+        calls[f"group_indices_{groups}"] = (
+            lambda keys=keys: tuple(fastsel.group_indices(keys, sorted=False)),
+            2.75 * 4 + 21,
+        )
+        calls[f"index_in_{groups}"] = (
+            lambda keys=keys: fastsel.index_in(*np.split(keys, [size // 2])),
+            2.5 * 4,
+        )
     return calls, size
 
 

@@ -159,6 +159,13 @@ def test_argsort_of_rows_with_equal_first_columns_equals_lexsort(dtype, width, r
         assert np.array_equal(_ascending.argsort(values, False)[0], expected), size
 
 
+def test_rows_whose_ranks_exceed_32_bits_are_ordered_by_numpy(monkeypatch):
+    rows = np.random.default_rng(1).integers(0, 99, (MIN_KERNEL_ITEMS, 3))
+    monkeypatch.setattr(_ascending, "MAX_ROWS", len(rows))
+    monkeypatch.setattr(_ascending, "_packed", None)
+    assert np.array_equal(_ascending.argsort(rows, False)[0], np.lexsort(rows.T[::-1]))
+
+
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("high", [3, 2**30])
 def test_argsort_of_rows_of_many_columns_equals_lexsort(dtype, high):
