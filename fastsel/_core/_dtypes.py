@@ -62,7 +62,7 @@ def truth(dtype):
 
 def _significant_bytes(dtype):
     """The significant bits of each byte of an item; None if NumPy decides."""
-    if dtype.fields is not None and dtype.kind == "V":  # NumPy tests a number with fields as a number
+    if dtype.fields is not None and dtype.kind == "V":  # a number may have fields, too
         return _significant_of_fields(dtype)
     if dtype.isbuiltin == 2:  # the kinds and characters of user dtypes are not reliable
         return _significant_by_values(dtype)
