@@ -100,8 +100,7 @@ cdef class CompareItems(Job):
     cdef bint invert
 
     def __init__(self, cnp.ndarray items, int threads):
-        if not cnp.PyArray_IS_C_CONTIGUOUS(items):
-            items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
+        items = cnp.PyArray_GETCONTIGUOUS(items)
         self.owned, self.items = items, <const char *>cnp.PyArray_DATA(items)
         self.units, self.width = cnp.PyArray_SIZE(items), cnp.PyArray_ITEMSIZE(items)
         self.chunks = chunk_count(self.units, threads, self.width + 1)
@@ -116,8 +115,7 @@ cdef class CompareItems(Job):
         cdef rule_t word_rule
         cdef Py_ssize_t k
         cdef uint64_t word
-        if not cnp.PyArray_ISCARRAY_RO(tests):
-            tests = cnp.PyArray_NewCopy(tests, cnp.NPY_CORDER)
+        tests = cnp.PyArray_GETCONTIGUOUS(tests)
         set_rule(&word_rule, rule)
         for k in range(cnp.PyArray_SIZE(tests)):
             word = canonical(&word_rule, load_word(
