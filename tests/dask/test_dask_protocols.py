@@ -208,6 +208,7 @@ def test_tasks_use_one_thread_each(monkeypatch):
     assert thread_counts == {1}
 
 
+@pytest.mark.thread_unsafe(reason="sets dask's configuration, which all threads share")
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
 def test_several_outputs_compute_each_block_once(scheduler):
     blocks = []

@@ -91,6 +91,7 @@ def test_list_that_becomes_an_array_of_objects_equals_fastsel():
     assert_equal(fastsel.dask.unique(items, sorted=False), fastsel.unique(items, sorted=False))
 
 
+@pytest.mark.thread_unsafe(reason="sets dask's configuration, which all threads share")
 @pytest.mark.parametrize("kind", ITEMS)
 def test_large_arrays_have_several_blocks(kind):
     a = np.tile(ITEMS[kind], 100)
