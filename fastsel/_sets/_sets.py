@@ -138,6 +138,7 @@ def intersect1d(
         arguments = _gate.non_defaults(
             assume_unique=assume_unique, return_indices=return_indices, axis=axis
         )
+        ar1, ar2 = _native_complex(ar1), _native_complex(ar2)
         return _gate.library(ar1, ar2).intersect1d(ar1, ar2, **arguments)
     check_truth(assume_unique)
     if not return_indices:
@@ -274,7 +275,9 @@ def setdiff1d(
     mask = arrays and among(*arrays, True)
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
-        return _gate.library(ar1, ar2).setdiff1d(ar1, ar2, **arguments)
+        one, other = _native_complex(ar1), _native_complex(ar2)
+        result = _gate.library(one, other).setdiff1d(one, other, **arguments)
+        return result if one is ar1 else result.astype(ar1.dtype)
     selected = _slices.compress(mask, arrays[0])
     del mask
     return _distinct.along(selected if assume_unique else _slices.unique(selected), axis)
@@ -350,6 +353,7 @@ def setxor1d(
     masks = both and _membership.masks(*both, WantedMasks(True, True, True))
     if masks is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
+        ar1, ar2 = _native_complex(ar1), _native_complex(ar2)
         return _gate.library(ar1, ar2).setxor1d(ar1, ar2, **arguments)
     nans = []
     if axis is None and both[0].dtype.kind not in "biuSU":
@@ -389,6 +393,14 @@ def _base_arrays(ar1, ar2, axis):
             return None
         flat_arrays.append(array.ravel())
     return flat_arrays
+
+
+def _native_complex(array):
+    """The array to pass to NumPy, which takes equal complex numbers of foreign byte order for
+    different ones."""
+    if type(array) is np.ndarray and array.dtype.kind == "c" and not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
 
 
 def _in_common_dtype(ar1, ar2, axis):

@@ -5,7 +5,12 @@ import pytest
 import reference
 from arrays import grouped
 from collisions import SEEDS, colliding
-from comparison import assert_same, check_set_functions, two_arrays
+from comparison import (
+    SORTED_SET_FUNCTIONS,
+    assert_same,
+    check_set_functions,
+    two_arrays,
+)
 from forcing import ALGORITHMS, force
 from marks import SIGNALLING_NANS
 from unique_kernels import INTEGER_RULE, make_tables
@@ -59,6 +64,20 @@ def test_nan_of_foreign_byte_order_does_not_hide_equal_items(dtype, seed, algori
     with np.errstate(invalid="ignore"):
         expected = np.isin(items.astype(dtype[1:]), tests.astype(dtype[1:]))
     assert_same(fastsel.isin(items, tests), expected)
+
+
+@pytest.mark.parametrize("name", SORTED_SET_FUNCTIONS)
+@pytest.mark.parametrize("dtype", [">c8", ">c16"])
+@pytest.mark.parametrize("integers", ["i8", ">u8"])
+def test_complex_numbers_of_foreign_byte_order_beside_integers(name, dtype, integers):
+    """NumPy serves these pairs, and takes equal complex numbers for different ones."""
+    numbers = np.array([0, -0.0, 1, np.nan, 7, 1], dtype)
+    tests = np.array([5, 7], integers)
+    for first, second in ((numbers, tests), (tests, numbers)):
+        in_native_order = (a.astype(a.dtype.newbyteorder("=")) for a in (first, second))
+        expected = getattr(np, name)(*in_native_order)
+        given_dtype = getattr(np, name)(first, second).dtype
+        assert_same(getattr(fastsel, name)(first, second), expected.astype(given_dtype))
 
 
 @pytest.mark.parametrize("seeds", [SEEDS, (1, 1), (0, 1), (2**63, 3), (5, 2**64 - 1)])
