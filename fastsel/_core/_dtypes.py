@@ -217,6 +217,14 @@ def number_rule(dtype):
     return sign, 0, int(dtype.kind in "mM")
 
 
+def cast(array, dtype):
+    """The array in a dtype; a copy only if the dtypes differ. A signalling NaN does not warn."""
+    if array.dtype.kind in "biu":
+        return array.astype(dtype, copy=False)
+    with np.errstate(invalid="ignore"):
+        return array.astype(dtype, copy=False)
+
+
 def small_foreign(dtype):
     """Is this a small dtype of another package (ml_dtypes)? float32 can hold all its values."""
     return dtype.isbuiltin == 2 and dtype.itemsize <= 2

@@ -113,9 +113,7 @@ def _index(items, tests):
         if not _are_comparable(items.dtype, tests.dtype):
             return np.full(len(items), -1)
         both = np.result_type(items, tests)
-        with np.errstate(invalid="ignore"):  # signalling NaN would warn
-            items, tests = items.astype(both, copy=False), tests.astype(both, copy=False)
-        return _index_in_one_dtype(items, tests)
+        return _index_in_one_dtype(_dtypes.cast(items, both), _dtypes.cast(tests, both))
     tests, mask = cast
     if mask is None:
         return _index_in_one_dtype(items, tests)

@@ -7,7 +7,7 @@ from typing import Literal, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _gate
+from fastsel._core import _dtypes, _gate
 from fastsel._sets import _membership, _slices
 from fastsel._sets._membership import WantedMasks
 
@@ -130,8 +130,7 @@ def among(items, tests, invert):
     cast = _membership.converted(items, tests)
     if cast is None and items.ndim > 1:
         common = np.result_type(items, tests)
-        with np.errstate(invalid="ignore"):  # signalling NaN would warn
-            items, cast = items.astype(common), (tests.astype(common), None)
+        items, cast = _dtypes.cast(items, common), (_dtypes.cast(tests, common), None)
     if cast is None:
         return None
     tests, mask = cast

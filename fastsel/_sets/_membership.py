@@ -48,10 +48,10 @@ def converted(array, other):
         return other, None
     if not compares_exactly(to, dtype) or (dtype.kind == "c" and to.kind != "c"):
         return None
-    with np.errstate(all="ignore"):  # signalling NaN would warn
-        if np.can_cast(dtype, to, "safe"):
-            return other.astype(to), None
-        # The dtype can hold an item if its conversion keeps the value.
+    if np.can_cast(dtype, to, "safe"):
+        return _dtypes.cast(other, to), None
+    # The dtype can hold an item if its conversion keeps the value.
+    with np.errstate(all="ignore"):
         cast = other.astype(to)
         if to.kind in "iu" and dtype.kind in "iu":
             same = (cast.astype(dtype) == other) & ((cast < 0) == (other < 0))

@@ -418,5 +418,4 @@ def _in_common_dtype(ar1, ar2, axis):
     inexact = common.kind == "f" and one.kind + other.kind in ("iu", "ui")
     if axis is None and inexact:
         return None
-    with np.errstate(invalid="ignore"):  # signalling NaN would warn
-        return [array.astype(common, copy=False) for array in arrays]
+    return [_dtypes.cast(array, common) for array in arrays]

@@ -106,6 +106,7 @@ cdef class CompareItems(Job):
         self.chunks = chunk_count(self.units, threads, self.width + 1)
 
     cdef void add(self, uint64_t test, uint64_t mask, Py_ssize_t position) noexcept:
+        """Add a test. There are fewer than MAX_COMPARED: otherwise memory behind is overwritten."""
         self.tests[self.n_tests], self.masks[self.n_tests] = test, mask
         self.positions[self.n_tests] = position
         self.n_tests += 1
@@ -130,7 +131,7 @@ cdef class CompareItems(Job):
         self.out, self.invert = <uint8_t *>cnp.PyArray_DATA(out), invert
         if self.n_tests:
             self.run(threads)
-        else:
+        else:                         # all tests are NaN, which equals no item
             memset(self.out, invert, self.units)
         return out
 
@@ -148,7 +149,7 @@ cdef class CompareEnds(CompareItems):
     """Compares the two ends of items, which are the first and the last 2, 4 or 8 bytes, with the
     ends of each test. The ends may overlap, and cover items of up to 16 bytes. A longer item whose
     ends match is then compared as a whole."""
-    cdef const uint8_t[:, ::1] whole_tests
+    cdef const uint8_t[:, ::1] whole_tests  # by test: its bytes, and the bits that are compared
     cdef const uint8_t[:, ::1] whole_masks
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

@@ -91,8 +91,8 @@ def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:
     ----------
     condition : dask array or array_like, any shape
         Non-zero items select items of `arr`; the two arrays are read in C order. If chunk sizes of
-        one of the arrays are unknown, `condition` must be a dask array with chunks of the same
-        sizes as those of `arr`.
+        one of the arrays are unknown, `condition` must be a dask array whose chunks have the sizes
+        of the chunks of `arr`.
     arr : dask array or array_like, any chunks
         Any dtype.
 

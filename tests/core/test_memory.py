@@ -354,6 +354,10 @@ def calls_for_many_threads():
     for groups in (1000, size // 50, size // 10, size):
         for dtype in (np.int64, np.float32):
             a = (numbers % groups * (1_000_003 if dtype is np.int64 else 1)).astype(dtype)
+            calls[f"group_indices_{groups}_{dtype.__name__}"] = (
+                lambda a=a: tuple(fastsel.group_indices(a, sorted=False)),
+                2.5 * a.itemsize + 21,
+            )
             for order, extras in (("sorted", 3), ("first", 0), ("first", 3)):
                 calls[f"unique_{order}_{groups}_{dtype.__name__}_{extras}"] = (
                     lambda a=a, order=order, extras=extras: fastsel.unique(
@@ -375,23 +379,13 @@ def calls_for_many_threads():
         lambda: fastsel.nonzero_coordinates(square, capacity=10, truncate=True)[1],
         1 / 8,
     )
-    for name in SET_FUNCTION_NAMES:
+    for name in (*SET_FUNCTION_NAMES, "index_in"):
         for groups in (1000, size):
             first, second = np.split((numbers % groups * 7).astype(np.float32), [size // 2])
             calls[f"{name}_{groups}"] = (
                 lambda name=name, first=first, second=second: getattr(fastsel, name)(first, second),
                 2.5 * 4,
             )
-    for groups in (1000, size):
-        keys = (numbers % groups * 7).astype(np.float32)
-        calls[f"group_indices_{groups}"] = (
-            lambda keys=keys: tuple(fastsel.group_indices(keys, sorted=False)),
-            2.75 * 4 + 21,
-        )
-        calls[f"index_in_{groups}"] = (
-            lambda keys=keys: fastsel.index_in(*np.split(keys, [size // 2])),
-            2.5 * 4,
-        )
     return calls, size
 
 
