@@ -128,6 +128,22 @@ def test_every_layout_of_large_arrays_equals_numpy(layout):
             check_equals_numpy(LAYOUTS[layout](make(name, (300, 70), 0.1)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_items_that_overlap_equal_numpy(dtype, kernels_with_few_threads):
+    dtype = np.dtype(dtype)
+    buffer = make("uint8", 40_000, 0.01)
+    for stride in range(1, dtype.itemsize):
+        for strides in [(stride, 200), (200, stride)]:
+            array = np.ndarray((100, 70), dtype, buffer, strides=strides)
+            check_equals_numpy(array)
+            for axis in (0, 1):
+                expected = np.count_nonzero(array, axis)
+                assert_same(fastsel.count_nonzero(array, axis), expected)
+                assert_same(
+                    fastsel.first_nonzero(array, axis), fastsel.first_nonzero(array.copy(), axis)
+                )
+
+
 def test_64_dimensions_equal_numpy(kernels_with_few_threads):
     check_equals_numpy(make("int8", (2,) * 7).reshape((1, 2) * 7 + (1,) * 50))
 
