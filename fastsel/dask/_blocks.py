@@ -92,9 +92,9 @@ def bands(name, x, axes=None, whole_rows=False):
     rechunked if its blocks do not.
 
     A band may be longer than a block of `x` along the last of these axes, and shorter along the
-    first. Along these axes a band has at most as many items as the largest block of `x` or, if this
-    is more, as many as fit into MIN_BAND_BYTES. With `whole_rows`, only the first axis is divided,
-    and bands may be larger.
+    first. Along these axes a band has at most as many items as the largest block of `x`, or as many
+    items as fit into MIN_BAND_BYTES, whichever number is larger. With `whole_rows`, only the first
+    axis is divided, and bands may be larger.
     """
     axes = x.ndim if axes is None else axes
     chunks = x.chunks[:axes]
