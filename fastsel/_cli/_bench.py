@@ -287,9 +287,11 @@ def unequal(ours: np.ndarray, theirs: np.ndarray, bitwise: bool) -> np.ndarray:
     if bitwise and ours.dtype.kind in "fc":
         ours, theirs = (x.reshape(*x.shape, 1).copy().view(np.uint8) for x in (ours, theirs))
         return (ours != theirs).any(axis=-1)
+    if ours.dtype.kind == "T":  # Its missing items may be None, which it does not compare.
+        ours, theirs = ours.astype(object), theirs.astype(object)
     differ = ours != theirs
-    if ours.dtype.kind in "fcmM":
-        differ &= ~(np.isnan(ours) & np.isnan(theirs))
+    if ours.dtype.kind in "fcmMO":
+        differ &= ~((ours != ours) & (theirs != theirs))  # NaN, NaT
     return differ
 
 

@@ -163,25 +163,25 @@ def command_line() -> argparse.ArgumentParser:
     commands.add_parser("info", help="print versions, kernels and threads")
     run_parser = commands.add_parser(
         "run",
+        usage="fastsel run [-h] [--report | --compare] (SCRIPT | -m MODULE | -c CODE) ...",
         help="run a script with NumPy's functions replaced by fastsel's",
-        description="Run a Python script or module with numpy.nonzero, unique, compress and others "
-        "replaced by fastsel's, for the script and the libraries that it imports. Methods and "
-        "syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without fork "
-        "use NumPy's functions.",
+        description="Run a Python script, module or code with numpy.nonzero, unique, compress and "
+        "others replaced by fastsel's, for the script and the libraries that it imports. Methods "
+        "and syntax (a.nonzero(), a[mask]) stay NumPy's; processes that the script starts without "
+        "fork use NumPy's functions. All arguments after SCRIPT, MODULE or CODE are the script's.",
     )
-    run_parser.add_argument(
-        "-m", dest="as_module", action="store_true", help="SCRIPT is a module's name: -m pytest"
-    )
-    run_parser.add_argument(
+    run_parser.set_defaults(parser=run_parser)
+    reports = run_parser.add_mutually_exclusive_group()
+    reports.add_argument(
         "--report",
         action="store_true",
-        help="at the end, print the calls and times of the replaced functions, and estimates of "
-        "NumPy's times: some calls also run NumPy's function, which takes up to 2 s plus a tenth "
-        "of the program's time in all",
+        help="at the end, print the calls, items and times of the replaced functions",
     )
-    run_parser.add_argument("script", metavar="SCRIPT", help="a Python file")
-    run_parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script"
+    reports.add_argument(
+        "--compare",
+        action="store_true",
+        help="call NumPy's functions, too, compare the results, and print both times: the script "
+        "takes longer than with NumPy alone",
     )
     bench_parser = commands.add_parser(
         "bench",
@@ -241,19 +241,53 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """The command and its options; for ``fastsel run``, also the program and its arguments."""
+    option, program = "", []
+    if arguments[:1] == ["run"]:
+        arguments, option, program = split_at_program(arguments)
+    options = command_line().parse_args(arguments)
+    if options.command == "run" and not program:
+        options.parser.error("which program? Give a SCRIPT, -m MODULE or -c CODE")
+    options.option, options.program = option, program
+    return options
+
+
+def run_program(options: argparse.Namespace) -> int:
+    """Run ``fastsel run`` and return the exit status."""
+    target, *theirs = options.program
+    if passed_on := [name for name in ("--report", "--compare") if name in theirs]:
+        names = " and ".join(passed_on)
+        text = f"{names} after the script: passed to the script; fastsel's options stand before it"
+        print(f"fastsel run: {text}", file=sys.stderr)
+    try:
+        run(target, theirs, options.option, options.report, options.compare)
+    except BadInputError as error:
+        print(f"fastsel run: {error}", file=sys.stderr)
+        return BAD_INPUT
+    return 0
+
+
+def split_at_program(arguments: list[str]) -> tuple[list[str], str, list[str]]:
+    """(run and its options, "-m" or "-c" or "", the program and its arguments), split where
+    Python's options would end, too."""
+    for k, argument in enumerate(arguments[1:], 1):
+        if argument[:2] in ("-m", "-c"):  # -mpytest is -m pytest
+            joined = [argument[2:]] if argument[2:] else []
+            return arguments[:k], argument[:2], joined + arguments[k + 1 :]
+        if argument == "--":
+            return arguments[:k], "", arguments[k + 1 :]
+        if not argument.startswith("-"):
+            return arguments[:k], "", arguments[k:]
+    return arguments, "", []
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = command_line().parse_args(arguments)
+    options = parsed(arguments)
     if options.command == "run":
-        # argparse leaves out the first "--".
-        theirs = arguments[arguments.index(options.script, arguments.index("run") + 1) + 1 :]
-        try:
-            run(options.script, theirs, options.as_module, options.report)
-        except BadInputError as error:
-            print(f"fastsel run: {error}", file=sys.stderr)
-            return BAD_INPUT
-        return 0
+        return run_program(options)
     try:
         status = 0
         if options.command == "info":

@@ -7,7 +7,7 @@ import os
 import pkgutil
 import runpy
 import sys
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import ModuleType
 
 import fastsel
@@ -15,8 +15,9 @@ from fastsel._cli._report import Report
 from fastsel._cli._workloads import BadInputError
 
 
-def run(target: str, arguments: list[str], as_module: bool, report: bool) -> None:
-    """Run a script, a folder or an archive with a ``__main__.py``, or a module by its name.
+def run(target: str, arguments: list[str], option: str, report: bool, compare: bool) -> None:
+    """Run a script, a folder or an archive with a ``__main__.py``; with the option "-m", a module
+    by its name; with "-c", the code itself.
 
     Exceptions of the script are passed on; their tracebacks show no frames of fastsel. sys.path,
     sys.argv and NumPy's functions are not restored: threads and exit handlers may still run, and
@@ -29,12 +30,15 @@ def run(target: str, arguments: list[str], as_module: bool, report: bool) -> Non
     SystemExit
         If there is no module of the name, or no ``__main__.py`` in the folder or archive.
     """
-    sys.argv[:] = [target, *arguments]
+    sys.argv[:] = ["-c" if option == "-c" else target, *arguments]
     fastsel.patch_numpy()
-    if report:
-        Report().print_at_exit()
+    if report or compare:
+        Report(compare).print_at_exit()
     try:
-        if as_module:
+        if option == "-c":
+            replace_first_path([""])
+            run_code(target, "<string>", BuiltinImporter)
+        elif option == "-m":
             replace_first_path([os.getcwd()])
             runpy.run_module(target, run_name="__main__", alter_sys=True)
         elif pkgutil.get_importer(target):  # a folder or archive, which run_path puts first
@@ -67,10 +71,15 @@ def run_script(script: str) -> None:
     except (OSError, ValueError) as error:  # ValueError: a path with NUL
         reason = getattr(error, "strerror", error)
         raise BadInputError(f"can't open {script}: {reason}") from None
+    run_code(source, path, loader, __file__=path)
+
+
+def run_code(source: str | bytes, path: str, loader: object, **names: str) -> None:
+    """Run source code as the module ``__main__``, which has these names."""
     module = ModuleType("__main__")
-    vars(module).update(__builtins__=builtins, __file__=path, __loader__=loader)
+    vars(module).update(__builtins__=builtins, __loader__=loader, **names)
     sys.modules["__main__"] = module
-    exec(loader.source_to_code(source, path), vars(module))
+    exec(compile(source, path, "exec", dont_inherit=True), vars(module))
 
 
 def replace_first_path(paths: list[str]) -> None:

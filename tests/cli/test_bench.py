@@ -175,6 +175,15 @@ def test_difference_compares_values_dtype_and_shape():
     assert "outputs" in _bench.difference((nan, nan), nan)
 
 
+@pytest.mark.parametrize("dtype", [object, np.dtypes.StringDType(na_object=None)])
+def test_missing_strings_and_nan_objects_are_equal(dtype):
+    items = np.array(["a", None], dtype)
+    if dtype is object:
+        items[0] = np.nan
+    assert _bench.difference(items, items.copy()) == ""
+    assert _bench.difference(items, items[::-1]) != ""
+
+
 def test_bitwise_difference_compares_signs_of_zeros():
     zeros = np.array([0.0, -0.0])
     assert _bench.difference(zeros, zeros.copy(), bitwise=True) == ""

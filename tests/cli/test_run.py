@@ -134,6 +134,33 @@ def test_a_module_runs_as_in_python(folder, name, monkeypatch):
     assert done.stderr == "patched\n"
 
 
+@pytest.mark.parametrize("arguments", [["-mprogram", "x"], ["-m", "program", "-c", "x"]])
+def test_the_options_end_at_a_module(folder, arguments, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "program.py").write_text(MAIN)
+    assert assert_as_python(*arguments).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-c", MAIN, "-m", "--", "x"], ["-c" + MAIN.strip(), "-h"], ["-c", "def f(:"]],
+    ids=["apart", "joined", "wrong"],
+)
+def test_code_runs_as_in_python(folder, arguments, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert_as_python(*arguments)
+
+
+def test_traceback_of_code_has_only_its_own_frames(folder):
+    done = assert_as_python("-c", "1 / 0")
+    assert done.returncode == 1
+
+
+def test_two_dashes_may_stand_before_the_script(folder):
+    (folder / "main.py").write_text(MAIN)
+    assert_as_python("--", "folder/main.py", "x")
+
+
 @pytest.mark.parametrize("archive", [False, True])
 def test_a_folder_or_archive_with_a_main_runs_as_in_python(folder, archive):
     script = "import sys, beside; print(sys.path, len(sys.argv), __spec__.name, __name__)"
@@ -226,9 +253,10 @@ def test_nothing_to_run_is_one_line(folder, arguments, text, status):
     assert done.returncode == status == run(*arguments).returncode
 
 
-def test_run_without_a_script_prints_the_usage(capsys):
+@pytest.mark.parametrize("arguments", [[], ["--report"], ["-m"], ["-c"], ["--"]])
+def test_run_without_a_script_prints_the_usage(capsys, arguments):
     with pytest.raises(SystemExit) as exit_info:
-        main(["run"])
+        main(["run", *arguments])
     assert exit_info.value.code == 2
     assert "usage: fastsel run" in capsys.readouterr().err
 

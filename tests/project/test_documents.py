@@ -80,9 +80,8 @@ def test_every_block_of_python_is_a_doctest_or_a_program(document):
 
 
 def test_options_of_shown_commands_exist():
-    parser = command_line.command_line()
     checked = [
-        parser.parse_args(words[1:])
+        command_line.parsed(words[1:])
         for document, words in commands()
         if words and Path(words[0]).name == "fastsel"
     ]
