@@ -41,7 +41,8 @@ class Operator:
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
     the workload whose bytes count as read; a workload in which it is None does not fit. `copies`
     means that the result has copies of items, which count as read, too, and must be equal bit by
-    bit. `free_nan` has the dtype kinds of arrays for which NumPy does not define the result if
+    bit. `finds_first` means that the result is the index of the last item that is read, or -1.
+    `free_nan` has the dtype kinds of arrays for which NumPy does not define the result if
     there is a NaN or NaT. `defined` returns the defined part of a result. `note` stands below the
     table.
     """
@@ -50,6 +51,7 @@ class Operator:
     call: Callable[[Any, Workload], Any]
     reads: str = "array"
     copies: bool = False
+    finds_first: bool = False
     free_nan: str = ""
     defined: Callable[[Any], Any] = lambda result: result
     note: str = ""
@@ -78,6 +80,8 @@ class Operator:
         written = sum(output.nbytes for output in outputs_of(result))
         read = getattr(workload, self.reads).nbytes
         read += workload.array.nbytes if self.family == "sets" else 0
+        if self.finds_first and result >= 0:
+            read = (int(result) + 1) * workload.array.itemsize
         return read + written * (2 if self.copies else 1)
 
 
@@ -180,7 +184,9 @@ OPERATORS = (
     Operator("count_nonzero(axis=-1)", lambda f, w: f.count_nonzero(w.rows, -1), "rows"),
     Operator(
         "first_nonzero",
-        lambda f, w: f.first_nonzero(w.array),
+        lambda f, w: f.first_nonzero(w.late_hit),
+        "late_hit",
+        finds_first=True,
         note="NumPy: (a != 0).argmax(), and a look at that item",
     ),
     Operator(

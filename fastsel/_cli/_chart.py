@@ -1,7 +1,7 @@
 """The chart of speed-ups: heat maps with a row for each operator and a column for each size.
 
-A *field* shows the ratios of one operator and size. Sizes are rounded to powers of ten. matplotlib
-is imported only to draw.
+A *field* shows the ratios of one operator and size. Sizes are rounded to powers of ten, or exact.
+matplotlib is imported only to draw.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from pathlib import Path
 from fastsel._cli._workloads import BadInputError
 
 Point = tuple[str, int, float]  # operator, number of items, ratio
+Size = tuple[int, str]  # a number to sort by, and its text
 
 SUFFIXES = (".png", ".svg")
 # Lengths in inches.
 FIELD_WIDTH, FIELD_HEIGHT = 0.86, 0.42
 LABELS_WIDTH = 2.5
 MIN_WIDTH = 6.0  # for the text at the foot
-HEADINGS_HEIGHT = 0.85
+HEADINGS_HEIGHT, LINE_HEIGHT = 0.85, 0.17
 FOOT_HEIGHT = 0.62
 DEEPEST_RATIO = 30  # ratios from here on get the deepest blue, their inverses the deepest red
 NO_LOSS = 0.995  # from this ratio on, the chart shows at least 1.0x
@@ -38,22 +39,25 @@ def check_chart_file(path: Path) -> None:
     path.open("a").close()
 
 
-def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: str) -> None:
+def draw_speed_ups(
+    path: Path, panels: Mapping[str, Iterable[Point]], caption: str, exact: bool = False
+) -> None:
     """Write the chart to a .png or .svg file: panels side by side, with the same rows.
 
     `panels` maps headings to points. A field shows the geometric mean of its ratios and, if there
     are several, the smallest and the largest one below it. A field whose mean is below NO_LOSS is
     red, and so is the text of a smallest ratio below NO_LOSS. A field without a measurement is left
-    blank.
+    blank. Sizes are rounded to powers of ten unless they are `exact`.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
-    fields = {heading: grouped(points) for heading, points in panels.items()}
+    fields = {heading: grouped(points, exact) for heading, points in panels.items()}
     operators = list(dict.fromkeys(operator for panel in fields.values() for operator, _ in panel))
-    decades = sorted({decade for panel in fields.values() for _, decade in panel})
-    columns = len(fields) * len(decades)
-    height = HEADINGS_HEIGHT + FOOT_HEIGHT + FIELD_HEIGHT * len(operators)
+    sizes = sorted({size for panel in fields.values() for _, size in panel})
+    columns = len(fields) * len(sizes)
+    headings_height = HEADINGS_HEIGHT + LINE_HEIGHT * max(name.count("\n") for name in fields)
+    height = headings_height + FOOT_HEIGHT + FIELD_HEIGHT * len(operators)
     width = max(MIN_WIDTH, LABELS_WIDTH + FIELD_WIDTH * columns + 0.35 * len(fields))
     figure = Figure((width, height))
     grid = figure.subplots(1, len(fields), squeeze=False, sharey=True)[0]
@@ -61,11 +65,11 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
         left=LABELS_WIDTH / width,
         right=1 - 0.15 / width,
         bottom=FOOT_HEIGHT / height,
-        top=1 - HEADINGS_HEIGHT / height,
+        top=1 - headings_height / height,
         wspace=0.08,
     )
     for axes, (heading, panel) in zip(grid, fields.items(), strict=True):
-        draw_panel(axes, panel, operators, decades)
+        draw_panel(axes, panel, operators, sizes)
         axes.set_title(f"{heading}\nby number of items", fontsize=10, pad=22)
     grid[0].set_yticks(range(len(operators)), operators)
     explained = "Large: geometric mean. Small: least to greatest. Red: slower. Blank: not measured."
@@ -76,23 +80,26 @@ def draw_speed_ups(path: Path, panels: Mapping[str, Iterable[Point]], caption: s
         figure.savefig(path, dpi=160, facecolor="white", **dateless)
 
 
-def grouped(points: Iterable[Point]) -> dict[tuple[str, int], list[float]]:
-    """The ratios by operator and by the nearest power of ten of the number of items."""
-    fields: dict[tuple[str, int], list[float]] = {}
+def grouped(points: Iterable[Point], exact: bool) -> dict[tuple[str, Size], list[float]]:
+    """The ratios by operator and by the number of items and its text, or by the nearest power of
+    ten."""
+    fields: dict[tuple[str, Size], list[float]] = {}
     for operator, items, ratio in points:
-        fields.setdefault((operator, round(math.log10(items))), []).append(ratio)
+        decade = round(math.log10(items))
+        size = (items, f"{items:,}") if exact else (decade, f"$10^{{{decade}}}$")
+        fields.setdefault((operator, size), []).append(ratio)
     return fields
 
 
-def draw_panel(axes, fields, operators, decades) -> None:
+def draw_panel(axes, fields, operators, sizes) -> None:
     """Draw one field for each operator and size."""
     for row, operator in enumerate(operators):
-        for column, decade in enumerate(decades):
-            if ratios := fields.get((operator, decade)):
+        for column, size in enumerate(sizes):
+            if ratios := fields.get((operator, size)):
                 draw_field(axes, column, row, ratios)
-    axes.set_xlim(-0.5, len(decades) - 0.5)
+    axes.set_xlim(-0.5, len(sizes) - 0.5)
     axes.set_ylim(len(operators) - 0.5, -0.5)
-    axes.set_xticks(range(len(decades)), [f"$10^{{{decade}}}$" for decade in decades])
+    axes.set_xticks(range(len(sizes)), [text for _, text in sizes])
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
 

@@ -25,6 +25,7 @@ from fastsel._cli._progress import show_line, with_progress
 from fastsel._cli._run import run
 from fastsel._cli._table import counted, environment, print_summary, print_table, rounded_time
 from fastsel._cli._workloads import (
+    MAX_ITEMS,
     MIN_ITEMS,
     BadInputError,
     Workload,
@@ -32,9 +33,11 @@ from fastsel._cli._workloads import (
     embedded_workloads,
     file_workloads,
     flights_workloads,
+    short_number,
 )
 from fastsel._core._threads import MAX_THREADS
 
+DEFAULT_SIZE = 10**7
 MIN_PLOTTED_ITEMS = 10_000
 # The estimated time per item that a row takes beyond --seconds: to compare results and to finish
 # the last calls. It is SLOW_ITEM_NANOSECONDS if NumPy sorts or hashes items of more than a byte.
@@ -64,6 +67,9 @@ def expected_seconds(operator: Operator, workload: Workload, seconds: float) -> 
 
 def bench(options: argparse.Namespace) -> int:
     """Run ``fastsel bench`` and return the exit status."""
+    embedded = not (options.files or options.flights)
+    if options.size and not embedded:
+        raise BadInputError("--size is for the generated arrays: leave out --size, or the others")
     arrays = checked_arrays(options.files)
     for name, array in arrays.items():
         print(f"{name}: {array.dtype} {array.shape}")
@@ -71,8 +77,9 @@ def bench(options: argparse.Namespace) -> int:
         check_chart_file(options.plot)
     show_line("making the arrays")
     workloads = file_workloads(arrays) + (flights_workloads() if options.flights else [])
-    if not workloads:
-        sizes = plotted_sizes(options.size) if options.plot else [options.size]
+    if embedded:
+        size = options.size or DEFAULT_SIZE
+        sizes = plotted_sizes(size) if options.plot else [size]
         # One workload per name: the arrays of operators for which NumPy is slow have at most
         # SLOW_ITEMS, so that workloads of greater sizes have the same names.
         workloads = list(
@@ -112,8 +119,18 @@ def bench(options: argparse.Namespace) -> int:
     points = [(row.operator, row.items, row.ratio) for row in rows if row.ratio is not None]
     if options.plot and points:
         caption = "fastsel {fastsel}, threads: {threads}, NumPy {numpy}, {cpu}".format(**where)
-        draw_speed_ups(options.plot, {"times as fast as NumPy": points}, caption)
+        heading = "times as fast as NumPy"
+        if not embedded:
+            heading = f"{names_of(options)}\n{heading}"
+        draw_speed_ups(options.plot, {heading: points}, caption, exact=not embedded)
     return status or (RESULTS_DIFFER if any(row.difference for row in rows) else 0)
+
+
+def names_of(options: argparse.Namespace) -> str:
+    """The names of the files, or of the flights; the first two if there are many."""
+    names = [path.name for path in options.files] + ["flights"] * options.flights
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(names[:2]) + more
 
 
 def positive_integer(text: str) -> int:
@@ -133,10 +150,14 @@ def thread_count(text: str) -> int:
 
 
 def embedded_size(text: str) -> int:
-    """A number of items of the embedded arrays, at least MIN_ITEMS."""
+    """A number of items of the embedded arrays, from MIN_ITEMS to MAX_ITEMS."""
     number = positive_integer(text)
     if number < MIN_ITEMS:
         raise argparse.ArgumentTypeError(f"{text} is too small: at least {MIN_ITEMS} items")
+    if number > MAX_ITEMS:
+        raise argparse.ArgumentTypeError(
+            f"{text} is too large: at most {short_number(MAX_ITEMS)} items"
+        )
     return number
 
 
@@ -224,9 +245,9 @@ def command_line() -> argparse.ArgumentParser:
     bench_parser.add_argument(
         "--size",
         type=embedded_size,
-        default=10**7,
         metavar="N",
-        help="items of an embedded array (default: 1e7), at most 1e6 if NumPy is slow",
+        help="items of an embedded array (default: 1e7), at most 1e6 if NumPy is slow; not with "
+        "FILE or --flights",
     )
     bench_parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write rows and environment"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import fastsel
@@ -12,6 +13,9 @@ from fastsel._cli._bench import OPERATORS, Row, geometric_means
 
 HEADINGS = ("operator", "workload", "NumPy", "fastsel", "ratio", "GB/s", "threads")
 NUMBER_HEADINGS = HEADINGS[2:]
+# The columns that a narrow terminal leaves out, in this order.
+DISPENSABLE = ("threads", "GB/s", "NumPy", "fastsel")
+WORKLOAD_WIDTH = 16  # The least width of the workloads' names, which rich wraps.
 
 
 def digits(value: float) -> str:
@@ -56,27 +60,47 @@ def aligned(lines: Sequence[Sequence[str]], names: int) -> Iterator[str]:
         )
 
 
-def print_table(rows: Iterable[Row]) -> None:
+def fitting(lines: Sequence[Sequence[str]], width: int, wraps: bool) -> list[Sequence[str]]:
+    """The lines without the columns for which a terminal of this width has no room. If the table
+    `wraps` the workloads, they need WORKLOAD_WIDTH or less."""
+    columns = {column[0]: column for column in zip(*lines, strict=True)}
+    widths = {heading: max(map(len, column)) for heading, column in columns.items()}
+    if wraps:
+        widths["workload"] = min(widths["workload"], WORKLOAD_WIDTH)
+    for heading in DISPENSABLE:
+        if sum(widths[name] + 2 for name in columns) - 2 <= width:
+            break
+        del columns[heading]
+    return list(zip(*columns.values(), strict=True))
+
+
+def print_table(rows: Sequence[Row]) -> None:
     """Print the table: by rich, if it is installed, with losses and differences in red; otherwise
-    as text."""
+    as text. A narrow terminal gets fewer columns."""
+    lines: list[Sequence[str]] = [HEADINGS, *map(texts_of, rows)]
     try:
         from rich.console import Console
         from rich.table import Table
     except ImportError:
-        lines = [HEADINGS, *map(texts_of, rows)]
-        print(*aligned(lines, len(HEADINGS) - len(NUMBER_HEADINGS)), sep="\n")
+        Console = None
+    on_terminal = sys.stdout.isatty()
+    if on_terminal:
+        lines = fitting(lines, shutil.get_terminal_size().columns, Console is not None)
+    if Console is None:
+        names = len(lines[0]) - len({*lines[0]} & {*NUMBER_HEADINGS})
+        print(*aligned(lines, names), sep="\n")
         return
     table = Table(box=None, padding=(0, 1), collapse_padding=True, pad_edge=False)
-    for heading in HEADINGS:
+    for heading in lines[0]:
         table.add_column(
             heading,
             justify="right" if heading in NUMBER_HEADINGS else "left",
             no_wrap=heading != "workload",
         )
-    for row in rows:
+    for row, texts in zip(rows, lines[1:], strict=True):
         style = "bold red" if row.difference else "red" if row.is_loss else ""
-        table.add_row(*texts_of(row), style=style)
-    width = None if sys.stdout.isatty() else 120
+        table.add_row(*texts, style=style)
+    width = None if on_terminal else 120
     Console(width=width, markup=False, emoji=False, highlight=False).print(table)
 
 

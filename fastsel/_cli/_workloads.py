@@ -6,8 +6,10 @@ from __future__ import annotations
 import importlib.util
 import math
 import pickle
+import sys
 import warnings
 import zipfile
+import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +54,16 @@ class Workload:
         return self.tests if has_rows and self.tests.ndim == self.array.ndim else None
 
     @cached_property
+    def late_hit(self) -> np.ndarray | None:
+        """The array, if its first tenth is zero, so that first_nonzero has to read items."""
+        return None if _numpy.count_nonzero(self.array.flat[: self.tenth]) else self.array
+
+    @property
+    def tenth(self) -> int:
+        """The number of items of a tenth of the array."""
+        return self.array.size // 10
+
+    @cached_property
     def item_mask(self) -> np.ndarray | None:
         """The mask, if it selects items."""
         return self.mask if self.mask is not None and self.mask.ndim == self.array.ndim else None
@@ -73,7 +85,7 @@ class Workload:
 
 def short_number(count: int) -> str:
     """1e7 for 10_000_000; counts below 1e4, or with several significant digits, in full."""
-    text = f"{count:.0e}".replace("e+0", "e")
+    text = f"{count:.0e}".replace("e+0", "e").replace("+", "")
     return text if count >= 10_000 and float(text) == count else str(count)
 
 
@@ -88,6 +100,7 @@ def described(array: np.ndarray) -> str:
 
 
 MIN_ITEMS = 2000  # `pixels` needs at least two rows of 1000 items.
+MAX_ITEMS = 10**10  # The arrays take hundreds of GB.
 SLOW_ITEMS = 10**6  # The maximum for arrays on which NumPy is slow: more items would take seconds.
 
 
@@ -158,22 +171,30 @@ def embedded_workloads(size: int) -> list[Workload]:
 # --- arrays from files ----------------------------------------------------------------------
 
 
-def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The array of an .npy file, or every member of an .npz file, by name."""
+UNREADABLE = (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error)
+
+
+def load_arrays(path: Path) -> dict[str, np.ndarray | Exception]:
+    """The array of an .npy file, or every member of an .npz file, by name; an exception for each
+    member that cannot be read."""
     with path.open("rb") as file:
         start = file.read(6)
         file.seek(0)
         if start == b"\x93NUMPY":
             return {path.name: load_array(file)}
+        arrays: dict[str, np.ndarray | Exception] = {}
         if not start:
             raise ValueError("an empty file")
         if not start.startswith(b"PK"):
             raise ValueError("neither an .npy nor an .npz file")
-        arrays = {}
         with zipfile.ZipFile(file) as members:
             for member in members.namelist():
-                with members.open(member) as content:
-                    arrays[f"{path.name}:{member.removesuffix('.npy')}"] = load_array(content)
+                name = f"{path.name}:{member.removesuffix('.npy')}"
+                try:
+                    with members.open(member) as content:
+                        arrays[name] = load_array(content)
+                except UNREADABLE as error:
+                    arrays[name] = error
         if not arrays:
             raise ValueError("no arrays in it")
         return arrays
@@ -220,22 +241,40 @@ class PickledArray:
 
 
 def checked_arrays(paths: Iterable[Path]) -> dict[str, np.ndarray]:
-    """The arrays of all files, by name. Raises BadInputError if a file cannot be read, or an array
-    is 0-d or empty."""
+    """The arrays of all files, by name. Arrays that cannot be used are named on stderr. Raises
+    BadInputError if a file has no other arrays."""
     arrays: dict[str, np.ndarray] = {}
     for path in paths:
         try:
             loaded = load_arrays(path)
-        except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-            raise BadInputError(f"{path}: {reason}") from error
+        except UNREADABLE as error:
+            raise BadInputError(f"{path}: {reason_of(error)}") from error
+        refused = {path.parent / name: why_not(array) for name, array in loaded.items()}
+        reasons = [f"{name}: {reason}" for name, reason in refused.items() if reason]
+        if len(reasons) == len(loaded):
+            raise BadInputError("; ".join(reasons))
+        for reason in reasons:
+            print(f"fastsel bench: left out: {reason}", file=sys.stderr)
         for name, array in loaded.items():
-            if not isinstance(array, np.ndarray):
-                raise BadInputError(f"{path.parent / name}: not an array")
-            if array.ndim == 0 or array.size == 0:
-                raise BadInputError(f"{path.parent / name}: an array of shape {array.shape}")
-            arrays[name if name not in arrays else f"{path.parent / name}"] = array
+            if not refused[path.parent / name]:
+                arrays[name if name not in arrays else f"{path.parent / name}"] = array
     return arrays
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of a message."""
+    return getattr(error, "strerror", None) or str(error).partition("\n")[0] or "cannot be read"
+
+
+def why_not(array: Any) -> str:
+    """Why the operators cannot run on this array; empty if they can."""
+    if isinstance(array, Exception):
+        return reason_of(array)
+    if not isinstance(array, np.ndarray):
+        return "not an array"
+    if array.ndim == 0:
+        return "a 0-d array: there is nothing to select from one item"
+    return "" if array.size else f"an empty array, of shape {array.shape}"
 
 
 def is_mask(array: np.ndarray) -> bool:
@@ -254,6 +293,13 @@ def own_mask(array: np.ndarray) -> tuple[str, np.ndarray]:
     mask = np.zeros(array.shape, bool)
     mask[_numpy.nonzero(array)] = True
     return "non-zero", mask
+
+
+def zero_like(array: np.ndarray) -> Any:
+    """An item that counts as zero, for an array of numbers, strings or records."""
+    if array.dtype == object:
+        return type(array.flat[0])()
+    return np.zeros((), array.dtype)[()]
 
 
 def as_index_rows(indices: np.ndarray, data: np.ndarray) -> np.ndarray | None:
@@ -280,6 +326,10 @@ def file_workloads(arrays: dict[str, np.ndarray]) -> list[Workload]:
     workloads = []
     for name, array in arrays.items():
         workloads.append(Workload(name, array))
+        if workloads[-1].late_hit is None:
+            late = array.copy()
+            late.flat[: workloads[-1].tenth] = zero_like(array)
+            workloads.append(Workload(f"{name}, zeros up to 10 %", late, ["first_nonzero"]))
         if array.dtype == bool:
             continue
         selecting = {

@@ -226,3 +226,11 @@ def test_bytes_moved_are_those_read_and_written():
     workload = _bench.Workload("data", data, mask=mask)
     assert nonzero.bytes_moved(workload, (np.zeros(3, np.int64),)) == 40 + 24
     assert compress.bytes_moved(workload, data) == 10 + 40 + 40
+
+
+@pytest.mark.parametrize(("found", "items"), [(0, 1), (6, 7), (-1, 10)])
+def test_items_after_the_first_hit_are_not_read(found, items):
+    first_nonzero = next(o for o in _bench.OPERATORS if o.label == "first_nonzero")
+    result = np.intp(found)
+    workload = _bench.Workload("data", np.zeros(10, np.int32))
+    assert first_nonzero.bytes_moved(workload, result) == 4 * items + result.nbytes

@@ -5,6 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
+import fastsel
 from fastsel._cli import _workloads
 
 pytestmark = pytest.mark.thread_unsafe(
@@ -123,6 +124,61 @@ def test_files_of_the_same_name_have_different_labels(bench, tmp_path):
         np.save(tmp_path / folder / "data.npy", np.arange(4))
     _, report = bench(tmp_path / "a/data.npy", tmp_path / "b/data.npy", "--op", "nonzero")
     assert workloads_of(report, "nonzero") == ["data.npy", str(tmp_path / "b/data.npy")]
+
+
+def test_members_that_are_refused_are_named_and_the_others_are_measured(bench, tmp_path, capsys):
+    path = tmp_path / "data.npz"
+    np.savez(path, a=np.arange(9), b=np.array(3.0), c=np.zeros(0), d=np.array([{}], object))
+    status, report = bench(path, "--op", "nonzero")
+    assert status == 0
+    assert {*workloads_of(report, "nonzero")} == {"data.npz:a"}
+    refused = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+    assert [line.partition("data.npz:")[2].partition(": ")[0] for line in refused] == [*"bcd"]
+
+
+def test_a_damaged_member_is_named_and_the_others_are_measured(bench, tmp_path, capsys):
+    path = tmp_path / "data.npz"
+    np.savez(path, a=np.arange(1000), b=np.arange(1000.0))
+    damaged = bytearray(path.read_bytes())
+    damaged[damaged.index(b"NUMPY") + 2000] ^= 1  # an item of the first member
+    path.write_bytes(damaged)
+    status, report = bench(path, "--op", "nonzero")
+    assert status == 0
+    assert {*workloads_of(report, "nonzero")} == {"data.npz:b"}
+    assert "data.npz:a: Bad CRC-32" in capsys.readouterr().err
+
+
+ALL_SET = {
+    "float": np.ones(100),
+    "rows": np.ones((20, 5), np.int8),
+    "bool": np.ones(100, bool),
+    "words": np.full(100, "a"),
+    "objects": np.full(100, "a", object),
+    "bytes_objects": np.full(100, b"a", object),
+    "dates": np.full(100, "2020-01-02", "M8[D]"),
+    "records": np.array([(1, 2.0)] * 100, "i4,f8"),
+    "fortran": np.asfortranarray(np.ones((20, 5))),
+}
+
+
+@pytest.mark.parametrize("array", ALL_SET.values(), ids=ALL_SET.keys())
+def test_first_nonzero_is_measured_on_a_late_hit(bench, save, array):
+    path = save("data", array, allow_pickle=True)
+    status, report = bench(path, "--op", "first_nonzero")
+    assert status == 0
+    assert workloads_of(report, "first_nonzero") == ["data.npy, zeros up to 10 %"]
+    workloads = _workloads.file_workloads(_workloads.checked_arrays([path]))
+    late = [workload.late_hit for workload in workloads if workload.only == ["first_nonzero"]]
+    assert [fastsel.first_nonzero(a) for a in late] == [10]
+
+
+@pytest.mark.parametrize("first", [10, 50, None])
+def test_an_array_with_a_late_hit_is_measured_as_it_is(bench, save, first):
+    array = np.zeros(100)
+    if first is not None:
+        array[first] = 3
+    _, report = bench(save("data", array), "--op", "first_nonzero")
+    assert workloads_of(report, "first_nonzero") == ["data.npy"]
 
 
 # --- flights --------------------------------------------------------------------------------

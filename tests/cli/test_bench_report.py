@@ -5,6 +5,7 @@ import os
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from fastsel._cli import _bench, _progress, _table, _workloads
@@ -74,6 +75,23 @@ def test_table_shows_differences(print_table):
 def test_table_shows_names_as_they_are(print_table):
     _, line = print_table(make_row(workload="data.npz:a:[red]"))
     assert "data.npz:a:[red]" in line
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 200])
+def test_a_narrow_terminal_gets_fewer_columns_with_whole_names(print_table, monkeypatch, width):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    row = make_row(operator="count_nonzero(axis=-1)", workload="voxels 1e5x10x10, 30 % set")
+    heading, *lines = (re.sub("\x1b\\[[0-9;]*m", "", line) for line in print_table(row))
+    columns = [name for name in _table.HEADINGS if name in heading.split()]
+    assert columns[:2] == ["operator", "workload"]
+    assert "ratio" in columns
+    assert (len(columns) == len(_table.HEADINGS)) == (width > 80)
+    assert "count_nonzero(axis=-1)" in lines[0]
+    assert " 2.00x" in lines[0]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in "".join(lines)
+    if width >= 60:
+        assert max(map(len, [heading, *lines])) <= width
 
 
 def test_summary_counts_losses(capsys):
@@ -195,3 +213,14 @@ def test_chart_is_a_png_or_svg_file(bench, tmp_path, name, start):
     assert len(columns) > 4
     assert {*map(tuple, map(sorted, columns.values()))} == {(4, 5)}
     assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_chart_of_files_has_their_names_and_numbers_of_items(bench, save, tmp_path, more):
+    pytest.importorskip("matplotlib", reason="needs pip install matplotlib")
+    files = [save(f"d{k}", np.arange(1234 + k)) for k in range(more + 1)]
+    bench(*files, "--op", "nonzero", "--plot", tmp_path / "a.svg")
+    texts = re.findall("<!-- (.*?) -->", (tmp_path / "a.svg").read_text())
+    name = ["d0.npy", "d0.npy, d1.npy", "d0.npy, d1.npy and 1 more"][more]
+    assert {name, "times as fast as NumPy"} <= {*texts}
+    assert {f"{1234 + k:,}" for k in range(more + 1)} <= {*texts}

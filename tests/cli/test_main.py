@@ -80,14 +80,26 @@ def test_a_broken_pickle_is_a_one_line_error(save, capsys, broken_pickle):
     assert_one_line_error(capsys, [path], "names.npy", "object arrays")
 
 
-@pytest.mark.parametrize("array", [np.zeros((0, 3)), np.array(3.0)])
-def test_an_empty_or_0d_array_is_a_one_line_error(save, capsys, array):
-    assert_one_line_error(capsys, [save("empty", array)], "empty.npy")
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (np.zeros((0, 3)), "an empty array, of shape (0, 3)"),
+        (np.array(3.0), "a 0-d array: there is nothing to select"),
+    ],
+)
+def test_an_empty_or_0d_array_is_a_one_line_error(save, capsys, array, reason):
+    assert_one_line_error(capsys, [save("empty", array)], "empty.npy", reason)
 
 
-def test_an_empty_member_of_an_npz_is_a_one_line_error(tmp_path, capsys):
-    np.savez(tmp_path / "data.npz", full=np.ones(3), empty=np.zeros(0))
-    assert_one_line_error(capsys, [tmp_path / "data.npz"], "data.npz:empty")
+def test_an_npz_without_a_usable_array_is_a_one_line_error(tmp_path, capsys):
+    np.savez(tmp_path / "data.npz", empty=np.zeros(0), objects=np.array([{}], object))
+    texts = "data.npz:empty: an empty array", "data.npz:objects: object arrays are read if"
+    assert_one_line_error(capsys, [tmp_path / "data.npz"], *texts)
+
+
+@pytest.mark.parametrize("others", [["data.npy"], ["--flights"]])
+def test_a_size_beside_arrays_is_a_one_line_error(capsys, others):
+    assert_one_line_error(capsys, ["--size", "1e4", *others], "--size is for the generated arrays")
 
 
 def test_an_operator_that_does_not_fit_the_file_is_a_one_line_error(save, capsys):
@@ -107,6 +119,7 @@ UNUSABLE = {
     "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 is not from 1 to "),
     "size": (["bench", "--size", "x"], "--size: x is not a number"),
     "small_size": (["bench", "--size", "10"], "--size: 10 is too small: at least 2000 items"),
+    "large_size": (["bench", "--size", "1e99"], "--size: 1e99 is too large: at most 1e10 items"),
     "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
     "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is not a number of seconds"),
     "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is not a number of seconds"),
