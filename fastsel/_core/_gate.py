@@ -4,6 +4,7 @@ import array
 import importlib
 import operator
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -57,11 +58,17 @@ def base_array(a):
 
 
 def as_array(name, value):
-    """``np.asarray(value)``; a ValueError names the argument."""
+    """``np.asarray(value)``; an error names the argument. Raises TypeError for a set, a dict or an
+    iterator, of which NumPy makes an array of one object."""
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except ValueError as error:  # lists of different lengths
         raise ValueError(f"{name} cannot be converted to an array: {error}") from error
+    is_container = isinstance(value, Iterable) and not hasattr(value, "__array__")
+    if array.dtype == object and array.ndim == 0 and is_container:
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be an array_like, got {kind} (use list({name}))")
+    return array
 
 
 def overrides(a):

@@ -56,7 +56,8 @@ def index_in(
     AxisError, TypeError
         If `axis` is out of range or not an integer, or if slices have objects or StringDType.
     TypeError
-        If both dtypes are of one kind, but have no common dtype: for example, structured dtypes
+        If an argument is a set, a dict or an iterator: ``list(...)`` makes an array_like. If both
+        dtypes are of one kind, but have no common dtype: for example, structured dtypes
         with different fields, or timedelta64 in years and in days.
     ValueError
         With `axis`, if the arrays differ in the number of dimensions or in length along another

@@ -28,7 +28,8 @@ def isin(
     element : array_like, any shape
         Any dtype; read only, never modified.
     test_elements : array_like, any shape
-        Any dtype; read only, never modified.
+        Any dtype; read only, never modified. As in NumPy, a set, a dict or an iterator is one
+        object, which equals no item: pass ``list(...)`` instead.
     assume_unique : bool, optional
         Changes neither the result nor the speed, unless the call is passed to NumPy: then repeated
         items may give a wrong result.

@@ -9,6 +9,7 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
+from fastsel._core import _gate
 from fastsel._sets._slices import checked_axis_of_shapes
 from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, task
 from fastsel.dask._distinct import unique
@@ -88,7 +89,7 @@ def _as_tests(test_elements):
     """The tests as a dask array; tests that are not a dask array become one block."""
     if isinstance(test_elements, da.Array):
         return checked_array("test_elements", test_elements)
-    tests = np.asarray(test_elements)
+    tests = _gate.as_array("test_elements", test_elements)
     return da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
 
 

@@ -51,6 +51,36 @@ ERROR_TEXTS = {
         ValueError,
         "a cannot be converted to an array",
     ),
+    "set_of_tests": (
+        lambda: fastsel.index_in([1, 2], {1}),
+        TypeError,
+        "test_elements must be an array_like, got set (use list(test_elements))",
+    ),
+    "frozenset_of_items": (
+        lambda: fastsel.index_in(frozenset({1}), [1, 2]),
+        TypeError,
+        "element must be an array_like, got frozenset (use list(element))",
+    ),
+    "keys_of_a_dict_as_groups": (
+        lambda: fastsel.group_indices({1: 2}.keys()),
+        TypeError,
+        "ar must be an array_like, got dict_keys (use list(ar))",
+    ),
+    "dict_to_find_in": (
+        lambda: fastsel.first_nonzero({1: 2}),
+        TypeError,
+        "a must be an array_like, got dict (use list(a))",
+    ),
+    "generator_of_coordinates": (
+        lambda: fastsel.nonzero_coordinates(k for k in range(3)),
+        TypeError,
+        "x must be an array_like, got generator (use list(x))",
+    ),
+    "set_of_indices": (
+        lambda: fastsel.gather_nd(TABLE, {1}),
+        TypeError,
+        "indices must be an array_like, got set (use list(indices))",
+    ),
     "batches_that_differ": (
         lambda: fastsel.gather_nd(TABLE, [[0], [1]], batch_dims=1),
         ValueError,

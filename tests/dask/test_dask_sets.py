@@ -172,3 +172,9 @@ def test_index_in_refuses_other_shapes_and_wrong_axes_at_once():
         fastsel.dask.index_in(x, x[:, :2], axis=0)
     with pytest.raises(np.exceptions.AxisError):
         fastsel.dask.index_in(x, x, axis=2)
+
+
+def test_index_in_refuses_a_set_of_tests_at_once():
+    x = da.ones(4, chunks=2)
+    with pytest.raises(TypeError, match=r"got set \(use list\(test_elements\)\)"):
+        fastsel.dask.index_in(x, {1})

@@ -201,6 +201,13 @@ def test_objects_are_found_if_equal():
     assert fastsel.index_in(names, names_and_numbers).tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("value", [None, "a", 2.5, np.array({3}, object)])
+def test_one_object_is_one_item(value):
+    """Only containers that the user meant as several items are refused."""
+    assert fastsel.index_in(value, [7, value]).tolist() == 1
+    assert fastsel.index_in([value, 7], value).tolist() == [0, -1]
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), ()])
 def test_empty_tests_give_minus_1_and_slices_without_items_are_equal(shape):
     items = np.zeros(shape)
