@@ -18,14 +18,17 @@ Other libraries' arrays    register_adapter
 
 The docstring of each function, for example help(fastsel.unique), describes arguments, results,
 errors and cost. On the command line, "fastsel bench" compares fastsel with NumPy on your machine,
-and "fastsel info" shows the build, the kernels and the threads. Import these modules by name:
-fastsel.onnx (ONNX's rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's sparse arrays).
+and "fastsel info" shows the build, the kernels and the threads. These modules are imported on first
+use: fastsel.onnx (ONNX's rules), fastsel.dask (dask arrays), fastsel.sparse (SciPy's sparse
+arrays).
 """
 
 # A call runs the public function, dispatch (which checks dtype and layout, and passes arrays
 # without a kernel to NumPy) and the kernels, which read words or bytes. The functions are in five
 # packages: _positions, _selection, _unique, _gather and _sets, which share _core and _simd.
 # docs/internals.md describes the steps, docs/source.md the files and what each package imports.
+
+import typing as _typing
 
 try:
     import fastsel._core.parallel as _kernel
@@ -102,6 +105,17 @@ __all__ = [
 del _kernel
 
 register_adapter("dask.array", "Array", adapter="fastsel.dask")
+
+
+if not _typing.TYPE_CHECKING:  # For a type checker, a module with __getattr__ has every name.
+
+    def __getattr__(name):
+        """On first use, import the modules that need other packages."""
+        if name in ("dask", "onnx", "sparse"):
+            import importlib
+
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
