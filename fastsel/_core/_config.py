@@ -16,6 +16,47 @@ from fastsel._core import _memory, _threads, parallel, scratch
 from fastsel._simd import levels
 from fastsel._version import __version__
 
+PREFIX = "FASTSEL_"
+# The environment variables of fastsel at run time, and of its build and its tests.
+RUN_VARIABLES = (
+    "FASTSEL_CPU",
+    "FASTSEL_FORK_THREADS",
+    "FASTSEL_HASH_SEED",
+    "FASTSEL_KEEP_MB",
+    "FASTSEL_NUM_THREADS",
+)
+BUILD_VARIABLES = (
+    "FASTSEL_CHECKED",
+    "FASTSEL_COVERAGE",
+    "FASTSEL_LONG",
+    "FASTSEL_NO_OPENMP",
+    "FASTSEL_ONLY",
+    "FASTSEL_REQUIRE_OPENMP",
+    "FASTSEL_SANITIZE",
+    "FASTSEL_WARNINGS",
+)
+
+
+def _is_unknown(name):
+    """Is this a variable of fastsel's prefix that fastsel does not have?"""
+    return name.startswith(PREFIX) and name not in RUN_VARIABLES + BUILD_VARIABLES
+
+
+def _warn_of_unknown_variables():
+    for name in filter(_is_unknown, sorted(os.environ)):
+        import difflib
+
+        ends = {variable.removeprefix(PREFIX): variable for variable in RUN_VARIABLES}
+        similar = difflib.get_close_matches(name.removeprefix(PREFIX), ends, 1) or ends
+        meant = " or ".join(map(ends.get, similar))
+        warnings.warn(
+            f"fastsel has no environment variable {name}: did you mean {meant}?",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+_warn_of_unknown_variables()
 if os.environ.get("FASTSEL_CPU", "") not in ("", "base", "neon", "v3", "v4"):
     warnings.warn(
         "FASTSEL_CPU must be base, neon, v3 or v4, got "
@@ -114,14 +155,16 @@ def _cpu_name():
 
 
 def _variables():
-    """The environment variables of OpenMP and fastsel that are set, each as name=value."""
+    """The environment variables of OpenMP and fastsel that are set, each as name=value, and which
+    of them fastsel does not have."""
     names = [
         name
-        for prefix in ("OMP_", "FASTSEL_")
+        for prefix in ("OMP_", PREFIX)
         for name in sorted(os.environ)
         if name.startswith(prefix)
     ]
-    return [f"{name}={os.environ[name]}" for name in names]
+    unknown = [f"(unknown: {name})" for name in names if _is_unknown(name)]
+    return [f"{name}={os.environ[name]}" for name in names] + unknown
 
 
 # At import, because fastsel and OpenMP read most variables only then.

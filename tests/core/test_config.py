@@ -1,9 +1,13 @@
 """show_config, FASTSEL_CPU, and invalid environment variables, which cause a warning, but no failed
 import."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import fastsel
+from fastsel._core import _config
 
 LEVELS = ("base", "neon", "v3", "v4")
 IMPORT = """
@@ -36,6 +40,33 @@ def test_nonsense_in_the_environment_is_ignored_with_a_warning(name, run_forked)
     printed = run_forked(IMPORT, **{name: "avx9"})
     assert name in printed
     assert "avx9" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("FASTSEL_NUM_THREAD", "FASTSEL_NUM_THREADS"),
+        ("FASTSEL_KEEPMB", "FASTSEL_KEEP_MB"),
+        ("FASTSEL_X", " or ".join(_config.RUN_VARIABLES)),
+    ],
+)
+def test_a_misspelt_variable_is_named_once_and_in_the_configuration(name, meant, run_forked):
+    code = IMPORT + "print(fastsel.show_config(mode='dicts')['environment'])"
+    warned, shown = run_forked(code, **{name: "2"}).splitlines()
+    assert eval(warned) == [f"fastsel has no environment variable {name}: did you mean {meant}?"]
+    assert f"{name}=2" in shown
+    assert shown.endswith(f"(unknown: {name})")
+
+
+def test_variables_of_the_build_and_of_tests_are_known(run_forked):
+    setup = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
+    used = {*re.findall(r"^FASTSEL_\w+", setup, re.MULTILINE)}  # in its docstring
+    assert "FASTSEL_SANITIZE" in used
+    assert {*used, "FASTSEL_LONG"} == {*_config.BUILD_VARIABLES}
+    code = IMPORT + "print(fastsel.show_config(mode='dicts')['environment'])"
+    warned, shown = run_forked(code, **dict.fromkeys(_config.BUILD_VARIABLES, "")).splitlines()
+    assert warned == "[]"
+    assert "unknown" not in shown
 
 
 @pytest.mark.parametrize("level", LEVELS)
