@@ -166,10 +166,13 @@ def _unlimited_count_and_rule(openmp):
 
 
 def _checked(n):
+    refusal = TypeError(f"n must be an integer, got {type(n).__name__}")
+    if isinstance(n, bool):  # True for 1 is a mistake: it asks for threads, and turns them off.
+        raise refusal
     try:
         count = operator.index(n)
     except TypeError:
-        raise TypeError(f"n must be an integer, got {type(n).__name__}") from None
+        raise refusal from None
     if not 1 <= count <= MAX_THREADS:
         raise ValueError(f"n must be from 1 to {MAX_THREADS}, got {count}")
     return count

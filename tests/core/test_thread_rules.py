@@ -131,6 +131,13 @@ def test_an_invalid_variable_is_ignored_after_a_fork(text, run_forked):
     assert int(decided.split(";")[0]) == 1
 
 
+@pytest.mark.parametrize("limit", [fastsel.threads, fastsel.set_num_threads])
+@pytest.mark.parametrize("value", [True, False, 2.0, "2"])
+def test_what_is_no_number_is_refused(limit, value):
+    with pytest.raises(TypeError, match=f"^n must be an integer, got {type(value).__name__}$"):
+        limit(value)
+
+
 @pytest.mark.parametrize("number", [_threads.MAX_THREADS + 1, 10**30])
 def test_more_than_max_threads_are_refused(number):
     """threads, set_num_threads and the command line refuse the same numbers."""
