@@ -259,6 +259,7 @@ def project_urls(address):
     owner, name = parts.groups()
     return {
         "Documentation": f"https://{owner.lower()}.github.io/{name}/",
+        "Homepage": address,
         "Source": address,
         "Issues": f"{address}/issues",
         "Changelog": f"{address}/blob/main/CHANGELOG.md",

@@ -6,9 +6,13 @@ inverse and counts from the groups. _objects finds the groups of objects and of 
 _numpy_unique calls NumPy for arrays that the kernels do not serve.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import Any, SupportsIndex
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._positions import bitmask, items
@@ -20,15 +24,15 @@ from fastsel._unique.small_unique import unique_small
 
 
 def unique(
-    ar,
-    return_index=False,
-    return_inverse=False,
-    return_counts=False,
-    axis=None,
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: SupportsIndex | None = None,
     *,
-    equal_nan=True,
-    sorted=True,
-):
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> NDArray[Any] | tuple[NDArray[Any], ...]:
     """The distinct items, or slices, of an array; equals ``numpy.unique(...)``.
 
     Parameters
@@ -132,7 +136,7 @@ def unique(
     return outputs(found, array.shape if axis is None else (len(rows),))
 
 
-def unique_all(x, /):
+def unique_all(x: ArrayLike, /) -> UniqueAllResult[Any]:
     """Distinct values, first indices, inverse and counts; equals ``numpy.unique_all(x)``.
 
     Parameters
@@ -161,7 +165,7 @@ def unique_all(x, /):
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
-def unique_counts(x, /):
+def unique_counts(x: ArrayLike, /) -> UniqueCountsResult[Any]:
     """Distinct values and counts; equals ``numpy.unique_counts(x)``.
 
     Parameters
@@ -190,7 +194,7 @@ def unique_counts(x, /):
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
-def unique_inverse(x, /):
+def unique_inverse(x: ArrayLike, /) -> UniqueInverseResult[Any]:
     """Distinct values and the inverse; equals ``numpy.unique_inverse(x)``.
 
     Parameters
@@ -220,7 +224,7 @@ def unique_inverse(x, /):
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x, /):
+def unique_values(x: ArrayLike, /) -> NDArray[Any]:
     """Distinct values in order of first occurrence; the values of ``numpy.unique_values(x)``.
 
     Parameters

@@ -87,7 +87,7 @@ def group_indices(
 
     Examples
     --------
-    >>> import fastsel
+    >>> import fastsel, numpy as np
     >>> values, indices, offsets = fastsel.group_indices(["b", "a", "b", "c", "b"])
     >>> values
     array(['a', 'b', 'c'], dtype='<U1')

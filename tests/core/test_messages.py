@@ -184,8 +184,11 @@ def test_help_has_every_section(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 def test_help_shows_types_by_their_names(function):
-    """Signatures show ArrayLike, not the unions that it stands for."""
-    assert "_typing" not in str(inspect.signature(function))
+    """Signatures have types, and show ArrayLike instead of the unions that it stands for."""
+    signature = inspect.signature(function)
+    assert "_typing" not in str(signature)
+    annotations = [p.annotation for p in signature.parameters.values()]
+    assert inspect.Parameter.empty not in [*annotations, signature.return_annotation]
 
 
 def test_help_of_unique_tells_shapes_dtypes_order_and_cost():

@@ -4,6 +4,7 @@ pages name exists: options, links, pictures, steps, tests. Every public function
 import doctest
 import importlib
 import importlib.util
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -31,6 +32,14 @@ PACKAGES = {
     "from-polars.md": ("polars",),
     "onnx.md": ("onnx",),
     "adapters.md": ("dask",),
+}
+
+# Each public module, and a package that it needs.
+MODULES = {
+    "fastsel": "numpy",
+    "fastsel.dask": "dask",
+    "fastsel.onnx": "numpy",
+    "fastsel.sparse": "scipy",
 }
 
 
@@ -67,6 +76,30 @@ def test_examples_print_what_they_show(document):
     report = []
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(examples_of(document), out=report.append)
+    assert not runner.failures, "".join(report)
+
+
+def public_functions():
+    """The public functions: each with its module, and the package that it needs."""
+    for module, package in MODULES.items():
+        if importlib.util.find_spec(package):
+            names = importlib.import_module(module).__all__
+            yield from (
+                (module, package, name) for name in names if name.islower() and name[0] != "_"
+            )
+    yield "fastsel.onnx", "onnxruntime_extensions", "onnxruntime_session"
+
+
+@pytest.mark.parametrize(("module", "package", "name"), [*public_functions()])
+def test_the_examples_of_a_docstring_run_alone(module, package, name):
+    """A reader may paste the examples of one docstring into a new session."""
+    pytest.importorskip(package, reason=f"needs pip install {package}")
+    docstring = inspect.getdoc(getattr(importlib.import_module(module), name))
+    examples = doctest.DocTestParser().get_doctest(docstring, {}, name, None, None)
+    assert examples.examples
+    report = []
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(examples, out=report.append)
     assert not runner.failures, "".join(report)
 
 

@@ -46,6 +46,7 @@ def test_an_address_gives_links(tmp_path):
     message = metadata(tmp_path, ADDRESS)
     assert dict(url.split(", ") for url in message.get_all("Project-URL")) == {
         "Documentation": "https://someone.github.io/fastsel/",
+        "Homepage": ADDRESS,  # pip show prints it
         "Source": ADDRESS,
         "Issues": f"{ADDRESS}/issues",
         "Changelog": f"{ADDRESS}/blob/main/CHANGELOG.md",
@@ -61,6 +62,7 @@ def test_an_address_gives_links(tmp_path):
 def test_without_an_address_there_are_no_links(tmp_path):
     message = metadata(tmp_path, "")
     assert message.get_all("Project-URL") is None
+    assert message["License-Expression"] == "BSD-3-Clause"
     assert message.get_payload().strip() == (ROOT / "README.md").read_text("utf-8").strip()
     assert message["Version"] == fastsel.__version__
 
