@@ -19,21 +19,31 @@ from fastsel._unique import _distinct
 from fastsel.onnx import _operators as functions
 
 
-class NonZero(OpRun):
+class Operator(OpRun):
+    """An operator whose errors keep their messages."""
+
+    def run(self, *args, **kwargs):
+        try:
+            return super().run(*args, **kwargs)
+        except TypeError as error:  # onnx replaces it by one that names neither input nor dtype
+            raise error.__cause__ or error from None
+
+
+class NonZero(Operator):
     """NonZero-9, 13."""
 
     def _run(self, X):
         return (functions.non_zero(X),)
 
 
-class Compress(OpRun):
+class Compress(Operator):
     """Compress-9, 11, 28."""
 
     def _run(self, input, condition, axis=None):
         return (functions.compress(input, condition, axis),)
 
 
-class Unique(OpRun):
+class Unique(Operator):
     """Unique-11, 28; outputs that the node does not name are not computed."""
 
     def _run(self, X, axis=None, sorted=1):
@@ -50,7 +60,7 @@ class Unique(OpRun):
         return tuple(out if name else None for name, out in zip(names, outputs, strict=False))
 
 
-class GatherND(OpRun):
+class GatherND(Operator):
     """GatherND-11, 12, 13."""
 
     def _run(self, data, indices, batch_dims=0):

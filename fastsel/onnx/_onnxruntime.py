@@ -57,6 +57,8 @@ def onnxruntime_session(
     ------
     ImportError
         If onnx, onnxruntime or onnxruntime-extensions is not installed.
+    TypeError
+        If `model` is none of the types above.
     ValueError
         If `sorted` of a Unique node that runs on fastsel is neither 0 nor 1. AxisError if the
         `axis` of such a node is out of range.
@@ -95,7 +97,12 @@ def onnxruntime_session(
 def _loaded(model):
     if isinstance(model, bytes):
         return onnx.load_from_string(model)
-    return model if isinstance(model, onnx.ModelProto) else onnx.load(model)
+    if isinstance(model, str | os.PathLike):
+        return onnx.load(model)
+    if not isinstance(model, onnx.ModelProto):
+        kind = type(model).__name__
+        raise TypeError(f"model must be an onnx.ModelProto, a path or bytes, got {kind}")
+    return model
 
 
 @functools.cache

@@ -275,6 +275,27 @@ def test_errors_reach_the_caller(operator, inputs, attributes, error):
         ours(operator, inputs, outputs, **attributes)
 
 
+@pytest.mark.parametrize(
+    ("operator", "inputs", "text"),
+    [
+        (
+            "Compress",
+            {"input": np.zeros(3), "condition": np.ones(3)},
+            "condition must be an array of bool, got dtype float64",
+        ),
+        (
+            "GatherND",
+            {"data": np.zeros(2), "indices": np.zeros((1, 1))},
+            "indices must be an array of integers, got dtype float64",
+        ),
+    ],
+)
+def test_errors_of_dtypes_have_the_text_of_a_direct_call(operator, inputs, text):
+    """onnx's own TypeError names neither the input nor the dtypes."""
+    with pytest.raises(TypeError, match=text):
+        ours(operator, inputs, ("output",))
+
+
 def test_backend_runs_a_model_and_refuses_another_device_and_too_many_inputs():
     array = np.array([[1, 0], [1, 1]], np.uint16)
     model = make_model("NonZero", {"X": array}, ["Y"])

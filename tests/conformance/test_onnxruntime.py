@@ -101,3 +101,10 @@ def test_bad_attributes_are_refused_before_the_session_is_made(attributes, error
     model = parsed_model(f"(uint8[n] X) => (uint8[u] Y) {{ Y = Unique<{attributes}>(X) }}")
     with pytest.raises(error):
         session(model)
+
+
+@pytest.mark.parametrize("model", [None, 3.5, {}])
+def test_what_is_no_model_is_refused(model):
+    text = f"an onnx.ModelProto, a path or bytes, got {type(model).__name__}"
+    with pytest.raises(TypeError, match=f"^model must be {text}$"):
+        session(model)

