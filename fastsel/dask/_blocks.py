@@ -87,6 +87,16 @@ def unknown(sizes):
     return any(math.isnan(size) for size in sizes)
 
 
+def check_known(name, x, axes=None):
+    """Raise ValueError if chunk sizes along these axes, by default along any axis, are unknown."""
+    for axis in range(x.ndim) if axes is None else axes:
+        if unknown(x.chunks[axis]):
+            raise ValueError(
+                f"{name} must have known chunk sizes along axis {axis}: "
+                f"{name}.compute_chunk_sizes() finds them"
+            )
+
+
 def bands(name, x, axes=None, whole_rows=False):
     """`x` in bands: blocks that follow one another in C order along the first `axes` axes. `x` is
     rechunked if its blocks do not.
@@ -107,8 +117,8 @@ def bands(name, x, axes=None, whole_rows=False):
         return x
     if any(map(unknown, chunks)):
         raise ValueError(
-            f"{name} has several blocks along later axes and unknown chunk sizes {x.chunks}: "
-            "compute_chunk_sizes() finds them"
+            f"{name} has several blocks along later axes and unknown chunk sizes: "
+            f"{name}.compute_chunk_sizes() finds them"
         )
     max_items = max(math.prod(map(max, chunks)), MIN_BAND_BYTES // max(x.dtype.itemsize, 1), 1)
     widths = [max(math.prod(x.shape[k + 1 : axes]), 1) for k in range(axes)]

@@ -13,7 +13,15 @@ from dask.base import tokenize
 import fastsel
 from fastsel._core import _numpy
 from fastsel._gather import _gather
-from fastsel.dask._blocks import DaskArrayLike, checked_array, layer, shared_dtype, task, unknown
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    check_known,
+    checked_array,
+    layer,
+    shared_dtype,
+    task,
+    unknown,
+)
 
 
 def gather_nd(
@@ -26,7 +34,8 @@ def gather_nd(
     data : dask array or array_like, shape (b..., d0, d1, ...), at least 1-d
         Any dtype, any chunks of known sizes.
     indices : dask array or array_like of integers, shape (b..., n, m, ..., k), at least 1-d
-        As in `fastsel.gather_nd`; any chunks of known sizes.
+        As in `fastsel.gather_nd`; any chunks. Sizes along the axes between the batch axes and the
+        last one may be unknown: so ``gather_nd(x, argwhere(x))`` works.
     batch_dims : int, optional
         Number of leading axes that `data` and `indices` share.
 
@@ -34,18 +43,18 @@ def gather_nd(
     -------
     dask array of data's dtype, shape indices.shape[:-1] + data.shape[batch_dims + k:]
         The chunks are those of `data` along the batch axes and the axes of the slices, and along
-        the other axes those of `indices`, or chosen by dask if `indices` is not a dask array. All
-        lengths are known.
+        the other axes those of `indices`, or chosen by dask if `indices` is not a dask array.
+        Lengths that `indices` does not know are unknown.
 
     Raises
     ------
     IndexError
         If an index is out of bounds: when called, or when computed if `indices` is a dask array.
         The message names the first index out of bounds of a block, its position in the whole
-        `indices`, and the axis.
+        `indices` (in the block, if chunk sizes are unknown), and the axis.
     ValueError
-        When called, if the shapes do not fit, `batch_dims` is out of range, or chunk sizes are
-        unknown.
+        When called, if the shapes do not fit, `batch_dims` is out of range, or needed chunk sizes
+        are unknown.
     TypeError
         When called, if `indices` is not of an integer dtype, `batch_dims` is not an integer, or the
         blocks are not NumPy arrays.
@@ -59,7 +68,8 @@ def gather_nd(
 
     If `indices` is a dask array, each pair of a block of indices and a block of `data` with the
     same batch positions has a task. Otherwise the call itself sorts the index rows, and only blocks
-    that they address have a task.
+    that they address have a task. To select the non-zero items of an array with many blocks, use
+    ``boolean_mask(x, x != 0)`` instead of ``gather_nd(x, argwhere(x))``: it has one task per block.
 
     Examples
     --------
@@ -71,10 +81,11 @@ def gather_nd(
     data = checked_array("data", data)
     in_memory = not isinstance(indices, da.Array)
     rows = _gather._integer_rows(indices) if in_memory else checked_array("indices", indices)
-    _check_known("data", data)
+    check_known("data", data)
     if not in_memory:
         _gather._integer_rows(rows._meta)
-        _check_known("indices", rows)
+        shared = min(batch_dims, rows.ndim - 1) if isinstance(batch_dims, int) else 0
+        check_known("indices", rows, [*range(shared), rows.ndim - 1])
     batch = _gather._checked_batch_dims(batch_dims, data, rows)
     depth = _gather._checked_depth(data, rows, batch)
     if in_memory:
@@ -85,11 +96,6 @@ def gather_nd(
     return _gathered(data, rows, batch, depth, in_memory)
 
 
-def _check_known(name, x):
-    if any(map(unknown, x.chunks)):
-        raise ValueError(f"{name} must have known chunk sizes, got {x.chunks}")
-
-
 @dataclass(frozen=True)
 class Target:
     """What a block of index rows addresses: the indexed axes of data, divided into blocks."""
@@ -97,13 +103,17 @@ class Target:
     shape: tuple  # of data
     batch: int
     bounds: tuple  # for each indexed axis, the first index of each block, and the length
-    start: tuple  # the position of the first index row of the block in the whole of indices
+    # The position of the first index row of the block in the whole of indices; if chunk sizes are
+    # unknown, None, and `block` has the numbers of the block.
+    start: tuple | None
+    block: tuple
 
 
 @dataclass(frozen=True)
 class Located:
     """Index rows, sorted by the block of data that they address."""
 
+    shape: tuple  # of the block of indices, without its last axis
     order: np.ndarray  # the positions of the rows in the block of indices
     first_rows: np.ndarray  # for each block of data, where its rows begin; and the number of rows
     rows: np.ndarray  # indices within the block of data: batch axes first, then indexed axes
@@ -119,12 +129,15 @@ def _gathered(data, rows, batch, depth, in_memory):
     bounds = tuple(tuple(np.cumsum((0, *sizes)).tolist()) for sizes in indexed)
     grid = tuple(map(len, indexed))
     trailing = data.chunks[batch + depth :]
-    starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
+    starts = None
+    if not any(map(unknown, rows.chunks)):
+        starts = [np.cumsum((0, *sizes)).tolist() for sizes in rows.chunks[:-1]]
     tasks = {}
     for block in np.ndindex(rows.numblocks[:-1]):
-        start = tuple(s[k] for s, k in zip(starts, block, strict=True))
-        target = Target(data.shape, batch, bounds, start)
-        shape = tuple(sizes[k] for sizes, k in zip(rows.chunks, block, strict=False))
+        start = None
+        if starts is not None:
+            start = tuple(s[k] for s, k in zip(starts, block, strict=True))
+        target = Target(data.shape, batch, bounds, start, block)
         addressed = range(math.prod(grid))
         source = (rows.name, *block, 0)
         locate = task(_located, source, target=target)
@@ -148,7 +161,6 @@ def _gathered(data, rows, batch, depth, in_memory):
                 located,
                 parts,
                 numbers=list(addressed),
-                shape=shape,
                 tail_shape=tail_shape,
                 dtype=data.dtype,
             )
@@ -180,7 +192,7 @@ def _located(indices, target):
     order = np.argsort(number, kind="stable")
     counts = np.bincount(number, minlength=blocks)
     rows = fastsel.gather_nd(local, order[:, np.newaxis])
-    return Located(order, np.concatenate([[0], np.cumsum(counts)]), rows)
+    return Located(indices.shape[:-1], order, np.concatenate([[0], np.cumsum(counts)]), rows)
 
 
 def _checked_rows(indices, target):
@@ -193,9 +205,12 @@ def _checked_rows(indices, target):
     if wrong.any():
         row, column = np.unravel_index(wrong.argmax(), wrong.shape)
         local = np.unravel_index(row, indices.shape[:-1])
-        position = (*(int(a + b) for a, b in zip(target.start, local, strict=True)), int(column))
+        start, whole = target.start, "indices"
+        if start is None:
+            start, whole = (0,) * len(local), f"block {target.block} of indices"
+        position = (*(int(a + b) for a, b in zip(start, local, strict=True)), int(column))
         raise IndexError(
-            f"index {rows[row, column]} at position {position} of indices is out of bounds for "
+            f"index {rows[row, column]} at position {position} of {whole} is out of bounds for "
             f"axis {target.batch + column} of data with size {sizes[column]}"
         )
     rows = rows.astype(np.intp)
@@ -211,10 +226,10 @@ def _fetch(block, rows):
     return fastsel.gather_nd(block, rows)
 
 
-def _assembled(located, parts, numbers, shape, tail_shape, dtype):
+def _assembled(located, parts, numbers, tail_shape, dtype):
     """The slices of all blocks of data, in the order of the index rows."""
     dtype = shared_dtype(parts) if parts else dtype
     out = np.empty((len(located.order), *tail_shape), dtype)
     for number, part in zip(numbers, parts, strict=True):
         out[located.order[located.slice_of(number)]] = part
-    return out.reshape(shape + tail_shape)
+    return out.reshape(located.shape + tail_shape)

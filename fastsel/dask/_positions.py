@@ -18,13 +18,13 @@ from fastsel.dask._blocks import (
     DaskArrayLike,
     bands,
     blocks,
+    check_known,
     checked_array,
     layer,
     locations,
     output,
     stand_in,
     task,
-    unknown,
 )
 
 
@@ -208,8 +208,7 @@ def nonzero_coordinates(
            [1, 1]], dtype=uint32)
     """
     x = checked_array("x", x)
-    if any(map(unknown, x.chunks)):
-        raise ValueError(f"x must have known chunk sizes, got {x.chunks}: compute_chunk_sizes()")
+    check_known("x", x)
     dtype = _coordinates._checked_dtype(dtype)
     n = _coordinates._checked_n(n, x)
     _coordinates._check_coordinates_fit(x, dtype)

@@ -111,10 +111,51 @@ def test_wrong_arguments_are_refused_at_once(shape, indices, batch_dims):
 
 def test_unknown_chunk_sizes_are_refused_at_once():
     x = of_unknown_sizes(da.ones(4, chunks=2))
-    with pytest.raises(ValueError, match="data must have known chunk sizes"):
+    finds_them = r"compute_chunk_sizes\(\) finds them$"
+    with pytest.raises(
+        ValueError, match=f"^data must have known chunk sizes .* 0: data.{finds_them}"
+    ):
         fastsel.dask.gather_nd(x, [[0]])
-    with pytest.raises(ValueError, match="indices must have known chunk sizes"):
-        fastsel.dask.gather_nd(da.ones(4), x.astype(int)[:, np.newaxis])
+    rows = x.astype(int)
+    text = f"^indices must have known chunk sizes .* {{}}: indices.{finds_them}"
+    with pytest.raises(ValueError, match=text.format(1)):
+        fastsel.dask.gather_nd(da.ones(4), rows[np.newaxis])
+    with pytest.raises(ValueError, match=text.format(0)):
+        fastsel.dask.gather_nd(da.ones((4, 4)), rows[:, np.newaxis], 1)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "U3", "object"])
+@pytest.mark.parametrize("shape", [(30,), (7, 9), (4, 5, 6), (0, 3), (3, 0)])
+def test_rows_of_unknown_number_equal_fastsel(dtype, shape):
+    """The rows of argwhere and of nonzero gather the items that are not zero."""
+    a = make(dtype, shape)
+    x = chunked(a, uneven(shape))
+    stacked = da.stack(fastsel.dask.nonzero(x), axis=-1, allow_unknown_chunksizes=True)
+    for rows in (fastsel.dask.argwhere(x), stacked):
+        assert np.isnan(rows.shape[0])
+        result = fastsel.dask.gather_nd(x, rows)
+        assert_equal(result, fastsel.gather_nd(a, fastsel.argwhere(a)))
+        assert_declared(result)
+    slices = fastsel.dask.gather_nd(x, fastsel.dask.argwhere(x)[:, :1])
+    assert_equal(slices, fastsel.gather_nd(a, fastsel.argwhere(a)[:, :1]))
+
+
+def test_rows_of_unknown_number_within_batches_equal_fastsel():
+    a, indices = np.arange(24).reshape(4, 6), np.arange(4 * 5).reshape(4, 5, 1) % 6
+    selected = da.from_array(indices, chunks=(2, 2, 1))
+    rows = fastsel.dask.compress(da.arange(5, chunks=2) % 2 == 0, selected, 1)
+    assert np.isnan(rows.shape[1])
+    result = fastsel.dask.gather_nd(da.from_array(a, chunks=(3, 2)), rows, 1)
+    assert_equal(result, fastsel.gather_nd(a, indices[:, ::2], 1))
+
+
+def test_index_out_of_bounds_in_a_block_of_unknown_size_is_named_within_its_block():
+    a = np.arange(8)
+    rows = fastsel.dask.argwhere(da.from_array(a, chunks=4))
+    lazy = fastsel.dask.gather_nd(da.from_array(a[:7], chunks=3), rows)
+    text = r"index 7 at position \(3, 0\) of block \(1,\) of indices .* axis 0 .* size 7"
+    with pytest.raises(IndexError, match=text):
+        lazy.compute()
 
 
 def test_blocks_that_no_index_addresses_are_not_computed():
