@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import linecache
 import os
 import pkgutil
 import runpy
 import sys
+import textwrap
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import ModuleType
 
@@ -37,7 +39,7 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
     try:
         if option == "-c":
             replace_first_path([""])
-            run_code(target, "<string>", BuiltinImporter)
+            run_command(target)
         elif option == "-m":
             replace_first_path([os.getcwd()])
             runpy.run_module(target, run_name="__main__", alter_sys=True)
@@ -58,6 +60,16 @@ def run(target: str, arguments: list[str], option: str, report: bool, compare: b
     except BaseException as error:
         hide_our_frames(error)
         raise
+
+
+def run_command(code: str) -> None:
+    """Run the code of -c."""
+    if sys.version_info >= (3, 14):
+        code = textwrap.dedent(code)
+    if sys.version_info >= (3, 13):  # Tracebacks show its lines.
+        lines = code.splitlines(keepends=True)
+        linecache.cache["<string>"] = len(code), None, lines, "<string>"
+    run_code(code, "<string>", BuiltinImporter)
 
 
 def run_script(script: str) -> None:

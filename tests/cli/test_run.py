@@ -143,8 +143,13 @@ def test_the_options_end_at_a_module(folder, arguments, monkeypatch):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-c", MAIN, "-m", "--", "x"], ["-c" + MAIN.strip(), "-h"], ["-c", "def f(:"]],
-    ids=["apart", "joined", "wrong"],
+    [
+        ["-c", MAIN, "-m", "--", "x"],
+        ["-c" + MAIN.strip(), "-h"],
+        ["-c", "def f(:"],
+        ["-c", "  if True:\n    print(3)"],
+    ],
+    ids=["apart", "joined", "wrong", "indented"],
 )
 def test_code_runs_as_in_python(folder, arguments, monkeypatch):
     monkeypatch.chdir(folder)
@@ -152,7 +157,7 @@ def test_code_runs_as_in_python(folder, arguments, monkeypatch):
 
 
 def test_traceback_of_code_has_only_its_own_frames(folder):
-    done = assert_as_python("-c", "1 / 0")
+    done = assert_as_python("-c", CHAINED)
     assert done.returncode == 1
 
 
