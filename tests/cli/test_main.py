@@ -97,6 +97,11 @@ def test_an_npz_without_a_usable_array_is_a_one_line_error(tmp_path, capsys):
     assert_one_line_error(capsys, [tmp_path / "data.npz"], *texts)
 
 
+@pytest.mark.parametrize("size", ["1e11", "1e18", "1e99"])
+def test_an_absurd_size_is_a_one_line_error(capsys, size):
+    assert_one_line_error(capsys, ["--size", size], f"--size {float(size):.0e} is too large")
+
+
 @pytest.mark.parametrize("others", [["data.npy"], ["--flights"]])
 def test_a_size_beside_arrays_is_a_one_line_error(capsys, others):
     assert_one_line_error(capsys, ["--size", "1e4", *others], "--size is for the generated arrays")
@@ -119,7 +124,6 @@ UNUSABLE = {
     "many_threads": (["bench", "--threads", "9999"], "--threads: 9999 is not from 1 to "),
     "size": (["bench", "--size", "x"], "--size: x is not a number"),
     "small_size": (["bench", "--size", "10"], "--size: 10 is too small: at least 2000 items"),
-    "large_size": (["bench", "--size", "1e99"], "--size: 1e99 is too large: at most 1e10 items"),
     "endless_size": (["bench", "--size", "inf"], "--size: inf is not an integer"),
     "seconds": (["bench", "--seconds", "-1"], "--seconds: -1 is not a number of seconds"),
     "nan_seconds": (["bench", "--seconds", "nan"], "--seconds: nan is not a number of seconds"),
