@@ -27,9 +27,9 @@ _NAN_SAMPLE_SIZE = 64
 
 
 def mostly_nan(items):
-    """Are at least half of the items in a sample NaN or NaT? False for all dtypes but NumPy's
-    floats, complex numbers, dates and times. `items` is 1-d and has at least one item."""
-    if items.dtype.kind not in "fcmM":
+    """Are at least half of the items in a sample NaN or NaT? False for all dtypes but floats,
+    complex numbers, dates and times that have keys. `items` is 1-d and has at least one item."""
+    if items.dtype.kind not in "fcmM" or key_rule(items.dtype.newbyteorder("=")) is None:
         return False
     sample = items[:: -(-items.size // _NAN_SAMPLE_SIZE)]
     return 2 * np.isnan(sample).sum() >= sample.size
@@ -219,10 +219,22 @@ def number_rule(dtype):
 
 def cast(array, dtype):
     """The array in a dtype; a copy only if the dtypes differ. A signalling NaN does not warn."""
+    if array.dtype == dtype and not dtype.hasobject:
+        return array.view(dtype)  # the dtypes may differ in their characters and fields
     if array.dtype.kind in "biu":
         return array.astype(dtype, copy=False)
     with np.errstate(invalid="ignore"):
         return array.astype(dtype, copy=False)
+
+
+def without_fields(array):
+    """The array without the fields that a number or a string may have. Items whose dtype has such
+    fields have no keys, and `isnative` is the byte order of the fields. Structured items keep their
+    fields."""
+    dtype = array.dtype
+    if dtype.fields is None or dtype.kind == "V":
+        return array
+    return array.view(dtype.str)
 
 
 def small_foreign(dtype):

@@ -109,6 +109,7 @@ def _index(items, tests):
         return np.zeros(len(items), np.intp)
     if "O" in (items.dtype.kind, tests.dtype.kind):
         return _index_of_objects(items, tests)
+    items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
     cast = _membership.converted(items, tests)
     if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):

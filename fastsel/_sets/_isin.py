@@ -128,6 +128,7 @@ def among(items, tests, invert):
     Returns None if NumPy serves the call."""
     if items.dtype.kind == "O" and tests.dtype.kind == "O" and items.ndim == 1:
         return _membership.among_objects(items, tests, invert)
+    items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
     cast = _membership.converted(items, tests)
     if cast is None and items.ndim > 1:
         common = np.result_type(items, tests)

@@ -409,7 +409,9 @@ def _in_common_dtype(ar1, ar2, axis):
     if arrays is None:
         return None
     one, other = (array.dtype for array in arrays)
-    if one == other and one.isnative:
+    # Equal dtypes may differ in their characters and fields.
+    same = (one.char, one.fields, other.fields) == (other.char, None, None)
+    if same and one == other and one.isnative:
         return arrays
     if axis is None and not _membership.compares_exactly(one, other):
         return None

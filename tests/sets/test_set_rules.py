@@ -1,6 +1,7 @@
 """The rules of NumPy's set functions: signatures, `kind`, `assume_unique`, array-likes, objects."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -238,3 +239,16 @@ def test_signalling_nan_cause_no_warning_where_numpy_does_not_warn(name, recwarn
         getattr(fastsel, name)(first, second)
         getattr(fastsel, name)(first[:, np.newaxis], second[:, np.newaxis], axis=0)
     assert [str(warning.message) for warning in recwarn] == []
+
+
+@pytest.mark.parametrize("size", [0, 5, 20_000])
+@pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d"])
+def test_equal_dtypes_of_different_characters_have_the_result_dtype_of_numpy(name, size):
+    """Where long has 8 bytes, "l" equals "q", and where it has 4 bytes, "l" equals "i"."""
+    numbers = np.arange(size)
+    for first, second in itertools.product("ilqpILQPdgDG", repeat=2):
+        if np.dtype(first) == np.dtype(second):
+            arrays = numbers.astype(first), numbers[3:].astype(second)
+            ours, theirs = (getattr(library, name)(*arrays) for library in (fastsel, np))
+            assert ours.dtype.char == theirs.dtype.char, (first, second)
+            assert_same(ours, theirs)
