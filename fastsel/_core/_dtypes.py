@@ -16,7 +16,7 @@ def movable(dtype):
 
 def is_nan(items):
     """Which items are NaN or NaT, for any dtype, without NumPy's warning for signalling NaN."""
-    if items.dtype.kind in "fcmM":
+    if items.dtype.kind in "fcmMT":  # != is False for missing strings
         return np.isnan(items)
     with np.errstate(invalid="ignore"):
         return items != items

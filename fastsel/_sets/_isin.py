@@ -77,9 +77,8 @@ def isin(
     **Subclasses.** Subclasses are treated as base-class arrays, as in NumPy, unless they override
     NumPy's functions.
 
-    **NumPy.** StringDType, structured dtypes, and pairs of dtypes that are not compared exactly,
-    such as 8 byte integers and floats, are passed to NumPy. Object arrays are passed to NumPy, too,
-    unless both arrays have only Python numbers, str, bytes and None, and there are at least 8 test
+    **NumPy.** Structured dtypes, and pairs of dtypes that are not compared exactly, such as 8 byte
+    integers and floats, are passed to NumPy. Object arrays are passed to NumPy, too, unless both arrays have only Python numbers, str, bytes and None, and there are at least 8 test
     elements: then the items are looked up by Python's hash.
 
     Examples
@@ -130,7 +129,7 @@ def among(items, tests, invert):
         return _membership.among_objects(items, tests, invert)
     items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
     cast = _membership.converted(items, tests)
-    if cast is None and items.ndim > 1:
+    if cast is None and (items.ndim > 1 or _membership.are_strings(items.dtype, tests.dtype)):
         common = np.result_type(items, tests)
         items, cast = _dtypes.cast(items, common), (_dtypes.cast(tests, common), None)
     if cast is None:

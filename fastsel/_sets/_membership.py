@@ -10,7 +10,7 @@ from fastsel._selection._selection import extract
 from fastsel._sets import few_tests
 from fastsel._sets.range_lookup import look_up_in_range
 from fastsel._sets.table_lookup import masks_by_partitions, masks_by_table, masks_of_small
-from fastsel._unique import _estimate, _keys, _plan
+from fastsel._unique import _estimate, _keys, _objects, _plan
 from fastsel._unique._distinct import unique
 from fastsel._unique.sample import sampled_range
 from fastsel._unique.tables import Tables
@@ -29,6 +29,11 @@ MIN_HASHED_OBJECTS = 8
 # Types for which a set finds the objects that ``==`` finds, except NaN: the results of ``==`` are
 # bool, and equal objects have equal hashes.
 _HASHED_BY_VALUE = {bool, bytes, complex, float, int, str, type(None)}
+
+
+# Types of which all objects have one order. NumPy's sort raises an error for other objects, or not,
+# depending on their positions.
+_ORDERED_TYPES = {str}, {bytes}, {bool, float, int}
 
 
 class WantedMasks(NamedTuple):
@@ -79,6 +84,33 @@ def compares_exactly(one, other):
     return not large or set(kinds) <= set("biu")
 
 
+def are_strings(one, other):
+    """Have two dtypes a common StringDType?"""
+    kinds = one.kind + other.kind
+    if "T" not in kinds or not set(kinds) <= {"T", "U"}:
+        return False
+    try:
+        np.result_type(one, other)
+    except TypeError:  # different objects stand for missing strings
+        return False
+    return True
+
+
+def are_ordered(*arrays):
+    """Do all objects, or strings of StringDType, of the arrays have one order? True for other
+    dtypes."""
+    types = set()
+    for array in arrays:
+        if array.dtype.kind == "O":
+            types.update(map(type, array.tolist()))
+        elif array.dtype.kind == "T":
+            missing = getattr(array.dtype, "na_object", "")
+            is_ordered = isinstance(missing, str) or _objects.is_nan(missing, if_it_raises=True)
+            if not is_ordered and any(item is missing for item in array.tolist()):
+                return False
+    return not types or any(types <= ordered for ordered in _ORDERED_TYPES)
+
+
 def masks(first, second, wanted):
     """(which items of `first` are in `second`, which items of `second` are in `first`), as bool
     arrays. A mask that is not wanted may be None. NaN never matches.
@@ -86,6 +118,10 @@ def masks(first, second, wanted):
     Both arrays are of one dtype, and are 1-d, or have slices along axis 0. Returns None for 1-d
     arrays if NumPy decides which of their items are equal.
     """
+    if first.dtype.kind == "T":  # NumPy's comparisons of some versions stop at a NUL
+        both = np.concatenate((first, second))
+        inverse = unique(both, return_inverse=True, equal_nan=False, sorted=False)[1]
+        return masks(inverse[: len(first)], inverse[len(first) :], wanted)
     are_items, forced = first.ndim == 1, _plan.FORCED.get()
     if 0 in (len(first), len(second), *first.shape[1:]):
         if are_items and not _has_keys(first.dtype):

@@ -259,8 +259,9 @@ def setdiff1d(
 
     Notes
     -----
-    The notes of `isin` apply. The items that are not in `ar2` are copied, and the notes of `unique`
-    apply to the copy. Without `axis`, subclasses are passed to NumPy.
+    The notes of `isin` apply, but NumPy serves all objects, unless those of both arrays are all
+    str, all bytes, or all bool, int or float. The items that are not in `ar2` are copied, and the
+    notes of `unique` apply to the copy. Without `axis`, subclasses are passed to NumPy.
 
     Examples
     --------
@@ -272,7 +273,8 @@ def setdiff1d(
     """
     axis = _slices.checked_axis(axis, ar1=ar1, ar2=ar2)
     arrays = _base_arrays(ar1, ar2, axis)
-    mask = arrays and among(*arrays, True)
+    is_served = arrays and _membership.are_ordered(*arrays)
+    mask = among(*arrays, True) if is_served else None
     if mask is None:
         arguments = _gate.non_defaults(assume_unique=assume_unique, axis=axis)
         one, other = _native_complex(ar1), _native_complex(ar2)
@@ -409,6 +411,10 @@ def _in_common_dtype(ar1, ar2, axis):
     if arrays is None:
         return None
     one, other = (array.dtype for array in arrays)
+    if _membership.are_strings(one, other):
+        if not _membership.are_ordered(*arrays):
+            return None
+        return [array.astype(np.result_type(one, other), copy=False) for array in arrays]
     # Equal dtypes may differ in their characters and fields.
     same = (one.char, one.fields, other.fields) == (other.char, None, None)
     if same and one == other and one.isnative:

@@ -37,11 +37,8 @@ def of_tiny(array, wanted, equal_nan):
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
     if kind not in "iuSU" and dtype.char not in "fd":
-        if any(wanted):
-            serves = kind == "c" or (kind == "T" and array.size <= _plan.TINY_STRINGS)
-        else:
-            serves = kind in "cT" or (kind == "V" and dtype.isbuiltin == 0 and not dtype.names)
-        if not serves or hasattr(dtype, "na_object"):
+        is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
+        if kind != "c" and (any(wanted) or not is_void):
             return None
     if kind not in "fc":  # equal items have the same bits
         return _numpy.unique(array, *wanted)

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import LAYOUTS, has_layout
 from marks import SIGNALLING_NANS
+from numpy.dtypes import StringDType
 
 import fastsel
 from fastsel._core import _dtypes
@@ -274,3 +275,60 @@ def test_equal_values_have_the_bits_of_the_first_one(dtype, size, kernels_with_f
             assert getattr(fastsel, name)(one, other).tobytes() == one[:1].tobytes()
         for name in ("setdiff1d", "setxor1d"):
             assert getattr(fastsel, name)(one, one[:0]).tobytes() == one[:1].tobytes()
+
+
+@pytest.mark.parametrize("size", [1, 4, 9, 60, 1001, 17_000])
+@pytest.mark.parametrize("n_tests", [0, 1, 2, 15, 900])
+@pytest.mark.parametrize("dtype", [StringDType(), StringDType(na_object=np.nan), "U3"], ids=str)
+def test_variable_width_strings_are_compared_to_their_ends(size, n_tests, dtype):
+    """NumPy before 2.5.1 compares them up to the first NUL."""
+    items = ["a\0b", "a\0c", "a", "a\0d", "b"] * (size // 5 + 1)
+    tests = ["a\0d", "a\0c", "a\0e"] * (n_tests // 3 + 1)
+    items, tests = items[:size], tests[:n_tests]
+    for first, second, one, other in (
+        (items, tests, StringDType(), dtype),
+        (tests, items, dtype, StringDType()),
+    ):
+        arrays = np.array(first, one), np.array(second, other)
+        among = [item in second for item in first]
+        assert fastsel.isin(*arrays).tolist() == among
+        assert fastsel.isin(*arrays, invert=True).tolist() == [not flag for flag in among]
+        index = [second.index(item) if item in second else -1 for item in first]
+        assert fastsel.index_in(*arrays).tolist() == index
+        common = sorted({*first} & {*second})
+        expected = [common, *([array.index(item) for item in common] for array in (first, second))]
+        outputs = fastsel.intersect1d(*arrays, return_indices=True)
+        assert [output.tolist() for output in outputs] == expected
+        assert fastsel.intersect1d(*arrays).tolist() == common
+        assert fastsel.union1d(*arrays).tolist() == sorted({*first} | {*second})
+        assert fastsel.setdiff1d(*arrays).tolist() == sorted({*first} - {*second})
+        assert fastsel.setxor1d(*arrays).tolist() == sorted({*first} ^ {*second})
+        for name in ("intersect1d", "union1d", "setdiff1d", "setxor1d"):
+            expected = getattr(np, name)(*(array[:0] for array in arrays)).dtype
+            assert getattr(fastsel, name)(*arrays).dtype == expected
+
+
+def test_missing_strings_never_match():
+    dtype = StringDType(na_object=np.nan)
+    for repeats in (1, 2000):
+        first = np.array(["a", np.nan, "b"] * repeats, dtype)
+        second = np.array(["b", np.nan, "c"] * repeats, dtype)
+        assert fastsel.isin(first, second).tolist() == [False, False, True] * repeats
+        assert fastsel.index_in(first, second).tolist() == [-1, -1, 0] * repeats
+        assert fastsel.intersect1d(first, second).tolist() == ["b"]
+        for name, values in (
+            ("union1d", ["a", "b", "c", np.nan]),
+            ("setdiff1d", ["a", np.nan]),
+            ("setxor1d", ["a", "c", np.nan, np.nan]),
+        ):
+            assert repr(getattr(fastsel, name)(first, second).tolist()) == repr(values)
+
+
+@pytest.mark.parametrize("name", ["intersect1d", "union1d", "setdiff1d", "setxor1d"])
+@pytest.mark.parametrize("n_tests", [0, 1, 60])
+def test_missing_strings_without_order_raise_as_in_numpy(name, n_tests):
+    dtype = StringDType(na_object=None)
+    first, second = np.array(["a", None, "b"], dtype), np.array(["b"] * n_tests, dtype)
+    for arrays in ((first, second), (second, first), (first[:1], second)):
+        ours, theirs = (outcome(getattr(m, name), *arrays) for m in (fastsel, np))
+        assert_same_outcome(ours, theirs)

@@ -115,3 +115,42 @@ def test_small_arrays_of_texts_equal_the_reference(dtype, size):
         shifted[:] = array.view(np.uint8)
         for items in (array, shifted.view(dtype)):
             check_unique(fastsel.unique, items)
+
+
+@pytest.mark.parametrize("na", [None, nan, "a\0c"])
+@pytest.mark.parametrize("size", [4, 5, 30, 100, 101, 300, 1000, 1001, 17_000])
+def test_variable_width_strings_that_differ_after_a_nul_are_distinct_at_every_size(size, na):
+    """NumPy before 2.5.1 compares them up to the first NUL. No kernel is forced."""
+    pool = ["a\0e", "a\0d", "a\0", "a\0c", "a", "a\0b", nan if na is nan else ""][-size:]
+    dtype = StringDType() if na is None else StringDType(na_object=na)
+    array = np.array([pool[k % len(pool)] for k in range(size)], dtype)
+    texts = array.tolist()
+    groups = {
+        text: [k for k, item in enumerate(texts) if item is text or item == text] for text in pool
+    }
+    for in_order in (True, False):
+        values = [*groups]
+        if in_order:
+            values.sort(key=lambda text: (text is nan, "" if text is nan else text))
+        positions = [groups[text] for text in values]
+        index = [where[0] for where in positions]
+        inverse = np.empty(size, int)
+        for k, where in enumerate(positions):
+            inverse[where] = k
+        extras = index, inverse.tolist(), [*map(len, positions)]
+        for flags in itertools.product((False, True), repeat=3):
+            expected = [values, *itertools.compress(extras, flags)]
+            assert lists(fastsel.unique(array, *flags, sorted=in_order)) == expected
+        found = fastsel.group_indices(array, sorted=in_order)
+        assert lists(found) == [
+            values,
+            [k for where in positions for k in where],
+            [0, *itertools.accumulate(map(len, positions))],
+        ]
+        if na is not nan:  # otherwise each NaN is a value
+            if in_order:
+                assert lists(fastsel.unique_all(array)) == [values, *extras]
+                assert lists(fastsel.unique_counts(array)) == [values, extras[2]]
+                assert lists(fastsel.unique_inverse(array)) == [values, extras[1]]
+            else:
+                assert fastsel.unique_values(array).tolist() == values
