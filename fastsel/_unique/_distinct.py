@@ -69,8 +69,8 @@ def unique(
         If `axis` is out of range, is not an integer, or is given for an array of objects or of
         StringDType that is not 1-d.
     TypeError
-        If objects cannot be ordered; with ``sorted=False``, if they can be neither ordered nor
-        hashed.
+        If objects, or objects of two of their types, cannot be ordered; with ``sorted=False``, if
+        they can be neither ordered nor hashed.
 
     Notes
     -----

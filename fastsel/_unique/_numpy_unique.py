@@ -1,11 +1,12 @@
 """NumPy's unique, for arrays that the kernels do not serve, with fastsel's order and advice."""
 
 import inspect
+import itertools
 
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects, _plan
+from fastsel._unique import _ascending, _objects
 from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arrange, outputs
 
@@ -60,13 +61,15 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     if is_flat and not array.dtype.hasobject:
         axis = None  # given an axis, NumPy before 2.4 counts each NaN of a 1-d array as a value
     try:
+        if sorted:
+            _check_order(array)
         values, index, *extras = _numpy.unique(
             array, True, *wanted[1:], axis=axis, equal_nan=equal_nan
         )
     except Exception:
         values = None
     if values is None:  # NumPy raises the error of the caller's own arguments
-        return _with_advice(array, wanted, axis, equal_nan)
+        return _with_advice(array, wanted, axis, equal_nan, sorted)
     if sorted and values.dtype.kind == "O" and any(map(_objects.is_nan, values)):
         found = _sorted_with_nan(array, wanted, equal_nan)
         if found is not None:
@@ -91,6 +94,17 @@ def by_numpy(array, wanted, axis, equal_nan, sorted):
     return (values, *extras) if extras else values
 
 
+def _check_order(array):
+    """Raise an error if objects of two types in the array cannot be ordered. NumPy's sort raises it
+    only if it happens to compare two such objects, which depends on the positions of the items."""
+    if array.dtype.kind != "O":
+        return
+    items = array.ravel().tolist()
+    firsts = {type(item): item for item in reversed(items)}
+    for one, other in itertools.combinations(firsts.values(), 2):
+        bool(one < other)
+
+
 def _sorted_with_nan(array, wanted, equal_nan):
     """All outputs for objects with NaN. NaN come last; NumPy's sort would put them anywhere.
     Returns None if an object has no hash, or if the objects cannot be ordered."""
@@ -101,10 +115,13 @@ def _sorted_with_nan(array, wanted, equal_nan):
         return None
 
 
-def _with_advice(array, wanted, axis, equal_nan):
+def _with_advice(array, wanted, axis, equal_nan, sorted):
     """NumPy's own call. Its error keeps its class and text, and may get a note with advice."""
     try:
-        return _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
+        result = _numpy.unique(array, *wanted, axis=axis, equal_nan=equal_nan)
+        if sorted:
+            _check_order(array)
+        return result
     except Exception as error:
         if axis is not None and not isinstance(axis, int | np.integer):
             error.add_note(f"axis must be an integer or None, got {axis!r}")

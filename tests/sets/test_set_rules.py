@@ -252,3 +252,26 @@ def test_equal_dtypes_of_different_characters_have_the_result_dtype_of_numpy(nam
             ours, theirs = (getattr(library, name)(*arrays) for library in (fastsel, np))
             assert ours.dtype.char == theirs.dtype.char, (first, second)
             assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 60, 3000])
+def test_setdiff1d_of_objects_without_a_common_order_returns_or_raises_as_in_numpy(count):
+    """Repeated complex numbers are objects without an order: NumPy's unique raises an error."""
+    for items in (
+        ["a", "b"],
+        ["a", 1],
+        [1, 2.5],
+        [2],
+        [1j, 2j],
+        [None],
+        [None, None],
+        [(1,), (2,)],
+    ):
+        for tests in ([1j] * count, ["b", 1] * count, [None] * count, ["b"] * count, [1] * count):
+            first, second = np.empty(len(items), object), np.empty(len(tests), object)
+            first[:], second[:] = items, tests
+            for arrays in ((first, second), (second, first)):
+                ours, theirs = (outcome(m.setdiff1d, *arrays) for m in (fastsel, np))
+                assert ours[:2] == theirs[:2] if theirs[0] == "raises" else ours[0] == "returns"
+                if theirs[0] == "returns":
+                    assert ours[1].tolist() == theirs[1].tolist()

@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import itertools
 import sys
 import threading
 
@@ -116,6 +117,23 @@ def test_items_without_order_raise_as_numpy_does(items, kernels_with_few_threads
     assert outcome(fastsel.unique, array, True, True, True) == expected
     # The message names the types of the items that the sort compares first: it may differ here.
     assert outcome(fastsel.unique, array)[:2] == expected[:2]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 10, 17, 40, 1000, 20_000])
+def test_types_without_a_common_order_raise_at_every_size(count):
+    """numpy.int64 is ordered with int and with complex. NumPy raises an error only if its sort
+    compares an int with the complex number, which depends on the size and the outputs."""
+    array = objects(*[0, np.int64(1)] * count, 29 + 2j)
+    for extras in itertools.product((False, True), repeat=3):
+        with pytest.raises(TypeError, match="not supported between instances of"):
+            fastsel.unique(array, *extras)
+    for function in (fastsel.unique_all, fastsel.unique_counts, fastsel.group_indices):
+        with pytest.raises(TypeError, match="not supported between instances of"):
+            function(array)
+    for first, second in ((array[:-1], array[-1:]), (array[-1:], array[:-1]), (array, array[:0])):
+        with pytest.raises(TypeError, match="not supported between instances of"):
+            fastsel.union1d(first, second)
+    assert fastsel.unique(array, sorted=False).tolist() == [0, 1, 29 + 2j]
 
 
 @pytest.mark.parametrize(
