@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from fastsel._core import _gate, _numpy
-from fastsel._unique import _ascending, _objects
+from fastsel._unique import _ascending, _objects, _plan
 from fastsel._unique._groups import Wanted
 from fastsel._unique._outputs import arrange, outputs
 
@@ -34,9 +34,14 @@ def as_given(ar, wanted, axis, equal_nan, sorted):
 
 def of_tiny(array, wanted, equal_nan):
     """NumPy's answer, ascending, for a tiny array of a dtype for which NumPy finishes before a
-    kernel has started; None for other arrays. The flags of the caller may be of any type."""
+    kernel has started; None for other arrays. The flags of the caller may be of any type. Python
+    answers for strings of StringDType, which NumPy before 2.5.1 compares up to the first NUL."""
     dtype, equal_nan = array.dtype, bool(equal_nan)
     kind = dtype.kind
+    if kind == "T":
+        if any(wanted) or hasattr(dtype, "na_object") or array.size > _plan.TINY_STRINGS:
+            return None
+        return np.array(sorted({*array.ravel().tolist()}), dtype)
     if kind not in "iuSU" and dtype.char not in "fd":
         is_void = kind == "V" and dtype.isbuiltin == 0 and not dtype.names
         if kind != "c" and (any(wanted) or not is_void):
