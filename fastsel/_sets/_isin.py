@@ -67,7 +67,8 @@ def isin(
     and every seed.
 
     **Time.** Expected time is linear in both sizes. Keys made to collide cost no more than a small
-    multiple of a sort.
+    multiple of a sort. This does not hold for objects, which are looked up as in a Python set:
+    objects with equal hashes, such as multiples of ``2**61 - 1``, are compared with one another.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times both arrays, or 24 MB if
     that is more. In addition, strided arrays are copied.

@@ -80,7 +80,8 @@ def unique(
     **Time.** Expected time is linear in the size of `ar`, plus a sort of the distinct values. Keys
     made to collide cost no more than a small multiple of a sort: the hash is seeded, and if a table
     needs too many probes, the keys are sorted instead. With ``sorted=False``, objects are compared
-    by Python's hash and equality, unless all are str or all are bytes.
+    by Python's hash and equality, unless all are str or all are bytes: as in a Python set, objects
+    with equal hashes, such as multiples of ``2**61 - 1``, are compared with one another.
 
     **Memory.** Extra memory, for items of 4 or 8 bytes, is up to 2.5 times `ar` (2.75 times with
     the inverse of items of 4 bytes), or 24 MB if that is more, and 20 kB for each thread. Cached

@@ -275,3 +275,15 @@ def test_setdiff1d_of_objects_without_a_common_order_returns_or_raises_as_in_num
                 assert ours[:2] == theirs[:2] if theirs[0] == "raises" else ours[0] == "returns"
                 if theirs[0] == "returns":
                     assert ours[1].tolist() == theirs[1].tolist()
+
+
+def test_objects_of_equal_hashes_are_found_by_equality():
+    """Multiples of 2^61 - 1 have the hash 0; -1 and -2 have the hash -2."""
+    numbers = [*(k * (2**61 - 1) for k in range(40)), -1, -2, 0.5]
+    items, tests = np.array(numbers, object), np.array(numbers[::-2], object)
+    among = [k % 2 == 0 for k in range(43)]
+    assert fastsel.isin(items, tests).tolist() == among
+    index = [numbers[::-2].index(number) if k % 2 == 0 else -1 for k, number in enumerate(numbers)]
+    assert fastsel.index_in(items, tests).tolist() == index
+    assert fastsel.setdiff1d(items, tests).tolist() == sorted(numbers[1::2])
+    assert fastsel.unique(np.repeat(items, 3), sorted=False).tolist() == numbers
