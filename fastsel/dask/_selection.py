@@ -56,8 +56,9 @@ def compress(
         When called, if `axis` is out of range or not an integer, or if the blocks are not NumPy
         arrays.
     IndexError
-        If `condition` selects beyond the end of the axis: when called, or when computed if
-        `condition` is a dask array. When computed, if chunk sizes that were unknown differ.
+        If `condition` selects beyond the end of the axis, unless an earlier axis has length 0: when
+        called, or when computed if `condition` is a dask array. When computed, if chunk sizes that
+        were unknown differ.
 
     Notes
     -----
@@ -81,7 +82,13 @@ def compress(
         return _selected(condition, one_axis("a", x), 0)
     x = x.reshape(1) if x.ndim == 0 else x
     _numpy.compress([], stand_in(x), axis)
-    return _selected(condition, x, operator.index(axis) % x.ndim)
+    axis = operator.index(axis) % x.ndim
+    length = condition.shape[0]
+    if 0 in x.shape[:axis] and length > x.shape[axis] and not any(map(unknown, x.chunks)):
+        # As in NumPy, the condition may select beyond the end: there is nothing to copy.
+        chunks = (*x.chunks[:axis], (length,), *x.chunks[axis + 1 :])
+        x = da.empty(tuple(map(sum, chunks)), dtype=x.dtype, chunks=chunks)
+    return _selected(condition, x, axis)
 
 
 def extract(condition: DaskArrayLike, arr: DaskArrayLike) -> da.Array:

@@ -81,6 +81,23 @@ def test_condition_that_selects_beyond_the_end_raises(chunking):
     assert outcome(fastsel.dask.extract, np.ones(13), x) == expected
 
 
+@pytest.mark.parametrize("dtype", ["f8", "U3", "M8[s]", "i4,f8", object], ids=str)
+def test_condition_may_select_beyond_the_end_of_an_array_without_items(dtype):
+    """NumPy reads nothing if an axis before the one of the slices has length 0."""
+    for shape, axis in (((0, 1), 1), ((0, 0), 1), ((0, 1, 3), -2), ((3, 0, 2), 2), ((0, 2, 0), 1)):
+        for condition in ([0, 1], [1, 0, 1], [0, 0, 0, 0], [1]):
+            a, expected = np.empty(shape, dtype), np.compress(condition, np.empty(shape), axis)
+            lazy = chunked(np.array(condition), ((1, len(condition) - 1),))
+            for given_condition in (condition, np.array(condition), lazy):
+                for x in (da.from_array(a, chunks=1), da.from_array(a, chunks=a.shape)):
+                    result = fastsel.dask.compress(given_condition, x, axis)
+                    assert_equal(result, expected.astype(dtype))
+                    assert_declared(result)
+    for shape, axis in (((1, 0), 0), ((0, 1), 0), ((3, 0, 0), 1)):
+        with pytest.raises(IndexError):
+            fastsel.dask.compress([0, 0, 1], da.zeros(shape), axis).compute()
+
+
 def test_lengths_are_known_if_the_condition_is_in_memory():
     x = da.zeros((6, 4), chunks=2)
     assert fastsel.dask.compress([0, 1, 1, 1, 0, 0], x, 0).chunks == ((1, 2, 0), (2, 2))
