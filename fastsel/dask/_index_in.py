@@ -97,4 +97,7 @@ def _index_in_block(block, tests, index=None, axis=None):
     if axis is not None:  # the blocks have the axis first
         tests = np.moveaxis(tests, axis, 0)
     found = fastsel.index_in(block, tests, None if axis is None else 0)
-    return found if index is None else np.where(found < 0, found, index[found])
+    if index is not None:
+        is_found = found >= 0
+        found[is_found] = index[found[is_found]]
+    return found

@@ -166,6 +166,21 @@ def test_index_in_of_any_chunks_equals_fastsel(chunks, axis, lazy):
     assert_equal(fastsel.dask.index_in(x, y, axis), fastsel.index_in(a, b, axis))
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 2), (2, 0)])
+def test_empty_tests_give_minus_1(shape):
+    """The tests are in memory, or their chunk sizes are known or unknown."""
+    tests = np.zeros(shape)
+    lazy = da.from_array(tests, chunks=1)
+    rows = da.from_array(np.ones((3, 2)), chunks=2)
+    for y in (tests, lazy, lazy.rechunk(-1), of_unknown_sizes(lazy), rows[rows > 9]):
+        for x in (rows, rows[:, 0], np.ones(3), np.ones((0, 2)), of_unknown_sizes(rows)):
+            assert_equal(fastsel.dask.index_in(x, y), np.full(np.shape(da.compute(x)[0]), -1))
+    for y in (np.ones((0, 2)), rows[:0], rows[rows[:, 0] > 9]):
+        for x in (rows, np.ones((3, 2)), np.ones((0, 2)), of_unknown_sizes(rows.rechunk({1: -1}))):
+            expected = np.full(len(da.compute(x)[0]), -1)
+            assert_equal(fastsel.dask.index_in(x, y, axis=0), expected)
+
+
 def test_index_in_refuses_other_shapes_and_wrong_axes_at_once():
     x = da.ones((4, 3), chunks=2)
     with pytest.raises(ValueError, match="the same lengths except along axis 0"):
