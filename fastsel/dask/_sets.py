@@ -58,6 +58,8 @@ def isin(
     AxisError, TypeError
         When called, if the blocks are not NumPy arrays, if `axis` is out of range or not an
         integer, if slices have objects or StringDType, or if the arrays have no common dtype.
+        Without `axis`, also for strings beside bytes, numbers or bool: NumPy's result then depends
+        on the size of the arrays.
     ValueError
         When called, if `kind` is wrong for these dtypes; or, with `axis`, if the arrays differ in
         the number of dimensions or in length along another axis, or if an array has several blocks
@@ -94,6 +96,7 @@ def isin(
         tests = np.asarray(test_elements).ravel()
         tests = da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
     _numpy.isin(stand_in(x).ravel()[:0], stand_in(tests), kind=kind)
+    _check_comparison(x.dtype, tests.dtype)
     name = f"fastsel-isin-{tokenize(x.name, tests.name, bool(invert), kind)}"
     tasks = {
         (name, *block): task(_isin_block, key, (tests.name, 0), invert=bool(invert), kind=kind)
@@ -186,8 +189,8 @@ def intersect1d(
     (one, index1), (other, index2) = (unique(a, return_index=True, axis=axis) for a in (x, y))
     return (
         _of_distinct(fastsel.intersect1d, dtype, axis, one, other),
-        _of_distinct(_index_of_common, np.intp, axis, index1, one, other),
-        _of_distinct(_index_of_common, np.intp, axis, index2, other, one),
+        _of_distinct(_index1_of_common, np.intp, axis, index1, one, other),
+        _of_distinct(_index2_of_common, np.intp, axis, index2, one, other),
     )
 
 
@@ -329,6 +332,18 @@ def _isin_block(block, tests, **options):
     return fastsel.isin(block, tests, **options)
 
 
+def _check_comparison(one, other):
+    """Raise a TypeError for two dtypes whose items NumPy's isin compares in their common dtype if
+    there are many tests, but each by ``==`` if there are few: each block would have its own
+    result."""
+    kinds = {one.kind, other.kind}
+    if len(kinds) == 2 and kinds & {"S", "U"} and not kinds & {"O", "T"}:
+        raise TypeError(
+            f"element and test_elements must have dtypes that NumPy compares in one way, got {one} "
+            f"and {other}: convert one of the arrays to the dtype of the other"
+        )
+
+
 def _pair(ar1, ar2, axis):
     """(x, y, axis): the arguments as dask arrays, and the axis of the slices, None for items."""
     x, y = checked_array("ar1", ar1), checked_array("ar2", ar2)
@@ -369,7 +384,12 @@ def _of_distinct(function, dtype, axis, *arrays):
     return da.Array(layer(name, tasks, *arrays), name, chunks, meta=meta)
 
 
-def _index_of_common(index, values, others, axis=None):
-    """The first positions of the values that are among `others`; `index` has the first position of
-    each of `values`."""
-    return index[fastsel.isin(values, others, axis=axis)]
+def _index1_of_common(index, one, other, axis=None):
+    """The first positions of the values of `one` that are among those of `other`; `index` has the
+    first position of each value of `one`."""
+    return index[fastsel.intersect1d(one, other, return_indices=True, axis=axis)[1]]
+
+
+def _index2_of_common(index, one, other, axis=None):
+    """_index1_of_common, for the values and the index of `other`."""
+    return index[fastsel.intersect1d(one, other, return_indices=True, axis=axis)[2]]

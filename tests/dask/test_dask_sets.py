@@ -1,5 +1,7 @@
 """isin, index_in, intersect1d, union1d, setdiff1d and setxor1d on dask arrays."""
 
+import itertools
+
 import numpy as np
 import pytest
 from arrays import make
@@ -89,6 +91,44 @@ def test_isin_compares_objects():
     x = chunked(a, ((1, 3),))
     assert_equal(fastsel.isin(x, np.array(["a", 1], object)), np.array([False, False, True, True]))
     assert_equal(fastsel.isin(x, x[2:]), np.array([False, False, True, True]))
+
+
+STRING_PAIRS = [("i8", "U2"), ("f4", "S2"), ("?", "U5"), ("U2", "S2")]
+
+
+@pytest.mark.parametrize("dtypes", [*STRING_PAIRS, *(pair[::-1] for pair in STRING_PAIRS)], ids=str)
+@pytest.mark.parametrize("lazy", [True, False])
+def test_isin_refuses_dtypes_whose_comparison_depends_on_the_size(dtypes, lazy):
+    """NumPy compares many items in the common dtype, 1 with "1", but few items by ``==``."""
+    x, tests = (da.from_array(np.array([1, 2, 3]).astype(d), chunks=2) for d in dtypes)
+    tests = tests if lazy else tests.compute()
+    with pytest.raises(TypeError, match="convert one of the arrays to the dtype of the other"):
+        fastsel.dask.isin(x, tests)
+    with pytest.raises(TypeError, match="convert one of the arrays to the dtype of the other"):
+        fastsel.dask.setdiff1d(x, tests, assume_unique=True)
+
+
+@pytest.mark.parametrize("n_tests", [1, 300])
+def test_isin_of_dtypes_of_one_kind_equals_fastsel_for_any_chunks(n_tests):
+    """Of these dtypes, NumPy compares few items as it compares many."""
+    items, tests = np.arange(40), np.arange(0, 2 * n_tests, 2)
+    pairs = itertools.product(["i8", "u2", "f4", "f8", "c16", object], repeat=2)
+    pairs = [*pairs, ("U2", "U5"), ("S2", "S5"), ("U3", "T"), ("T", "U3"), ("U3", object)]
+    for dtypes in (*pairs, ("M8[s]", "M8[D]"), ("m8[s]", "m8[D]"), ("m8[s]", "i8")):
+        a, b = items.astype(dtypes[0]), tests.astype(dtypes[1])
+        expected = fastsel.isin(a, b)
+        for size in (1, 7, 40):
+            x = chunked(a, ((size,) * (40 // size) + ((40 % size,) if 40 % size else ()),))
+            assert_equal(fastsel.dask.isin(x, b), expected)
+
+
+def test_intersect1d_with_indices_compares_in_the_common_dtype():
+    a, b = np.arange(12), np.array(["10", "3", "x", "2"])
+    x, y = chunked(a, ((5, 7),)), chunked(b, ((1, 3),))
+    for first, second, one, other in ((x, y, a, b), (y, x, b, a)):
+        expected = fastsel.intersect1d(one, other, return_indices=True)
+        assert expected[0].tolist() == ["10", "2", "3"]
+        assert_equal(fastsel.dask.intersect1d(first, second, return_indices=True), expected)
 
 
 # Slices along an axis.
