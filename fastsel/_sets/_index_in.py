@@ -24,9 +24,6 @@ from fastsel._sets.table_lookup import (
 from fastsel._unique import _keys, _plan
 from fastsel._unique._distinct import unique
 
-# Direct-address tables and partitions have 4 bytes for the position of a key plus one.
-MAX_KEYS = (1 << 32) - 2
-
 _NUMBER_KINDS = set("biufc")
 
 
@@ -152,11 +149,25 @@ def _index_in_one_dtype(items, tests):
         if index is not None:
             return index
     index = None
-    if items.dtype.kind != "T" and max(len(items), len(tests)) <= MAX_KEYS:
+    if max(len(items), len(tests)) > _membership.MAX_KEYS:
+        return _by_pieces(items, tests)
+    if items.dtype.kind != "T":
         keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
         if keys[0] is not None:
             index = _by_keys(*keys, forced)
     return _by_unique(items, tests) if index is None else index
+
+
+def _by_pieces(items, tests):
+    """The index, from the index of each piece of the items in each piece of the tests."""
+    index = np.full(len(items), -1)
+    for items_piece in _membership.pieces(len(items)):
+        for tests_piece in reversed(_membership.pieces(len(tests))):
+            found = _index_in_one_dtype(items[items_piece], tests[tests_piece])
+            is_found = found >= 0
+            found += tests_piece.start
+            np.copyto(index[items_piece], found, where=is_found)
+    return index
 
 
 def _by_keys(items, tests, forced):

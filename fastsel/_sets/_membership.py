@@ -1,6 +1,7 @@
 """Which items of each of two arrays are in the other array: dtypes, and the choice of an
 algorithm."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,10 @@ from fastsel._unique.tables import Tables
 
 # A hash table of MAX_GROUPS groups fits the cache.
 MAX_GROUPS = _plan.CACHE_BYTES // _plan.GROUP_BYTES
+
+# A call of a kernel that hashes keys, or returns positions, numbers the keys with 32 bits, and 0 is
+# no key. Larger arrays are divided into pieces of MAX_KEYS items.
+MAX_KEYS = (1 << 32) - 2
 
 # Unless tests are repeated many times, one thread fills their table. With fewer than FILLED_SHARE
 # items for each distinct test, this takes longer than scattering both arrays on several threads.
@@ -146,6 +151,8 @@ def masks(first, second, wanted):
     keys, result = (_keys.keys_of(first, False), _keys.keys_of(second, False)), None
     if keys[0] is not None and forced in (None, "dense"):
         result = _by_range(*keys, wanted)
+    if keys[0] is not None and result is None and max(len(first), len(second)) > MAX_KEYS:
+        return _by_pieces(first, second, wanted)
     if keys[0] is not None and result is None and forced in (None, "tables", "partitions"):
         result = _by_hash(*keys, wanted, forced)
     if result is not None:
@@ -250,11 +257,25 @@ def range_arguments(items, tests, positions=False):
     return items, tests, (base, bits), has_nan, threads
 
 
+def pieces(size):
+    """Slices of at most MAX_KEYS positions."""
+    return [slice(start, start + MAX_KEYS) for start in range(0, size, MAX_KEYS)]
+
+
+def _by_pieces(first, second, wanted):
+    """The masks, from the masks of each piece of `first` and each piece of `second`."""
+    found = np.zeros(len(first), bool), np.zeros(len(second), bool)
+    for both in itertools.product(pieces(len(first)), pieces(len(second))):
+        piece_masks = masks(first[both[0]], second[both[1]], wanted._replace(invert=False))
+        for is_found, piece, mask in zip(found, both, piece_masks, strict=True):
+            if mask is not None:
+                is_found[piece] |= mask
+    return tuple(is_found ^ wanted.invert for is_found in found)
+
+
 def _by_hash(first, second, wanted, forced):
     """The masks by hash tables of the smaller array's keys; None if adding or looking up keys takes
-    too many probes, or 32 bits do not suffice to number the keys."""
-    if max(first.size, second.size) >= 1 << 32:
-        return None
+    too many probes."""
     swapped = first.size < second.size
     items, tests = (second, first) if swapped else (first, second)
     of_items, of_tests = wanted[1::-1] if swapped else wanted[:2]

@@ -17,6 +17,7 @@ from unique_kernels import make_partitions
 
 import fastsel
 from fastsel._core import _gate
+from fastsel._sets import _membership
 
 pytestmark = [
     pytest.mark.usefixtures("forced_kernels"),
@@ -450,6 +451,16 @@ def test_index_in_takes_as_little_as_the_sets(sizes, distinct_share, dtype):
     first, second = (part.astype(dtype) for part in np.split(pool, sizes[:1]))
     taken = taken_beside_outputs(lambda: fastsel.index_in(first, second))
     assert taken <= max(2.5 * (first.nbytes + second.nbytes), 24e6)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+@pytest.mark.parametrize("name", ["index_in", "isin", "setxor1d"])
+def test_more_keys_than_32_bits_can_number_take_no_more(name, dtype, monkeypatch):
+    """Here, 20 bits number the keys."""
+    monkeypatch.setattr(_membership, "MAX_KEYS", 1 << 20)
+    tests = np.random.default_rng(1).permutation(6 << 20).astype(dtype)
+    taken = taken_beside_outputs(lambda: getattr(fastsel, name)(tests[-3:], tests))
+    assert taken <= max(2.5 * tests.nbytes, 24e6)
 
 
 UNUSUAL_LAYOUTS = {

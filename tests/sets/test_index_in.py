@@ -275,3 +275,29 @@ def test_the_table_has_the_smaller_array(monkeypatch, kernels_with_few_threads):
 def test_any_integers_equal_a_linear_search(first, second):
     expected = [second.index(item) if item in second else -1 for item in first]
     assert fastsel.index_in(np.array(first, int), np.array(second, int)).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i8", "f4", "c16", "U3", ">f8", "S9", "M8[s]"])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_more_keys_than_32_bits_can_number_are_divided_into_pieces(dtype, axis, monkeypatch):
+    """With this limit, one array has three pieces, and the other one has one or more. `isin` and
+    the set functions divide their arrays, too."""
+    random = np.random.default_rng(3)
+    few, many = (random.integers(0, 20_000, size).astype(dtype) for size in (14_001, 20_000))
+    for array in (few, many):
+        if array.dtype.kind in "fcM":
+            array[::3] = "NaT" if array.dtype.kind == "M" else np.nan
+    if axis == 0:
+        few, many = few[:14_000].reshape(-1, 2), many.reshape(-1, 2)
+    names = ("index_in", "isin", "setdiff1d", "intersect1d", "setxor1d")
+    pairs = (few, many), (many, few), (few[:30], many), (many, few[:30]), (few[::2], many[::2])
+    calls = [
+        (lambda name=name, pair=pair: getattr(fastsel, name)(*pair, axis=axis))
+        for name in names
+        for pair in pairs
+    ]
+    calls += [lambda pair=pair: fastsel.isin(*pair, invert=True, axis=axis) for pair in pairs]
+    expected = [call() for call in calls]
+    monkeypatch.setattr(_membership, "MAX_KEYS", len(few) // 3 + 1)
+    for call, result in zip(calls, expected, strict=True):
+        assert_same(call(), result)
