@@ -1,10 +1,11 @@
-"""Write the README's table and the pictures from the results in benchmarks/results.
+"""Write the README's table and the pictures from the results in build/results.
 
     python benchmarks/peers/publish.py
 
-measure.py makes the results, and then calls `main`, which writes the table between the marks in
-README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
-and the heat map of each CPU level in docs/speed-up-LEVEL.svg.
+measure.py makes the results, and then calls `main`. From the results of README_LEVEL, `main` writes
+the table between the marks in README.md, the bars in docs/times.svg and docs/times-dark.svg, and
+the card for links in docs/card.png; from the results of each CPU level that was measured here, the
+heat map in docs/speed-up-LEVEL.svg.
 """
 
 import json
@@ -20,7 +21,7 @@ from cells import CALLS
 from fastsel._cli._chart import draw_speed_ups
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "build" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # the CPU level that most processors have
 BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # with the times of README_LEVEL
@@ -33,24 +34,20 @@ TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.D
 
 
 def main():
-    text = README.read_text(encoding="utf-8")
-    results = results_of(README_LEVEL)
-    README.write_text(with_table(text, results), encoding="utf-8")
+    for path in sorted(RESULTS.glob("*.json")):
+        results = json.loads(path.read_text())
+        draw(results, ROOT / "docs" / f"speed-up-{path.stem}.svg")
+        if path.stem == README_LEVEL:
+            write_readme(results)
+
+
+def write_readme(results):
+    """Write the table of the README, its pictures and the card."""
+    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
     for name, scheme in BARS.items():
         (ROOT / "docs" / name).write_text(bars(results, scheme), encoding="utf-8")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     draw_card(ROOT / "docs" / "card.png", results, settings["project"]["description"])
-    for path in sorted(RESULTS.glob("*.json")):
-        draw(results_of(path.stem), ROOT / "docs" / f"speed-up-{path.stem}.svg")
-
-
-def results_of(level):
-    return json.loads((RESULTS / f"{level}.json").read_text())
-
-
-def functions_of(results):
-    """The words of all calls in the table, among them the names of the functions."""
-    return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
 
 
 def with_table(text, results):

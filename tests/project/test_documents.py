@@ -117,12 +117,6 @@ def test_reference_has_every_public_name():
     assert [name for name in names if f"\n   {name}\n" not in reference] == []
 
 
-def test_readme_has_the_table_of_the_results(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks" / "peers")
-    publish = importlib.import_module("publish")
-    assert publish.table(publish.results_of(publish.README_LEVEL)) in text_of(README)
-
-
 def test_readme_is_short():
     assert len(README.read_bytes()) <= 9000
 
