@@ -42,22 +42,6 @@ def test_mutate_knows_every_kernel():
         assert mutate.builds_of(file), f"{file} is part of no kernel"
 
 
-def test_survivors_are_lines_that_mutants_change():
-    """Each entry of survivors.txt is a mutant that mutate.py can make. In headers, whose mutants
-    depend on the CPU, only the line before the change has to exist."""
-    for file in {file for file, *_ in mutate.survivors()}:
-        lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
-        explained = {tuple(pair) for name, *pair in mutate.survivors() if name == file}
-        if file.endswith(".h"):
-            assert {before for before, _ in explained} <= {line.strip() for line in lines}
-            continue
-        mutants = {
-            (lines[mutant.row].strip(), mutant.applied(lines).strip())
-            for mutant in mutate.mutants_of(file)
-        }
-        assert explained <= mutants
-
-
 def test_tab_completion_shows_what_users_call(run_python):
     printed = run_python("""
 import fastsel
