@@ -1,7 +1,6 @@
-"""The regressions that regress.py finds in given times, the loop whose time is the limit that
-memory sets, and the page of loops. No time is measured."""
+"""The regressions that regress.py finds in given times, and the loop whose time is the limit that
+memory sets. No time is measured."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -78,10 +77,3 @@ def test_loop_of_the_memory_limit_writes_the_given_bytes(monkeypatch):
     out = timing.parallel_loop([np.ones(1001, bool), np.ones(50)], 8000, 3)()
     assert out.nbytes == 8000
     assert (out == 1).all()
-
-
-def test_every_loop_of_a_level_is_on_the_page_of_loops():
-    loops = re.findall(r"\(\*(\w+)[)\[]", (ROOT / "fastsel/_simd/level.h").read_text("utf-8"))
-    page = (ROOT / "docs" / "loops.md").read_text("utf-8")
-    assert loops
-    assert [name for name in loops if f"| `{name}`" not in page] == []
