@@ -1,9 +1,10 @@
-"""Write the README's table and the pictures from the results in benchmarks/results.
+"""Write the README's table and the pictures from the results in build/results.
 
     python benchmarks/peers/publish.py
 
-measure.py makes the results, and then calls `main`, which writes the table between the marks in
-README.md, the pictures of PICTURES in docs, and the card for links in docs/card.png.
+measure.py makes the results, and then calls `main`. From the results of README_LEVEL, `main` writes
+the table between the marks in README.md, the pictures of PICTURES in docs, and the card for links
+in docs/card.png.
 """
 
 import json
@@ -17,7 +18,7 @@ from cells import CALLS
 from heat_map import heat_map
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "build" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # the CPU level that most processors have
 # The pictures of the results of README_LEVEL: the function that draws each, and its colours.
@@ -36,22 +37,12 @@ TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.D
 
 
 def main():
-    text = README.read_text(encoding="utf-8")
-    results = results_of(README_LEVEL)
-    README.write_text(with_table(text, results), encoding="utf-8")
+    results = json.loads((RESULTS / f"{README_LEVEL}.json").read_text())
+    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
     for name, (draw, scheme) in PICTURES.items():
         (ROOT / "docs" / name).write_text(draw(results, scheme), encoding="utf-8")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     draw_card(ROOT / "docs" / "card.png", results, settings["project"]["description"])
-
-
-def results_of(level):
-    return json.loads((RESULTS / f"{level}.json").read_text())
-
-
-def functions_of(results):
-    """The words of all calls in the table, among them the names of the functions."""
-    return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
 
 
 def with_table(text, results):

@@ -1,5 +1,5 @@
-"""The regressions that regress.py finds in given times, the loop whose time is the limit that
-memory sets, and the page of loops. No time is measured."""
+"""The regressions that regress.py finds in given times, and the loop whose time is the limit that
+memory sets. No time is measured."""
 
 import importlib
 import re
@@ -99,10 +99,3 @@ def test_tables_do_not_quote_exceptions_of_peers(regress):
 def test_a_published_table_quotes_no_exception():
     for path in (ROOT / "benchmarks" / "results").glob("*.md"):
         assert not re.search(r"Not run: .*(Error|Exception)", path.read_text("utf-8")), path
-
-
-def test_every_loop_of_a_level_is_on_the_page_of_loops():
-    loops = re.findall(r"\(\*(\w+)[)\[]", (ROOT / "fastsel/_simd/level.h").read_text("utf-8"))
-    page = (ROOT / "benchmarks" / "results" / "loops.md").read_text("utf-8")
-    assert loops
-    assert [name for name in loops if f"| `{name}`" not in page] == []

@@ -1,4 +1,5 @@
-"""The pictures of speed show the published results, with the names that the text uses."""
+"""The README's table and the pictures of speed show the published results, with the names that the
+text uses."""
 
 import importlib
 import itertools
@@ -8,8 +9,6 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-
-from fastsel._core._operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -36,24 +35,53 @@ def functions_of(name):
     return [text.text for text in texts_of(name) if "monospace" in text.get("font-family", "")]
 
 
-def functions_of_the_table():
+def table_of_the_readme():
+    """Call -> cells of its row, in the table of results."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text[text.index("<!-- results -->") : text.index("<!-- end of results -->")]
-    return re.findall(r"^\| `([^|`]*)`[^|]* \|", table, re.MULTILINE)
+    return {row[0].split("`")[1]: row[1:] for row in rows_of(table) if "`" in row[0]}
 
 
-def test_results_of_each_level_have_each_function(publish):
-    levels = [path.stem for path in publish.RESULTS.glob("*.json")]
-    assert publish.README_LEVEL in levels
-    for level in levels:
-        assert set(OPERATORS) - publish.functions_of(publish.results_of(level)) == set()
+def rows_of(text):
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures_are_those_of_the_results(publish, name):
-    draw, scheme = publish.PICTURES[name]
-    drawn = draw(publish.results_of(publish.README_LEVEL), scheme)
-    assert (DOCS / name).read_text(encoding="utf-8") == drawn
+def published_tables(publish):
+    """Heading -> rows of the table below it, in the published results of the README's level."""
+    path = ROOT / "benchmarks" / "results" / f"{publish.README_LEVEL}.md"
+    _, *sections = path.read_text(encoding="utf-8").split("\n## ")
+    return {section.partition("\n")[0]: rows_of(section) for section in sections}
+
+
+def rounded(figure):
+    """The figure of a table, from which a figure with one decimal differs by at most half of it."""
+    return pytest.approx(float(figure.strip("*").removesuffix(", loss")), abs=0.0551)
+
+
+def test_the_table_of_the_readme_has_the_published_figures(publish):
+    published = {row[0].strip("`"): row for row in published_tables(publish)["Geometric means"]}
+    assert len(table_of_the_readme()) > 10
+    for call, (inputs, *ratios, losses) in table_of_the_readme().items():
+        _, cells, over_numpy, over_best, lost, _ = published[call]
+        assert (inputs, losses) == (cells, lost), call
+        for shown, figure in zip(ratios, (over_numpy, over_best), strict=True):
+            assert shown == figure or float(shown) == rounded(figure), call
+
+
+@pytest.mark.parametrize("name", BARS)
+def test_bars_have_the_published_ratios(publish, name):
+    bars = importlib.import_module("bars")
+    shown = re.findall(r"([\d.]+) times as fast", (DOCS / name).read_text(encoding="utf-8"))
+    assert len(shown) == len(bars.SHOWN)
+    tables = published_tables(publish)
+    for (op, label), ratio in zip(bars.SHOWN.items(), shown, strict=True):
+        head, _, *rows = tables[f"`{bars.CALLS.get(op, op)}`"]
+        (figure,) = [row[head.index("over NumPy")] for row in rows if row[0] == label]
+        assert float(ratio) == rounded(figure), op
 
 
 def test_every_picture_is_tested(publish):
@@ -75,14 +103,7 @@ def test_text_beside_the_bars_names_their_functions(document, name):
 
 @pytest.mark.parametrize("name", BARS)
 def test_bars_have_names_of_the_table(name):
-    assert set(functions_of(name)) <= set(functions_of_the_table())
-
-
-def over_best_peer():
-    """The ratios over the best peer, by function, in the table of the README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([^|`]*)`[^|]* \|[^|]*\|[^|]*\| ([\d.]+) \|", text, re.MULTILINE)
-    return {function: float(ratio) for function, ratio in rows}
+    assert set(functions_of(name)) <= set(table_of_the_readme())
 
 
 def lines_of(name):
@@ -106,7 +127,7 @@ def test_bars_say_what_was_measured_and_how_to_read_them(publish, name):
 
 @pytest.mark.parametrize("name", HEAT_MAPS)
 def test_rows_of_the_heat_map_have_the_names_of_the_table(name):
-    functions = functions_of_the_table()
+    functions = [*table_of_the_readme()]
     assert len(functions) > 10
     assert functions_of(name) == functions
     assert any(line.endswith("both with AVX2") for line in lines_of(name))
@@ -118,13 +139,13 @@ def test_last_numbers_of_the_heat_map_are_those_of_the_table(name):
     lines = [*lines_of(name), ""]
     drawn = {}
     for line, following in itertools.pairwise(lines):
-        if line in functions_of_the_table():
+        if line in table_of_the_readme():
             function = line
         elif re.fullmatch(r"[\d.]+", line) and not re.fullmatch(r"[\d.]+", following):
             drawn[function] = float(line)
     assert drawn == {
-        function: pytest.approx(ratio, abs=0.05 if ratio < 9.95 else 0.5)
-        for function, ratio in over_best_peer().items()
+        function: pytest.approx(float(ratio), abs=0.05 if float(ratio) < 9.95 else 0.5)
+        for function, (_, _, ratio, _) in table_of_the_readme().items()
     }
 
 
