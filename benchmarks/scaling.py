@@ -11,7 +11,7 @@ The times are compared with the times on the first of the --threads, which is 1 
 much work each further thread adds, also with more threads than CPUs.
 
 The row "copy" is NumPy's copy of the input's bytes on the same number of threads: an operator that
-only waits for memory scales no better. docs/scaling.md says what to expect, and why. The numbers of
+only waits for memory scales no better. docs/threads.md says what to expect, and why. The numbers of
 threads are timed in turns; times are medians.
 """
 

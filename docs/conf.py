@@ -52,6 +52,7 @@ html_logo = html_favicon = "logo.svg"
 html_extra_path = ["card.png"]
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "search.js")
 pygments_dark_style = "github-dark"
 exclude_patterns = ["generated/*.md"]
 html_show_copyright = False

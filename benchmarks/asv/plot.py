@@ -4,8 +4,8 @@
     python benchmarks/asv/plot.py history.png "Flat.time_unique.*int64"
 
 The picture has a panel for each benchmark and input, with a line for each implementation and number
-of threads. Commits are in the order of their dates. The pattern is searched in the benchmark's name
-with its parameters, as by ``asv run -b``.
+of threads, on a logarithmic scale. Commits have equal distances, in the order of their dates. The
+pattern is searched in the benchmark's name with its parameters, as by ``asv run -b``.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 
@@ -31,12 +32,12 @@ COLORS = {"numpy": "0.45", "fastsel": "#2166ac"}
 def main():
     parser = arguments()
     args = parser.parse_args()
-    panels, places = history(args.results, re.compile(args.pattern))
+    panels, dates = history(args.results, re.compile(args.pattern))
     if not panels:
         parser.error(f"{args.results} has no result of this benchmark: run asv first")
     if len(panels) > MAX_PANELS:
         parser.error(f"the pattern finds {len(panels)} panels, more than {MAX_PANELS}")
-    draw(args.file, panels, places)
+    draw(args.file, panels, dates)
     return 0
 
 
@@ -53,7 +54,7 @@ def arguments():
 
 
 def history(folder, pattern):
-    """panel -> line -> commit -> value; and the place of each commit in the order of dates."""
+    """panel -> line -> commit -> value; and the date of each commit, in their order."""
     from asv.results import iter_results
 
     benchmarks = json.loads((folder / "benchmarks.json").read_text())
@@ -63,8 +64,10 @@ def history(folder, pattern):
         for name in result.get_all_result_keys():
             if name in benchmarks:
                 add(panels, benchmarks[name], result, pattern)
-    places = {result.commit_hash[:8]: place for place, result in enumerate(results)}
-    return panels, places
+    dates = {
+        result.commit_hash: datetime.fromtimestamp(result.date / 1000, UTC) for result in results
+    }
+    return panels, dates
 
 
 def add(panels, benchmark, result, pattern):
@@ -84,10 +87,11 @@ def add(panels, benchmark, result, pattern):
             f"{key} {text}" for key, text in texts.items() if key not in LINE_PARAMETERS
         )
         title = (name, inputs, benchmark["unit"])
-        panels[title][line][result.commit_hash[:8]] = value
+        panels[title][line][result.commit_hash] = value
 
 
-def draw(path, panels, places):
+def draw(path, panels, dates):
+    import matplotlib
     from matplotlib.figure import Figure
 
     columns = min(COLUMNS, len(panels))
@@ -98,16 +102,21 @@ def draw(path, panels, places):
         if title is None:
             axes.remove()
         else:
-            draw_panel(axes, title, lines, places)
-    figure.savefig(path, dpi=150)
+            draw_panel(axes, title, lines, dates)
+    figure.supxlabel("date of the commit (UTC)", fontsize=8)
+    figure.supylabel("one call, logarithmic scale", fontsize=8)
+    # A fixed salt and no date, so that the same results give the same file.
+    with matplotlib.rc_context({"svg.hashsalt": "fastsel"}):
+        dateless = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=150, **dateless)
 
 
-def draw_panel(axes, title, lines, places):
+def draw_panel(axes, title, lines, dates):
     """The lines of one input on a logarithmic scale, each with its name at its right end."""
     from matplotlib.ticker import EngFormatter, NullFormatter
 
     name, inputs, unit = title
-    commits = sorted({commit for values in lines.values() for commit in values}, key=places.get)
+    commits = sorted({commit for values in lines.values() for commit in values}, key=dates.get)
     values = [value for line in lines.values() for value in line.values()]
     low, high = min(values) / MARGIN, max(values) * MARGIN
     axes.set_yscale("log")
@@ -126,9 +135,15 @@ def draw_panel(axes, title, lines, places):
         style = {"color": color_of(label), "fontsize": 6, "va": "center"}
         axes.text(1, height, text, transform=axes.transAxes, **style)
     axes.set_title("\n".join([*name.split(".", 1), inputs]), fontsize=7)
-    axes.set_xticks(range(len(commits)), commits, rotation=30, ha="right")
+    axes.set_xticks(range(len(commits)), labels_of([dates[commit] for commit in commits]))
     axes.tick_params(labelsize=6, which="both")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def labels_of(dates):
+    """The dates as labels; with the time of day if several commits are of one day."""
+    of_one_day = len({date.date() for date in dates}) < len(dates)
+    return [date.strftime("%Y-%m-%d\n%H:%M" if of_one_day else "%Y-%m-%d") for date in dates]
 
 
 def color_of(label):

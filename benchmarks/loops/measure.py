@@ -1,4 +1,5 @@
-"""Measure the speed of each loop of fastsel/_simd at each CPU level, and write docs/loops.md.
+"""Measure the speed of each loop of fastsel/_simd at each CPU level, and write
+benchmarks/results/loops.md.
 
     python benchmarks/loops/measure.py
 
@@ -15,14 +16,15 @@ from fastsel._cli._table import environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs" / "loops.md"
+PAGE = ROOT / "benchmarks" / "results" / "loops.md"
 LEVELS = ("base", "neon", "v3", "v4")
 COPY = "memcpy"
 INTRODUCTION = """# Speed of the loops
 
-`fastsel/_simd` has the innermost loops, compiled once for each [CPU level](performance.md). The
-table has the gigabytes per second that a loop reads and writes, on one thread, with its data in the
-first-level cache, and in brackets the ratio to `memcpy`. For `compress`, all items count as read,
+`fastsel/_simd` has the innermost loops, compiled once for each
+[CPU level](../../docs/performance.md#by-cpu-level). The table has the gigabytes per second that a
+loop reads and writes, on one thread, with its data in the first-level cache, and in brackets the
+ratio to `memcpy`. For `compress`, all items count as read,
 so a figure of `compress` may exceed the figure of `memcpy`. The rows of the loops `write` and
 `compress` at each density decide constants, for example `FS_DENSE`: a block of 64 items with fewer
 set bits is written bit by bit. `python benchmarks/loops/measure.py` writes this page.

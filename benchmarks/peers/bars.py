@@ -1,8 +1,8 @@
 """The picture at the top of the README: NumPy's time beside fastsel's, for well-known functions.
 
-Each function has one input of the published results. All bars of NumPy have the same length; the
-lengths of the two bars of a function are in the ratio of their times. This module writes the SVG
-itself, with text elements, which a reader can select and a test can read.
+Each function has one input of the published results, and a scale of its own: all bars of NumPy have
+the same length, and the lengths of the two bars of a function are in the ratio of their times. This
+module writes the SVG itself, with text elements, which a reader can select and a test can read.
 """
 
 from dataclasses import dataclass
@@ -18,12 +18,19 @@ SHOWN = {
     "boolean_mask": "float64 1e7 density 0.1",
     "unique_sorted": "int64 1e7 1e6 groups",
 }
-NUMPY_FORMS = {"boolean_mask": "a[mask]"}
+INPUTS = {  # the inputs in words
+    "nonzero": "2-d float64, 10 % non-zero",
+    "argwhere": "2-d float64, 10 % non-zero",
+    "count_nonzero": "float64, 10 % non-zero",
+    "boolean_mask": "for a[mask]: float64, 10 % selected",
+    "unique_sorted": "int64, 10 % distinct, ascending values",
+}
+LEVELS = {"v3": "AVX2", "v4": "AVX-512", "base": "any CPU's instructions", "neon": "NEON"}
 TITLE = "One call on 10 million items"
 FONT = "font-family='system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif'"
 CODE = "font-family='ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace'"
 # In pixels. The picture is as narrow as the screen of a phone, so that its text can be read there.
-WIDTH, MARGIN, HEADING, ROW, FOOT = 440, 16, 72, 70, 52
+WIDTH, MARGIN, HEADING, ROW, FOOT = 440, 16, 72, 84, 68
 NUMPY_BAR_LENGTH, BAR_HEIGHT = 300, 13
 
 
@@ -36,10 +43,11 @@ class Scheme:
     quiet: str
     numpy: str
     fastsel: str
+    slower: str
 
 
-LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", "#8c959f", "#0b5cad")
-DARK = Scheme("#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#58a6ff")
+LIGHT = Scheme("#ffffff", "#1f2328", "#59636e", "#8c959f", "#0b5cad", "#b2182b")
+DARK = Scheme("#0d1117", "#f0f6fc", "#9198a1", "#656c76", "#58a6ff", "#ff7b72")
 
 
 def bars(results, scheme):
@@ -57,33 +65,32 @@ def bars(results, scheme):
     for x, name, color in ((0, "NumPy", scheme.numpy), (82, "fastsel", scheme.fastsel)):
         lines.append(bar(MARGIN + x, 41, BAR_HEIGHT, color))
         lines.append(text(MARGIN + x + 20, 53, name, f"fill='{scheme.text}'"))
-    lines.append(text(WIDTH - MARGIN, 53, "less is faster", quiet(scheme, "end")))
+    lines.append(text(WIDTH - MARGIN, 53, "shorter is faster", quiet(scheme, "end")))
     for row, (op, label) in enumerate(SHOWN.items()):
-        lines += bars_of(cells[op, label], CALLS.get(op, op), HEADING + ROW * row, scheme)
-    versions = results["versions"]
-    lines += [
-        text(
-            MARGIN,
-            height - 32,
-            f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}",
-            quiet(scheme),
-        ),
-        text(MARGIN, height - 14, results["machine"], quiet(scheme)),
-    ]
+        lines += bars_of(cells[op, label], op, HEADING + ROW * row, scheme)
+    for place, words in enumerate(("Each function has its own scale.", *conditions(results))):
+        lines.append(text(MARGIN, height - 50 + 18 * place, words, quiet(scheme)))
     return "\n".join([*lines, "</svg>", ""])
 
 
-def bars_of(cell, name, top, scheme):
-    """The two bars of a function, with its name and the ratio above them."""
+def conditions(results):
+    """Two lines: the versions with the CPU level, and the machine."""
+    versions, level = results["versions"], LEVELS[results["config"]["kernels"]]
+    yield f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}; both with {level}"
+    yield results["machine"]
+
+
+def bars_of(cell, op, top, scheme):
+    """The two bars of a function; above them its name, the ratio and the input."""
     seconds, ratio = cell["seconds"]["fastsel"]["median"], cell["over_numpy"]
     bold = f"font-weight='600' fill='{scheme.fastsel}'"
+    name = CALLS.get(op, op)
     yield text(MARGIN, top + 20, name, f"{CODE} font-weight='600' fill='{scheme.text}'")
-    if name in NUMPY_FORMS:
-        yield text(MARGIN + 116, top + 20, f"for {NUMPY_FORMS[name]}", quiet(scheme))
     yield text(WIDTH - MARGIN, top + 20, f"{ratio:.1f} times as fast", f"{bold} text-anchor='end'")
+    yield text(MARGIN, top + 37, INPUTS[op], quiet(scheme))
     for y, time, length, color in (
-        (top + 28, ratio * seconds, NUMPY_BAR_LENGTH, scheme.numpy),
-        (top + 46, seconds, NUMPY_BAR_LENGTH / ratio, scheme.fastsel),
+        (top + 44, ratio * seconds, NUMPY_BAR_LENGTH, scheme.numpy),
+        (top + 61, seconds, NUMPY_BAR_LENGTH / ratio, scheme.fastsel),
     ):
         yield bar(MARGIN, y, length, color)
         yield text(MARGIN + length + 8, y + 12, milliseconds(time), f"fill='{scheme.text}'")

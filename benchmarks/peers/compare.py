@@ -24,7 +24,7 @@ from implementations import NUMPY
 from on_dask import computed_by
 from peers import PACKAGES, UnsupportedError, limit_threads, missing_packages
 from registry import OPPONENTS, Opponent
-from report import FASTSEL, Result, Run, as_json, markdown
+from report import FASTSEL, RAISED, Result, Run, as_json, markdown
 from timing import memory_speed, parallel_loop, race
 
 import fastsel
@@ -162,7 +162,7 @@ def admit(contender, case, expected, result):
         return None
     except Exception as error:  # each peer raises its own classes of errors
         text = str(error).strip().partition("\n")[0]
-        result.refusals[contender.name] = f"{type(error).__name__}: {text}"[:120]
+        result.refusals[contender.name] = f"{RAISED} {type(error).__name__}: {text}"[:120]
         return None
     if agrees(outputs, expected, contender.any_order):
         return call

@@ -4,9 +4,9 @@
     python benchmarks/peers/measure.py --level v3 base --seconds 0.5
 
 For each CPU level that fastsel and this machine have, compare.py runs with fastsel's kernels of
-that level and, on x86-64, with NumPy's vector code limited to the same level, and writes the
-figures to benchmarks/results. From them, publish.py makes the README's table and the pictures of
-speed-ups.
+that level and, on x86-64, with NumPy's vector code limited to the same level. It writes tables to
+benchmarks/results, and all figures to build/results; from them, publish.py makes the README's table
+and the pictures of speed-ups.
 Run this script on an idle machine with every peer installed, on a commit without local changes.
 """
 
@@ -36,10 +36,11 @@ def main():
     parser.add_argument("--level", nargs="+", choices=present, default=present)
     parser.add_argument("--seconds", default="0.5", help="for one cell; default: 0.5")
     args = parser.parse_args()
+    publish.RESULTS.mkdir(parents=True, exist_ok=True)
     for level in args.level:
-        outputs = [publish.RESULTS / f"{level}.{suffix}" for suffix in ("json", "md")]
         command = [sys.executable, COMPARE, "--seconds", args.seconds]
-        command += ["--json", outputs[0], "--markdown", outputs[1]]
+        command += ["--json", publish.RESULTS / f"{level}.json"]
+        command += ["--markdown", publish.ROOT / "benchmarks" / "results" / f"{level}.md"]
         print(f"{level}: {' '.join(map(str, command))}", flush=True)
         subprocess.run(command, env=environment(level), stdout=subprocess.DEVNULL, check=True)
     publish.main()

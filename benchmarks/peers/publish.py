@@ -1,29 +1,33 @@
-"""Write the README's table and the pictures from the results in benchmarks/results.
+"""Write the README's table and the pictures from the results in build/results.
 
     python benchmarks/peers/publish.py
 
-measure.py makes the results, and then calls `main`, which writes the table between the marks in
-README.md, the bars in docs/times.svg and docs/times-dark.svg, the card for links in docs/card.png,
-and the heat map of each CPU level in docs/speed-up-LEVEL.svg.
+measure.py makes the results, and then calls `main`. From the results of README_LEVEL, `main` writes
+the table between the marks in README.md, the pictures of PICTURES in docs, and the card for links
+in docs/card.png.
 """
 
 import json
 import re
 import tomllib
-from collections import defaultdict
 from pathlib import Path
 
 from bars import DARK, LIGHT, bars
 from card import draw_card
 from cells import CALLS
-
-from fastsel._cli._chart import draw_speed_ups
+from heat_map import heat_map
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks" / "results"
+RESULTS = ROOT / "build" / "results"
 README = ROOT / "README.md"
 README_LEVEL = "v3"  # the CPU level that most processors have
-BARS = {"times.svg": LIGHT, "times-dark.svg": DARK}  # with the times of README_LEVEL
+# The pictures of the results of README_LEVEL: the function that draws each, and its colours.
+PICTURES = {
+    "times.svg": (bars, LIGHT),
+    "times-dark.svg": (bars, DARK),
+    "speed-ups.svg": (heat_map, LIGHT),
+    "speed-ups-dark.svg": (heat_map, DARK),
+}
 # For some rows of the table: the other functions whose outputs the call of the row computes.
 OTHER_FUNCTIONS = {
     "unique_first": ["unique_values"],
@@ -33,24 +37,12 @@ TABLE = re.compile("(?<=<!-- results -->\n).*?(?=<!-- end of results -->)", re.D
 
 
 def main():
-    text = README.read_text(encoding="utf-8")
-    results = results_of(README_LEVEL)
-    README.write_text(with_table(text, results), encoding="utf-8")
-    for name, scheme in BARS.items():
-        (ROOT / "docs" / name).write_text(bars(results, scheme), encoding="utf-8")
+    results = json.loads((RESULTS / f"{README_LEVEL}.json").read_text())
+    README.write_text(with_table(README.read_text(encoding="utf-8"), results), encoding="utf-8")
+    for name, (draw, scheme) in PICTURES.items():
+        (ROOT / "docs" / name).write_text(draw(results, scheme), encoding="utf-8")
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     draw_card(ROOT / "docs" / "card.png", results, settings["project"]["description"])
-    for path in sorted(RESULTS.glob("*.json")):
-        draw(results_of(path.stem), ROOT / "docs" / f"speed-up-{path.stem}.svg")
-
-
-def results_of(level):
-    return json.loads((RESULTS / f"{level}.json").read_text())
-
-
-def functions_of(results):
-    """The words of all calls in the table, among them the names of the functions."""
-    return {*re.findall(r"\w+", " ".join(calls_of(op) for op in results["means"]))}
 
 
 def with_table(text, results):
@@ -69,7 +61,7 @@ def table(results):
         texts = [f"{ratio:.1f}" if ratio else "-" for ratio in ratios]
         columns = [calls_of(op), str(means["cells"]), *texts, str(means["losses"])]
         lines.append(f"| {' | '.join(columns)} |")
-    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    versions = "fastsel {fastsel}, NumPy {numpy}".format(**results["versions"])
     conditions = f"{results['commit']}; {results['machine']}; {results['threads']} threads each"
     return "\n".join([*lines, "", f"{conditions}; {versions}.", ""])
 
@@ -77,19 +69,6 @@ def table(results):
 def calls_of(op):
     """The call of a row, and the functions for which the row stands as well."""
     return ", ".join(f"`{call}`" for call in (CALLS.get(op, op), *OTHER_FUNCTIONS.get(op, [])))
-
-
-def draw(results, picture):
-    """Draw the heat maps of the speed-ups over NumPy and over the fastest of all peers."""
-    panels = defaultdict(list)
-    titles = {"over_numpy": "times as fast as NumPy", "over_best": "times as fast as the best peer"}
-    for name, title in titles.items():
-        for cell in results["cells"]:
-            if cell[name] is not None:
-                panels[title].append((CALLS.get(cell["op"], cell["op"]), cell["size"], cell[name]))
-    versions = results["versions"]
-    conditions = f"fastsel {versions['fastsel']}, NumPy {versions['numpy']}, {results['machine']}"
-    draw_speed_ups(picture, panels, f"{conditions}, {results['threads']} threads each")
 
 
 if __name__ == "__main__":

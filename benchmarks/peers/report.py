@@ -19,6 +19,7 @@ from fastsel._cli._table import environment
 
 FASTSEL = "fastsel"
 NO_FIGURE = "-"
+RAISED = "raised"  # begins the refusal of an opponent that raises an exception of its own
 
 
 @dataclass
@@ -227,10 +228,12 @@ def means_line(results):
 
 def problems(results):
     """The wrong results, and then each reason why an opponent did not run, with the number of its
-    cells."""
+    cells. The text of a peer's exception is in the JSON only."""
     reasons = defaultdict(int)
     for result in results:
         for name, reason in result.refusals.items():
+            if name != FASTSEL and reason.startswith(RAISED):
+                reason = "refuses the input"
             reasons[f"- Not run: {name}: {reason}"] += 1
     lines = [
         f"- WRONG: {name} differs from NumPy in {result.cell.label}."

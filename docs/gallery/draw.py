@@ -1,35 +1,39 @@
 """The pictures of the gallery: ``python docs/gallery/draw.py [FOLDER]``, with matplotlib.
 
-Each function draws the arrays that the examples of its page have made.
+Each function draws the arrays that the example of one section of docs/gallery.md has made.
 """
 
 import doctest
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 
 HERE = Path(__file__).parent
-BLUE, RED, GREY = "#2166ac", "#b2182b", "#bbbbbb"
+PAGE = HERE.with_name("gallery.md")
+BLUE, RED, GREY = "#2166ac", "#b2182b", "#999999"
+WIDTH = 6.8  # inches
 
 
 def main(folder=HERE):
     from matplotlib.figure import Figure
 
-    for name, draw in PICTURES.items():
-        figure = Figure((6.8, 2.6), layout="constrained")
-        draw(figure, variables_of(HERE / f"{name}.md"))
+    for name, (title, height, draw) in PICTURES.items():
+        figure = Figure((WIDTH, height), layout="constrained")
+        draw(figure, variables_of(title))
         figure.savefig(Path(folder) / f"{name}.png", dpi=150, metadata={"Software": None})
 
 
-def variables_of(page):
-    """Run the examples of a page, and return their variables by name."""
-    text = page.read_text(encoding="utf-8")
-    examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+def variables_of(title):
+    """Run the examples of a section of the gallery, and return their variables by name."""
+    sections = re.split("^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    (text,) = (section for section in sections if section.startswith(f"{title}\n"))
+    examples = doctest.DocTestParser().get_doctest(text, {}, title, str(PAGE), 0)
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(examples, clear_globs=False)
     if runner.failures:
-        raise SystemExit(f"{page.name}: an example fails")
+        raise SystemExit(f"{title}: an example fails")
     return examples.globs
 
 
@@ -42,37 +46,42 @@ def draw_labels(figure, page):
         right: "borders and centres",
     }
     for axes, title in titles.items():
-        axes.set_title(title, fontsize=10)
-        axes.set_axis_off()
+        axes.set_title(title, fontsize=9)
+        axes.set(xticks=[], yticks=[])
     for axes, stays in (left, page["found"] != 0), (middle, page["stays"]):
         image = np.where(stays, shades, 0)[page["inverse"]]
         axes.imshow(image, cmap="Blues", vmin=0, vmax=1.2, interpolation="nearest")
     right.imshow(page["renumbered"] > 0, cmap="Greys", vmax=6)
-    right.plot(*page["borders"].T[::-1], ",", color=BLUE)
+    right.plot(*page["borders"].T[::-1], ".", color=BLUE, markersize=1, markeredgewidth=0)
     right.plot(*page["centres"].T[::-1], "+", color=RED)
 
 
 def draw_events(figure, page):
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     hours, alarm = page["time"] / 3600, page["alarm"]
-    left.plot(hours[::4], page["value"][::4], ",", color=GREY)
-    left.plot(hours[alarm], page["value"][alarm], ".", color=RED, markersize=3)
-    left.axhline(33, color=RED, linewidth=0.5)
-    left.set(xlabel="hour", ylabel="reading", xlim=(0, 24), title="value > 33")
+    left.plot(hours[::4], page["value"][::4], ".", color=GREY, markersize=2, markeredgewidth=0)
+    left.plot(hours[alarm], page["value"][alarm], ".", color=RED, markersize=4, markeredgewidth=0)
+    left.axhline(33, color=RED, linewidth=0.8)
+    left.set(xlabel="hour of the day", ylabel="reading", xlim=(0, 24), title="alarms: value > 33")
+    left.set_xticks(range(0, 25, 6))
     right.barh(page["sensors"], page["alarms"], color=BLUE)
-    right.set(title="alarms of each sensor")
+    right.set(title="alarms of each sensor", xlabel="number of alarms")
 
 
 def draw_graph(figure, page):
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.3))
-    for ends, weight in zip(page["segments"], page["weights"], strict=True):
-        left.plot(*ends.T, color=BLUE, linewidth=0.3 * weight)
-    left.plot(*page["place"].T, "o", color="black", markersize=3)
-    left.set_aspect("equal")
-    left.set_axis_off()
-    left.set_title(f"{len(page['nodes'])} nodes, {len(page['links'])} edges", fontsize=10)
+    """The graph as a matrix: edges drawn as lines would hide each other."""
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
+    first, second = page["compact"].T
+    matrix = np.zeros_like(page["matrix"])
+    matrix[first, second] = matrix[second, first] = page["weights"]
+    shown = left.imshow(np.where(matrix, matrix, np.nan), cmap="Blues", vmin=-2)
+    figure.colorbar(
+        shown, ax=left, label="calls", boundaries=np.arange(0.5, 10), ticks=range(1, 10)
+    )
+    left.set(title=f"{len(page['nodes'])} nodes, {len(page['links'])} edges", xlabel="node")
+    left.set(ylabel="node")
     right.bar(page["node"], page["neighbours"], color=BLUE)
-    right.set(title="neighbours of each node", xlabel="node")
+    right.set(title="neighbours of each node", xlabel="node", ylabel="neighbours")
 
 
 def draw_tokens(figure, page):
@@ -81,20 +90,21 @@ def draw_tokens(figure, page):
     at = np.arange(len(ids))
     left.plot(at, ids, ".", color=GREY)
     left.plot(at[frequent[ids]], ids[frequent[ids]], ".", color=RED)
-    left.set(xlabel="position in the text", ylabel="id", title="ids, frequent words in red")
+    left.set(xlabel="position in the text", ylabel="id", title="id of each word, frequent in red")
     order = np.argsort(-page["counts"], kind="stable")[:8]
     colors = [RED if frequent[k] else GREY for k in order]
     right.barh(
         page["vocabulary"][order][::-1].tolist(), page["counts"][order][::-1], color=colors[::-1]
     )
-    right.set(title="commonest words")
+    right.set(title="commonest words", xlabel="number of occurrences")
 
 
+# For each picture: the title of its section, its height in inches, its function.
 PICTURES = {
-    "label-image": draw_labels,
-    "event-table": draw_events,
-    "graph-edges": draw_graph,
-    "tokens": draw_tokens,
+    "label-image": ("A label image", 1.88, draw_labels),
+    "event-table": ("An event table", 2.6, draw_events),
+    "graph-edges": ("Graph edges", 2.9, draw_graph),
+    "tokens": ("Tokens", 2.6, draw_tokens),
 }
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The tables of times in the gallery: ``python docs/gallery/times.py``, on an idle machine.
+"""The table of times of the gallery: ``python docs/gallery/times.py``, on an idle machine.
 
-Each call of an operator that a page makes is timed with its arguments, beside NumPy's form of it.
+Each call of an operator that an example makes is timed with its arguments, beside NumPy's form of
+it.
 """
 
 import re
@@ -16,7 +17,7 @@ from fastsel._core._operators import OPERATORS
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmarks" / "peers")]
 
-from draw import PICTURES, variables_of  # noqa: E402
+from draw import PAGE, PICTURES, variables_of  # noqa: E402
 from implementations import NUMPY  # noqa: E402
 
 TABLE = re.compile("(?<=<!-- times -->\n).*?(?=<!-- end of times -->)", re.DOTALL)
@@ -24,14 +25,12 @@ ROUNDS = 300
 
 
 def main():
-    for name in PICTURES:
-        page = HERE / f"{name}.md"
-        text = page.read_text(encoding="utf-8")
-        page.write_text(TABLE.sub(table(calls_of(page)), text), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(TABLE.sub(table([title for title, *_ in PICTURES.values()]), text), "utf-8")
 
 
-def calls_of(page):
-    """Run the examples of a page. Returns (name, args, kwargs) of each call of an operator that
+def calls_of(title):
+    """Run the examples of a section. Returns (name, args, kwargs) of each call of an operator that
     raises no exception."""
     calls = []
 
@@ -47,24 +46,23 @@ def calls_of(page):
     for name, function in functions.items():
         setattr(fastsel, name, recording(name, function))
     try:
-        variables_of(page)
+        variables_of(title)
     finally:
         for name, function in functions.items():
             setattr(fastsel, name, function)
     return calls
 
 
-def table(calls):
+def table(titles):
     """A row for each call, in the order of the page."""
-    lines = ["| call | items | NumPy | fastsel |", "|---|--:|--:|--:|"]
-    for name, args, kwargs in calls:
-        sides = [numpy_form(name, kwargs), getattr(fastsel, name)]
-        times = fastest([side for side in sides if side], args, kwargs)
-        texts = [microseconds(seconds) for seconds in times]
-        items = max(np.size(arg) for arg in args)
-        lines.append(
-            f"| `{spelled(name, kwargs)}` | {items:,} | {' | '.join(['-', *texts][-2:])} |"
-        )
+    lines = ["| example | call | items | NumPy | fastsel |", "|---|---|--:|--:|--:|"]
+    for title in titles:
+        for name, args, kwargs in calls_of(title):
+            sides = [numpy_form(name, kwargs), getattr(fastsel, name)]
+            times = fastest([side for side in sides if side], args, kwargs)
+            columns = [title, f"`{spelled(name, kwargs)}`", f"{max(map(np.size, args)):,}"]
+            columns += ["-", *map(microseconds, times)][-2:]
+            lines.append(f"| {' | '.join(columns)} |")
     config = fastsel.show_config("dicts")
     where = f"{config['cpu']}, {config['threads']} threads, fastsel {config['fastsel']}"
     where += f", NumPy {config['numpy']}"

@@ -1,6 +1,6 @@
 /* Notes regions that end late, and decides for how long no region begins afterwards. A region ends
    when its last thread has reached its end. If other programs keep the CPUs busy, this thread first
-   waits for a CPU, and short calls are faster on one thread. docs/benchmarks.md has figures. */
+   waits for a CPU, and short calls are faster on one thread. benchmarks/README.md has figures. */
 #ifndef FASTSEL_LATE_REGIONS_H
 #define FASTSEL_LATE_REGIONS_H
 

@@ -1,6 +1,7 @@
-"""The regressions that regress.py finds in given times, the loop whose time is the limit that
-memory sets, and the page of loops. No time is measured."""
+"""The regressions that regress.py finds in given times, and the loop whose time is the limit that
+memory sets. No time is measured."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -80,8 +81,21 @@ def test_loop_of_the_memory_limit_writes_the_given_bytes(monkeypatch):
     assert (out == 1).all()
 
 
-def test_every_loop_of_a_level_is_on_the_page_of_loops():
-    loops = re.findall(r"\(\*(\w+)[)\[]", (ROOT / "fastsel/_simd/level.h").read_text("utf-8"))
-    page = (ROOT / "docs" / "loops.md").read_text("utf-8")
-    assert loops
-    assert [name for name in loops if f"| `{name}`" not in page] == []
+def test_tables_do_not_quote_exceptions_of_peers(regress):
+    """The JSON has their texts. An exception of fastsel is in the tables, too."""
+    report = importlib.import_module("report")
+    cells = importlib.import_module("cells")
+    refusals = {"torch": "raised TypeError: no", "polars": "one dimension only"}
+    results = [report.Result(cells.Cell("nonzero"), refusals=refusals) for _ in range(2)]
+    results[0].refusals = refusals | {"torch": "raised ValueError: no", "fastsel": "raised Bug: x"}
+    assert report.problems(results) == [
+        "",
+        "- Not run: torch: refuses the input (cells: 2)",
+        "- Not run: polars: one dimension only (cells: 2)",
+        "- Not run: fastsel: raised Bug: x (cells: 1)",
+    ]
+
+
+def test_a_published_table_quotes_no_exception():
+    for path in (ROOT / "benchmarks" / "results").glob("*.md"):
+        assert not re.search(r"Not run: .*(Error|Exception)", path.read_text("utf-8")), path

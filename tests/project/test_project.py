@@ -20,19 +20,6 @@ def test_files_that_name_a_version_name_this_one(file):
     assert versions == [fastsel.__version__]
 
 
-def test_the_changelog_has_the_form_of_keepachangelog():
-    """The changelog has the form of keepachangelog.com: unreleased changes stand first, each
-    release has a date, the latest release is this version, and changes stand below the headings of
-    keepachangelog.com."""
-    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    first, *releases = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert first == "[Unreleased]"
-    numbers = [re.fullmatch(r"\[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d", name)[1] for name in releases]
-    assert numbers[:1] in ([], [fastsel.__version__])
-    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
-
-
 def test_mutate_knows_every_kernel():
     folder = ROOT / "fastsel"
     kernels = [path.name for path in [*folder.glob("*/*.p[yx][xd]"), *folder.glob("*/*.h")]]
@@ -40,22 +27,6 @@ def test_mutate_knows_every_kernel():
     assert sorted(kernels) == sorted([*mutate.WITHOUT_MUTANTS, *mutate.TESTS])
     for file in mutate.TESTS:
         assert mutate.builds_of(file), f"{file} is part of no kernel"
-
-
-def test_survivors_are_lines_that_mutants_change():
-    """Each entry of survivors.txt is a mutant that mutate.py can make. In headers, whose mutants
-    depend on the CPU, only the line before the change has to exist."""
-    for file in {file for file, *_ in mutate.survivors()}:
-        lines = (ROOT / mutate.SOURCES[file]).read_text(encoding="utf-8").splitlines()
-        explained = {tuple(pair) for name, *pair in mutate.survivors() if name == file}
-        if file.endswith(".h"):
-            assert {before for before, _ in explained} <= {line.strip() for line in lines}
-            continue
-        mutants = {
-            (lines[mutant.row].strip(), mutant.applied(lines).strip())
-            for mutant in mutate.mutants_of(file)
-        }
-        assert explained <= mutants
 
 
 def test_tab_completion_shows_what_users_call(run_python):
@@ -96,23 +67,6 @@ def test_no_error_is_swallowed():
     swallowing = {name for name, code in binaries.items() if b"PyErr_WriteUnraisable" in code}
     # Cython's code for memoryviews, in _cyutility, calls it: the search can find this name.
     assert swallowing == {"_cyutility"}
-
-
-WORKFLOWS = "".join(
-    path.read_text(encoding="utf-8") for path in (ROOT / ".github" / "workflows").glob("*.yml")
-)
-
-
-def test_actions_are_pinned():
-    used = re.findall(r"uses: (.*)", WORKFLOWS)
-    assert len(used) > 20
-    pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
-    assert [action for action in used if not pinned.fullmatch(action)] == []
-
-
-def test_an_action_has_one_version():
-    used = set(re.findall(r"uses: ([\w./-]+)@(\w+)", WORKFLOWS))
-    assert len(used) == len({name for name, _ in used})
 
 
 def test_pythons_of_wheels_are_those_of_the_classifiers():

@@ -6,8 +6,7 @@
 The script builds each mutant of a sample and runs the tests of its kernel. The work tree must be
 built in place; it is copied, never changed. Each mutant is printed as a line of source before and
 after the change. Find out for each mutant that is alive whether a test is missing: many mutants
-only make a kernel slower. Mutants that tests/tools/survivors.txt lists, because no test can notice
-them, are counted as explained.
+only make a kernel slower, or change a step whose result is not used.
 """
 
 import argparse
@@ -153,8 +152,10 @@ C_TOKEN = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 # Lines without a computation: imports, `cdef extern` and ctypedef, decorators, and the first lines
-# of classes and of `def` functions.
-NO_COMPUTATION = re.compile(r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@)")
+# of classes and of `def` functions. Only the speed depends on which memory is prefetched.
+NO_COMPUTATION = re.compile(
+    r"^\s*(cimport|from|import|cdef extern|ctypedef|def |cdef class|@|(fs_)?prefetch\()"
+)
 # A mutant hangs, and counts as killed, if its tests take more than TIMEOUT_FACTOR times the time
 # that they take without a mutant.
 TIMEOUT_FACTOR = 4
@@ -191,9 +192,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tree = WorkTree(Path(folder))
         results = [tree.judge(mutant) for mutant in sample]
-    killed, alive = results.count("killed"), results.count("alive")
-    explained, not_built = results.count("explained"), results.count("no build")
-    print(f"{killed} killed, {alive} alive, {explained} explained, {not_built} not built")
+    counts = [results.count(verdict) for verdict in ("killed", "alive", "no build")]
+    print("{} killed, {} alive, {} not built".format(*counts))
 
 
 def mutants_of(file):
@@ -292,21 +292,6 @@ def builds_of(file):
         files |= users
 
 
-def survivors():
-    """Mutants that no test can notice: (file, line before, line after)."""
-    lines = Path(__file__).with_name("survivors.txt").read_text().splitlines()
-    lines = [line for line in lines if line and not line.startswith("#")]
-    mutants = set()
-    for line in lines:
-        if line[0] not in "-+":
-            file = line
-        elif line[0] == "-":
-            before = line[2:]
-        else:
-            mutants.add((file, before, line[2:]))
-    return mutants
-
-
 class WorkTree:
     """A copy of the work tree in which mutants are built and tested."""
 
@@ -321,10 +306,9 @@ class WorkTree:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, copy)
         self.seconds = {}  # (test file, level): time of its tests without a mutant
-        self.survivors = survivors()
 
     def judge(self, mutant):
-        """Build and test a mutant: 'killed', 'alive', 'explained' or 'no build'."""
+        """Build and test a mutant: 'killed', 'alive' or 'no build'."""
         path = self.tree / SOURCES[mutant.file]
         text = path.read_text()
         lines = text.splitlines()
@@ -338,11 +322,8 @@ class WorkTree:
         finally:
             path.write_text(text)
             shutil.copytree(self.builds, self.tree, dirs_exist_ok=True)
-        before, after = before.strip(), after.strip()
-        if verdict == "alive" and (mutant.file, before, after) in self.survivors:
-            verdict = "explained"
-        print(f"{verdict:9} {mutant.file}:{mutant.row + 1} {mutant.level}".rstrip())
-        print(f"- {before}\n+ {after}", flush=True)
+        print(f"{verdict:8} {mutant.file}:{mutant.row + 1} {mutant.level}".rstrip())
+        print(f"- {before.strip()}\n+ {after.strip()}", flush=True)
         return verdict
 
     def seconds_of(self, name, level):

@@ -4,8 +4,10 @@
     PYTHONPATH=. python -m pytest tests
     python tests/tools/uncovered.py
 
-Lines that uncovered.txt explains are not printed. The exit status is 1 if other lines are not
-reached, if uncovered.txt lists a line that does not exist, or if gcov counted no line.
+It prints the lines that are not reached, except definitions, which gcov counts as code, and lines
+that handle a lack of memory: tests/core/test_out_of_memory.py lets every allocation fail, mostly in
+slow tests, which run without gcov. The other lines that remain need what no test can cause, such as
+two strings with the same hash. The exit status is 1 unless MIN_SHARE of all lines are reached.
 
 gcov counts lines of C. Before the C of a statement, Cython writes a comment that quotes the
 statement.
@@ -20,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r' */\* "([\w./]+)":(\d+)$')
+MIN_SHARE = 0.99
+LEFT_OUT = re.compile(r".*(MemoryError|NO_MEMORY)|cdef (class |.*\) noexcept nogil:$)")
 DEFINITION = re.compile(r" *(?:def|cdef|cpdef) [^=(]*?(\w+)\(")
 # Comments before C that belongs to no statement: the end of a function, and its call from Python.
 NO_STATEMENT = re.compile(r" */\* (function exit code|Python wrapper) \*/")
@@ -31,14 +35,14 @@ def kernels():
 
 
 def statements(source):
-    """Each line of a source, as "function: statement"."""
+    """Each line of a source, as (function, statement)."""
     lines, function = [], "module"
     for line in source.read_text(encoding="utf-8").splitlines():
         if match := DEFINITION.match(line):
             function = match[1]
         elif line[:1].strip():
             function = "module"
-        lines.append(f"{function}: {line.strip()}")
+        lines.append((function, line.strip()))
     return lines
 
 
@@ -70,39 +74,21 @@ def counts_of_c(source):
     return counts
 
 
-def explained_lines():
-    """The lines that tests/tools/uncovered.txt lists, as (file, "function: statement")."""
-    lines = set()
-    for line in Path(__file__).with_name("uncovered.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            file, text = line.split(": ", 1)
-            lines.add((file, text))
-    return lines
-
-
 def main():
-    sources, explained = kernels(), explained_lines()
-    missed, reached, total = set(), 0, 0
-    nonexistent = {
-        (file, text)
-        for file, text in explained
-        if file not in sources or text not in statements(sources[file])
-    }
+    sources, reached, total = kernels(), 0, 0
     for file, counts in sorted(counts_of_statements().items()):
         lines = statements(sources[file])
-        missing = sorted(row for row, count in counts.items() if not count)
+        missing = [
+            f"{row}: {': '.join(lines[row - 1])}"
+            for row, count in sorted(counts.items())
+            if not count and not LEFT_OUT.match(lines[row - 1][1])
+        ]
         print(f"{len(counts) - len(missing):4} of {len(counts):4} lines of {file}")
-        for row in missing:
-            line = (file, lines[row - 1])
-            missed.add(line)
-            if line not in explained:
-                print(f"     {row}: {line[1]}")
+        for line in missing:
+            print(f"     {line}")
         reached, total = reached + len(counts) - len(missing), total + len(counts)
-    unexplained = missed - explained
-    print(f"{reached} of {total} lines, {total - reached} not, {len(unexplained)} without a reason")
-    for file, text in sorted(nonexistent):
-        print(f"no such line: {file}: {text}")
-    return 1 if nonexistent or unexplained or not total else 0
+    print(f"{reached} of {total} lines")
+    return 0 if reached > MIN_SHARE * total else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+run_tests --doctest-modules --pyargs fastsel

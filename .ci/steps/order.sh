@@ -1,0 +1,2 @@
+fresh order "$(wheel)[test]" pytest-randomly
+run_tests -n 4 "${suite[@]}"
