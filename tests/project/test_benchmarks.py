@@ -1,5 +1,5 @@
-"""The regressions that regress.py finds in given times, and the loop whose time is the limit that
-memory sets. No time is measured."""
+"""The regressions that regress.py finds in given times, the calls and sizes of steps.py, and the
+loop whose time is the limit that memory sets. No time is measured."""
 
 import importlib
 import re
@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from fastsel._core import _gate, _threads
+from fastsel._core._operators import OPERATORS
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,3 +102,38 @@ def test_tables_do_not_quote_exceptions_of_peers(regress):
 def test_a_published_table_quotes_no_exception():
     for path in (ROOT / "benchmarks" / "results").glob("*.md"):
         assert not re.search(r"Not run: .*(Error|Exception)", path.read_text("utf-8")), path
+
+
+def test_steps_are_looked_for_in_every_operator(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import steps
+
+    calls = steps.calls()
+    assert set(calls) == set(OPERATORS)
+    for kinds in calls.values():
+        for make in kinds.values():
+            for n in (0, 1, 1001):
+                make(n)()
+
+
+def test_steps_are_looked_for_at_every_threshold_and_power_of_two(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import steps
+
+    sizes = steps.sizes(300_000)
+    assert {0, 1, _gate.TINY_ITEMS, _gate.SMALL_ITEMS, 1 << 17, 1 << 18} <= set(sizes)
+    assert _threads.MIN_CHUNK_BYTES // 8 in sizes
+    assert max(sizes) <= 300_000
+
+
+@pytest.mark.parametrize(
+    ("change", "is_step"), [(1, False), (1.1, False), (1.5, True), (0.5, True)]
+)
+def test_a_step_is_a_change_up_or_down(monkeypatch, change, is_step):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import steps
+
+    monkeypatch.setattr(steps, "measure", lambda calls, blocks: [100.0, 100.0 * change])
+    assert (steps.step(None, None) is not None) == is_step
+    monkeypatch.setattr(steps, "measure", lambda calls, blocks: [1.0, change])
+    assert steps.step(None, None) is None
