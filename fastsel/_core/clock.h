@@ -7,7 +7,13 @@
 #include <stdint.h>
 
 #if defined(_WIN32)
-#include "windows_api.h"
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#include <windows.h>
 static int64_t fs_microseconds(void)
 {
     LARGE_INTEGER now, rate;

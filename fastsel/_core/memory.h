@@ -1,44 +1,10 @@
-/* Functions for scratch.pyx that depend on the compiler or the system: atomics, huge pages, and
-   returning the free memory of malloc. */
+/* Functions for scratch.pyx that depend on the compiler or the system: huge pages, and returning
+   the free memory of malloc. */
 #ifndef FASTSEL_MEMORY_H
 #define FASTSEL_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
-
-#if defined(_MSC_VER)
-#include <intrin.h>
-static inline void *fs_exchange_pointer(void **slot, void *value)
-{
-    return _InterlockedExchangePointer((void *volatile *)slot, value);
-}
-static inline ptrdiff_t fs_add_fetch(ptrdiff_t *sum, ptrdiff_t value)
-{
-    return (ptrdiff_t)_InterlockedExchangeAdd64((volatile __int64 *)sum, value) + value;
-}
-static inline ptrdiff_t fs_get(ptrdiff_t *number) { return fs_add_fetch(number, 0); }
-static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
-{
-    _InterlockedExchange64((volatile __int64 *)number, value);
-}
-#else
-static inline void *fs_exchange_pointer(void **slot, void *value)
-{
-    return __atomic_exchange_n(slot, value, __ATOMIC_SEQ_CST);
-}
-static inline ptrdiff_t fs_add_fetch(ptrdiff_t *sum, ptrdiff_t value)
-{
-    return __atomic_add_fetch(sum, value, __ATOMIC_SEQ_CST);
-}
-static inline ptrdiff_t fs_get(ptrdiff_t *number)
-{
-    return __atomic_load_n(number, __ATOMIC_SEQ_CST);
-}
-static inline void fs_set(ptrdiff_t *number, ptrdiff_t value)
-{
-    __atomic_store_n(number, value, __ATOMIC_SEQ_CST);
-}
-#endif
 
 #if defined(__linux__)
 #include <malloc.h>

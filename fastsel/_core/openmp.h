@@ -4,6 +4,7 @@
 #define FASTSEL_OPENMP_H
 
 #include <stddef.h>
+#include "atomics.h"
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -19,33 +20,6 @@ static int omp_in_parallel(void) { return 1; }
 static int fs_thread_limit(void) { return omp_get_thread_limit(); }
 #else
 static int fs_thread_limit(void) { return 0x7fffffff; } /* MSVC has OpenMP 2.0 */
-#endif
-
-#if defined(_WIN32)
-#include "windows_api.h"
-typedef volatile LONG64 fs_atomic_t;
-static ptrdiff_t fs_fetch_add(fs_atomic_t *a, ptrdiff_t v)
-{
-    return (ptrdiff_t)InterlockedExchangeAdd64(a, v);
-}
-static ptrdiff_t fs_exchange(fs_atomic_t *a, ptrdiff_t v)
-{
-    return (ptrdiff_t)InterlockedExchange64(a, v);
-}
-static ptrdiff_t fs_load(fs_atomic_t *a) { return fs_fetch_add(a, 0); }
-static void fs_store(fs_atomic_t *a, ptrdiff_t v) { fs_exchange(a, v); }
-#else
-typedef ptrdiff_t fs_atomic_t;
-static ptrdiff_t fs_fetch_add(fs_atomic_t *a, ptrdiff_t v)
-{
-    return __atomic_fetch_add(a, v, __ATOMIC_ACQ_REL);
-}
-static ptrdiff_t fs_exchange(fs_atomic_t *a, ptrdiff_t v)
-{
-    return __atomic_exchange_n(a, v, __ATOMIC_ACQ_REL);
-}
-static ptrdiff_t fs_load(fs_atomic_t *a) { return __atomic_load_n(a, __ATOMIC_ACQUIRE); }
-static void fs_store(fs_atomic_t *a, ptrdiff_t v) { __atomic_store_n(a, v, __ATOMIC_RELEASE); }
 #endif
 
 /* ThreadSanitizer does not see the barriers of a runtime that is not instrumented. These calls tell

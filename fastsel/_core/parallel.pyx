@@ -38,14 +38,16 @@ cdef extern from *:
     const char *FS_COMPILER
     bint FS_CHECKED       # 1: a chunk may raise an IndexError, which is printed where it happens
 
-cdef extern from "openmp.h" nogil:
+cdef extern from "atomics.h" nogil:
     ctypedef Py_ssize_t fs_atomic_t
-    fs_atomic_t fs_forks
-    int FS_OPENMP
     Py_ssize_t fs_fetch_add(fs_atomic_t *a, Py_ssize_t value)
     Py_ssize_t fs_exchange(fs_atomic_t *a, Py_ssize_t value)
     Py_ssize_t fs_load(fs_atomic_t *a)
     void fs_store(fs_atomic_t *a, Py_ssize_t value)
+
+cdef extern from "openmp.h" nogil:
+    fs_atomic_t fs_forks
+    int FS_OPENMP
     void fs_acquire(void *address)
     void fs_release(void *address)
     bint fs_begin_region(int threads)

@@ -2,8 +2,9 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
-    # Bytes; free_large caches no smaller block, because malloc caches it already.
-    MIN_CACHED_LARGE = 1 << 17
+    # Bytes; free_large caches no smaller block. malloc caches blocks, too, but may return their
+    # pages to the system; then each call pays for new pages: 3 us for 16 KiB.
+    MIN_CACHED_LARGE = 1 << 14
     MAX_BLOCKS = 16           # of a Scratch
 
 # alloc and alloc_large return undefined memory, alloc_zeros returns zeros; all three return NULL if

@@ -3,11 +3,12 @@
 A block from the system costs a page fault, and the clearing of a page, for every 4096 bytes, and
 malloc returns free memory at the top of its heap to the system. Page faults would take most of the
 time of small calls, and a good part of the time of large calls. So freed blocks are cached: up to
-SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks. Blocks of alloc of
-up to 4 MB are small, blocks of alloc_large are large. The cached blocks together have at most
-`limit` bytes, which the user sets (_memory.py). If there is no room for a freed block, large
-blocks are evicted, but no small blocks. If all slots for a freed block are in use, the block in
-the last of these slots is evicted. If the system has no memory left, all blocks are evicted.
+SMALL_BLOCKS small blocks of each size, and the last LARGE_BLOCKS large blocks of at least
+MIN_LARGEST bytes, and as many of fewer. Blocks of alloc of up to 4 MB are small, blocks of
+alloc_large are large. The cached blocks together have at most `limit` bytes, which the user sets
+(_memory.py). If there is no room for a freed block, large blocks are evicted, but no small blocks.
+If all slots for a freed block are in use, the block in the last of these slots is evicted. If the
+system has no memory left, all blocks are evicted.
 
 Slots and the count of bytes are atomics, so that there is no lock that a thread could hold at a
 fork. A block is counted from before it is put into a slot until after it has left the slot. A
@@ -21,12 +22,14 @@ from libc.string cimport memset
 cdef extern from "memory.h" nogil:
     enum:
         FS_MAY_CACHE
-    void *fs_exchange_pointer(void **slot, void *value)
-    Py_ssize_t fs_add_fetch(Py_ssize_t *sum, Py_ssize_t value)
-    Py_ssize_t fs_get(Py_ssize_t *number)
-    void fs_set(Py_ssize_t *number, Py_ssize_t value)
     void fs_trim()
     void fs_want_huge_pages(void *memory, size_t size)
+
+cdef extern from "atomics.h" nogil:
+    void *fs_exchange_pointer(void **slot, void *value)
+    Py_ssize_t fs_fetch_add(Py_ssize_t *a, Py_ssize_t value)
+    Py_ssize_t fs_load(Py_ssize_t *a)
+    void fs_store(Py_ssize_t *a, Py_ssize_t value)
 
 cdef enum:
     ALIGNMENT = 64            # of a block, in bytes: a cache line
@@ -35,6 +38,9 @@ cdef enum:
     SMALL_BLOCKS = 4          # maximum cached blocks of each size; half of it for the largest size
     MIN_EXACT = 1 << 20       # bytes from which on the size of a Memory is not rounded up
     LARGE_BLOCKS = 32         # maximum; with 8, calls of mixed sizes seldom find a block that fits
+    # Smaller blocks of alloc_large have slots of their own, so that many results of some pages do
+    # not evict the few blocks that cost most.
+    MIN_LARGEST = 1 << 17
     HUGE = 1 << 22            # bytes from which on huge pages pay
 
 ctypedef struct header_t:     # lies before the block
@@ -42,7 +48,7 @@ ctypedef struct header_t:     # lies before the block
     size_t size               # bytes of the block
 
 cdef block_t[(MAX_BITS + 1) * SMALL_BLOCKS] small
-cdef block_t[LARGE_BLOCKS] large
+cdef block_t[2 * LARGE_BLOCKS] large    # the second half is for blocks below MIN_LARGEST
 cdef Py_ssize_t limit = 0     # bytes
 cdef Py_ssize_t cached = 0      # bytes
 
@@ -62,7 +68,7 @@ cdef bint fits(void *block, size_t size) noexcept nogil:
 
 cdef bint may_cache(double size) noexcept nogil:
     """Can a large block of `size` bytes be cached?"""
-    return FS_MAY_CACHE and MIN_CACHED_LARGE <= size <= fs_get(&limit)
+    return FS_MAY_CACHE and MIN_CACHED_LARGE <= size <= fs_load(&limit)
 
 
 # ---- alloc and free ---------------------------------------------------------------------
@@ -90,21 +96,27 @@ cdef void *alloc(size_t size) noexcept nogil:
     for k in range(small_blocks(bits)):
         block = fs_exchange_pointer(&small[bits * SMALL_BLOCKS + k], NULL)
         if block != NULL:
-            fs_add_fetch(&cached, -<Py_ssize_t>size)
+            fs_fetch_add(&cached, -<Py_ssize_t>size)
             return block
     return system_alloc(size)
 
 
+cdef inline block_t *slots_of(size_t size) noexcept nogil:
+    """The LARGE_BLOCKS slots for large blocks of this size."""
+    return &large[0 if size >= MIN_LARGEST else LARGE_BLOCKS]
+
+
 cdef void *alloc_large(size_t size) noexcept nogil:
+    cdef block_t *slots = slots_of(size)
     cdef void *block
     cdef int k
     for k in range(LARGE_BLOCKS):
-        block = fs_exchange_pointer(&large[k], NULL)
+        block = fs_exchange_pointer(&slots[k], NULL)
         if block != NULL and fits(block, size):
-            fs_add_fetch(&cached, -<Py_ssize_t>size_of(block))
+            fs_fetch_add(&cached, -<Py_ssize_t>size_of(block))
             return block
         if block != NULL:
-            evict(fs_exchange_pointer(&large[k], block))
+            evict(fs_exchange_pointer(&slots[k], block))
             enforce_limit()
     return system_alloc(size)
 
@@ -136,12 +148,14 @@ cdef void free(void *block) noexcept nogil:
 
 
 cdef void free_large(void *block) noexcept nogil:
+    cdef block_t *slots
     cdef int k
     if block == NULL:
         return
     if size_of(block) >= MIN_CACHED_LARGE and reserve(size_of(block)):
+        slots = slots_of(size_of(block))
         for k in range(LARGE_BLOCKS):
-            block = fs_exchange_pointer(&large[k], block)
+            block = fs_exchange_pointer(&slots[k], block)
             if block == NULL:
                 break
         evict(block)             # the block that was cached first
@@ -153,12 +167,12 @@ cdef void free_large(void *block) noexcept nogil:
 cdef bint reserve(size_t size) noexcept nogil:
     """Count a block as cached, and evict large blocks to make room for it. Returns False if there
     is no room."""
-    cdef int k = LARGE_BLOCKS
-    cdef Py_ssize_t max_bytes = fs_get(&limit)
+    cdef int k = 2 * LARGE_BLOCKS
+    cdef Py_ssize_t max_bytes = fs_load(&limit)
     if not FS_MAY_CACHE or <Py_ssize_t>size > max_bytes:
         return False
-    while fs_add_fetch(&cached, size) > max_bytes:
-        fs_add_fetch(&cached, -<Py_ssize_t>size)
+    while fs_fetch_add(&cached, size) + <Py_ssize_t>size > max_bytes:
+        fs_fetch_add(&cached, -<Py_ssize_t>size)
         k -= 1
         if k < 0:
             return False
@@ -167,7 +181,7 @@ cdef bint reserve(size_t size) noexcept nogil:
 
 
 cdef void enforce_limit() noexcept nogil:
-    if fs_get(&cached) > fs_get(&limit):
+    if fs_load(&cached) > fs_load(&limit):
         evict_all()
 
 
@@ -204,7 +218,7 @@ cdef Py_ssize_t evict(void *block) noexcept nogil:
         return 0
     size = size_of(block)
     system_free(block)
-    fs_add_fetch(&cached, -size)
+    fs_fetch_add(&cached, -size)
     return size
 
 
@@ -214,7 +228,7 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
     cdef int k
     for k in range((MAX_BITS + 1) * SMALL_BLOCKS):
         size += evict(fs_exchange_pointer(&small[k], NULL))
-    for k in range(LARGE_BLOCKS):
+    for k in range(2 * LARGE_BLOCKS):
         size += evict(fs_exchange_pointer(&large[k], NULL))
     return size
 
@@ -224,7 +238,7 @@ cpdef Py_ssize_t evict_all() noexcept nogil:
 
 def set_limit(Py_ssize_t size):
     """Cache at most `size` bytes from now on; if there are more already, all are released."""
-    fs_set(&limit, size)
+    fs_store(&limit, size)
     if cached_bytes() > size:
         release_all()
 
@@ -241,11 +255,11 @@ def clear_in_child():
     """In a forked child: evict all blocks, and set the count to 0. Other threads of the parent may
     have counted blocks that they had not yet put into slots."""
     evict_all()
-    fs_set(&cached, 0)
+    fs_store(&cached, 0)
 
 
 def cached_bytes():
-    return fs_get(&cached)
+    return fs_load(&cached)
 
 
 # ---- for kernels ------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from fastsel._core import results, scratch
 
 pytestmark = pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share")
 
-MIN_BYTES, LIMIT = 1 << 17, 64 << 20
+MIN_BYTES, LIMIT = 1 << 14, 64 << 20
 handler_of = np._core.multiarray.get_handler_name
 
 
@@ -76,11 +76,33 @@ def test_each_cached_block_is_reused_by_one_result():
 
 
 @NEEDS_CACHE
-def test_results_from_128_kib_up_to_the_limit_are_cached():
+def test_results_from_16_kib_up_to_the_limit_are_cached():
     assert handler_of(results.empty((MIN_BYTES - 1,), np.dtype(np.uint8))) == "default_allocator"
     assert handler_of(results.empty((MIN_BYTES,), np.dtype(np.uint8))) == "fastsel"
     assert handler_of(results.empty((LIMIT,), np.dtype(np.uint8))) == "fastsel"
     assert handler_of(results.empty((LIMIT + 1,), np.dtype(np.uint8))) == "default_allocator"
+
+
+@NEEDS_CACHE
+def test_results_of_small_arrays_are_cached_like_others():
+    x, rows = np.ones(MIN_BYTES // 8), np.zeros((MIN_BYTES // 8, 1), int)
+    all_true = x > 0
+    for result in (
+        fastsel.flatnonzero(x),
+        fastsel.argwhere(x).base,
+        fastsel.extract(all_true, x),
+        fastsel.gather_nd(x, rows),
+    ):
+        assert handler_of(result) == "fastsel"
+    assert handler_of(fastsel.flatnonzero(x[1:])) == "default_allocator"
+
+
+@NEEDS_CACHE
+def test_many_small_results_do_not_evict_a_large_one():
+    first = address_of_result(1 << 20)
+    small = [results.empty((MIN_BYTES,), np.dtype(np.uint8)) for _ in range(100)]
+    del small
+    assert address_of_result(1 << 20) == first
 
 
 @NEEDS_CACHE
@@ -187,13 +209,14 @@ def test_a_limit_of_0_holds_while_other_threads_free_memory():
 
 @NEEDS_CACHE
 def test_a_lower_limit_holds_at_once():
-    address_of_result(MIN_BYTES * 9)
-    assert scratch.cached_bytes() == MIN_BYTES * 9
+    above = (1 << 20) + MIN_BYTES
+    address_of_result(above)
+    assert scratch.cached_bytes() == above
     fastsel.set_keep_mb(1)
     assert scratch.cached_bytes() == 0
-    address_of_result(MIN_BYTES * 9)
+    address_of_result(above)
     assert scratch.cached_bytes() == 0
-    assert handler_of(results.empty((MIN_BYTES * 9,), np.dtype(np.uint8))) == "default_allocator"
+    assert handler_of(results.empty((above,), np.dtype(np.uint8))) == "default_allocator"
 
 
 def test_nothing_is_cached_with_a_limit_of_0(kernels_with_few_threads):
