@@ -18,7 +18,7 @@ import numpy as np
 
 from fastsel._core import _gate, _numpy
 from fastsel._core._operators import OPERATORS
-from fastsel._positions import _positions, small_positions
+from fastsel._positions import _positions, bitmask
 from fastsel._selection import _selection
 from fastsel._sets import _isin, _sets
 from fastsel._unique import _distinct
@@ -52,14 +52,13 @@ _NUMPYS["unique_values"] = _ascending(_NUMPYS["unique_values"])
 # The usual classes that do not override NumPy's functions: they need no further check.
 NOT_OVERRIDING = frozenset({np.ndarray, np.memmap, list, tuple, type(None)})
 
-# Code that runs before any other check, for small arrays: NumPy counts in so little time that one
-# more Python call in between is noticeable. The kernel returns None for arrays that it does not
-# serve.
-COUNT_SMALL = small_positions.count_nonzero
+# Code that runs before any other check: NumPy counts small arrays in so little time that one more
+# Python call in between is noticeable. The kernel returns None for arrays that it does not serve.
+COUNT = bitmask.count_nonzero
 AT_ONCE = {
     "count_nonzero": (
         "axis is None and keepdims is False",
-        "_fastsel.COUNT_SMALL(a, _fastsel._gate.SMALL_ITEMS)",
+        "_fastsel.COUNT(a, _fastsel._gate.SMALL_ITEMS)",
     )
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastsel._core import _dtypes, _gate, _threads, results
-from fastsel._positions import bitmask, coordinates, indices, items
+from fastsel._positions import bitmask, coordinates, indices, selected_items
 
 try:
     from scipy import sparse
@@ -147,7 +147,7 @@ def _compressed(container, array, truth):
 def _nonzero_items(array, mask, threads):
     """The non-zero items themselves, in C order."""
     data = results.empty((mask.total,), array.dtype)
-    items.compress(array, 0, array.ndim, mask, data, threads)
+    selected_items.compress(array, 0, array.ndim, mask, data, threads)
     return data
 
 

@@ -239,6 +239,7 @@ def _start():
         if not parallel.is_threaded():
             _environment = count, "OMP_NUM_THREADS"
     _available = _cpus()
+    parallel.set_thread_rule(for_bytes)
     parallel.set_main_thread(threading.main_thread().ident)
 
 

@@ -1,10 +1,8 @@
 """Copy slices. A set bit or an index row selects one slice: the items along the trailing axes of an
 array.
 
-All copy functions have one contract. Each slice at base + offset lies within the source: otherwise
-memory outside of the source is read. out has room for all slices, side by side: otherwise memory
-behind out is overwritten. out and the source do not overlap: otherwise slices are overwritten
-before they are read.
+All copy functions have one contract: slices lie within the source, out has them side by side, and
+out and the source do not overlap.
 """
 cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -13,9 +11,12 @@ from libc.string cimport memcpy
 from fastsel._simd.blocks cimport fs_prefetch
 from fastsel._core.strided cimport cursor_t, describe, is_run, next_row, seek, strided_t
 
+cdef extern from "numpy/arrayobject.h":
+    bint PyDataType_REFCHK(cnp.dtype)
+
 cdef enum:
     LINE = 64              # bytes of a cache line
-    AHEAD = 2              # how many slices ahead a slice is prefetched
+    SLICES_AHEAD = 2       # how many slices ahead a slice is prefetched
     LINES_AHEAD = 8        # maximum cache lines of a slice that are prefetched
     # If rows lie at least FAR bytes apart, copy_fixed prefetches slices ROWS_AHEAD rows ahead, at
     # most ROW_LINES cache lines of a row. Without prefetching, few columns of many rows take 2.5
@@ -48,6 +49,12 @@ ctypedef struct slice_t:
     Py_ssize_t itemsize
     Py_ssize_t width      # bytes of all items of a slice
     bint run              # the items of a slice lie side by side
+
+
+cdef inline bint is_movable(cnp.ndarray a) noexcept:
+    """Can items of `a` be copied as bytes? See _dtypes.movable."""
+    return cnp.PyArray_ITEMSIZE(a) > 0 and (
+        not PyDataType_REFCHK(<cnp.dtype>cnp.PyArray_DESCR(a)))
 
 
 cdef inline void describe_slice(slice_t *slice, cnp.ndarray a, int first_axis) noexcept:
@@ -135,8 +142,8 @@ cdef inline void copy_apart(const char *base, Py_ssize_t stride, Py_ssize_t rows
     cdef Py_ssize_t i, j
     for i in range(rows):
         for j in range(n):
-            if j + AHEAD < n:
-                prefetch_slice(base + i * stride + offsets[j + AHEAD], width)
+            if j + SLICES_AHEAD < n:
+                prefetch_slice(base + i * stride + offsets[j + SLICES_AHEAD], width)
             memcpy(out, base + i * stride + offsets[j], width)
             out += width
 
@@ -169,8 +176,7 @@ cdef inline void copy_fixed(const char *base, Py_ssize_t stride, Py_ssize_t rows
 cdef inline Py_ssize_t lines_of(const Py_ssize_t *offsets, Py_ssize_t n,
                                 Py_ssize_t *lines) noexcept nogil:
     """Write the first offset, and each offset that is at least LINE bytes above the last written
-    offset, until ROW_LINES offsets are written. lines has room for ROW_LINES offsets: otherwise the
-    stack is overwritten. Returns the number of written offsets."""
+    offset, until ROW_LINES offsets are written. Returns the number of written offsets."""
     cdef Py_ssize_t j, n_lines = 0
     for j in range(n):
         if n_lines == 0 or offsets[j] - lines[n_lines - 1] >= LINE:

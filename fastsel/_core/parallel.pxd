@@ -1,4 +1,9 @@
-"""Divide a range into chunks, run a job on all chunks, scan the counts of the chunks."""
+"""Divide a range into chunks, run a job on all chunks, scan the counts of the chunks.
+
+The contract of all kernels: every pointer and view has room for what a function reads and writes
+there, and stays alive meanwhile; a shorter one is undefined behaviour. Functions say only what else
+they need.
+"""
 
 # Threads take chunks dynamically: if one thread is slow, the others take more chunks.
 cdef enum:
@@ -53,6 +58,10 @@ cdef class Job:
     cdef int run_with_gil(self, int threads) except -1
 
 
+# The number of threads for a call that reads and writes nbytes; cost is as for _threads.for_bytes.
+cdef int choose_threads(Py_ssize_t nbytes, int cost=*) except -1
+
+
 cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1    # sets bytes to 0
 
 
@@ -66,8 +75,8 @@ cdef inline Py_ssize_t round_start(
 
 
 cdef inline void scan(Py_ssize_t *offsets, Py_ssize_t chunks) noexcept nogil:
-    """Replace the counts offsets[:chunks] by their exclusive scan. offsets has room for the total,
-    as item `chunks`: otherwise memory behind it is overwritten."""
+    """Replace the counts offsets[:chunks] by their exclusive scan; item `chunks` becomes the
+    total."""
     cdef Py_ssize_t k, count, total = 0
     for k in range(chunks):
         count = offsets[k]

@@ -74,16 +74,17 @@ cdef enum:
     CHECK_MICROSECONDS = 50_000    # between two checks for signals
     MAX_RANGES = 64           # maximum ranges of a job; more threads than ranges share the ranges
 
+cdef object thread_rule      # _threads.for_bytes
 cdef unsigned long main_thread = 0    # the thread that handles signals
 # Only the main thread uses these times: when it last read the clock, and when it has to check
 # signals.
 cdef int64_t read_at = 0
 cdef int64_t due = 0
 
-ctypedef struct range_t:
+ctypedef struct chunks_t:
     fs_atomic_t next          # the next chunk that no thread has taken
     Py_ssize_t stop
-    char padding[48]          # makes a range as long as a cache line
+    char padding[48]          # makes it as long as a cache line
 
 ctypedef struct run_t:
     void *job                 # a Job
@@ -93,7 +94,7 @@ ctypedef struct run_t:
     int64_t worked            # microseconds that the caller has worked in the region
     fs_atomic_t ran           # the longest CPU time noted by another thread, in microseconds
     int n_ranges
-    range_t ranges[MAX_RANGES]
+    chunks_t ranges[MAX_RANGES]
 
 
 cdef class Job:
@@ -253,7 +254,7 @@ cdef bint is_time_to_pause(run_t *state) noexcept nogil:
 cdef Py_ssize_t take_chunk(run_t *state, int thread) noexcept nogil:
     """Returns a chunk that no thread has taken, from this thread's range if one is left there; -1
     if all chunks are taken."""
-    cdef range_t *chunk_range
+    cdef chunks_t *chunk_range
     cdef Py_ssize_t chunk
     cdef int k
     for k in range(state.n_ranges):
@@ -292,6 +293,16 @@ cdef int check_signals() except -1 nogil:
     read_at = fs_microseconds()
     due = read_at + CHECK_MICROSECONDS
     return 0
+
+
+def set_thread_rule(rule):
+    """Set the function that chooses the number of threads for a number of bytes."""
+    global thread_rule
+    thread_rule = rule
+
+
+cdef int choose_threads(Py_ssize_t nbytes, int cost=1) except -1:
+    return thread_rule(nbytes, cost)
 
 
 def set_main_thread(ident):

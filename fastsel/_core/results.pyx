@@ -7,9 +7,10 @@ other. NumPy allocates smaller and larger arrays, arrays of items with reference
 the user has set a memory handler.
 """
 cimport numpy as cnp
+from cpython.exc cimport PyErr_Clear
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.pycapsule cimport PyCapsule_New
-from cpython.ref cimport Py_INCREF, Py_XINCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset, strcpy
 
@@ -33,6 +34,9 @@ cdef extern from "numpy/arrayobject.h":
     PyTypeObject PyArray_Type
     PyObject *PyDataMem_DefaultHandler
     object PyDataMem_GetHandler()
+    cnp.ndarray PyArray_Empty(int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
+    PyObject *try_empty "PyArray_Empty"(
+        int ndim, cnp.npy_intp *shape, cnp.dtype descr, int fortran)
     cnp.ndarray PyArray_NewFromDescr(
         PyTypeObject *subtype, cnp.dtype descr, int ndim, const cnp.npy_intp *shape,
         const cnp.npy_intp *strides, void *data, int flags, PyObject *obj)
@@ -71,18 +75,26 @@ cdef cnp.ndarray new_result(cnp.npy_intp length, int typenum):
 
 
 cdef cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
-    """A new array. If there is no memory, cached memory is evicted, and NumPy tries again."""
     cdef double nbytes = dtype.itemsize
+    cdef PyObject *array
+    cdef void *data
     cdef int axis
     for axis in range(ndim):
         nbytes *= shape[axis]
-    try:
-        if may_cache(nbytes) and not PyDataType_REFCHK(dtype) and has_default_handler():
-            return cached_array(ndim, shape, dtype, <size_t>nbytes)
-        return numpy_array(ndim, shape, dtype)
-    except MemoryError:
+    if may_cache(nbytes) and not PyDataType_REFCHK(dtype) and has_default_handler():
+        data = alloc_large(<size_t>nbytes)
+        if data != NULL:
+            return array_around(data, ndim, shape, dtype)
+    Py_INCREF(dtype)          # PyArray_Empty steals this reference
+    array = try_empty(ndim, shape, dtype, 0)
+    if array == NULL:         # without a try statement, which would cost every call
+        PyErr_Clear()
         evict_all()
-        return numpy_array(ndim, shape, dtype)
+        Py_INCREF(dtype)
+        return PyArray_Empty(ndim, shape, dtype, 0)
+    result = <object>array
+    Py_DECREF(result)
+    return result
 
 
 cdef bint has_default_handler() except -1:
@@ -90,12 +102,9 @@ cdef bint has_default_handler() except -1:
     return <PyObject *>chosen == PyDataMem_DefaultHandler
 
 
-cdef cnp.ndarray cached_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype, size_t nbytes):
+cdef cnp.ndarray array_around(void *data, int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
     """Make an array around a block, and then let it own the block."""
     cdef cnp.ndarray array
-    cdef void *data = alloc_large(nbytes)
-    if data == NULL:
-        raise MemoryError()
     try:
         Py_INCREF(dtype)      # PyArray_NewFromDescr steals this reference
         array = PyArray_NewFromDescr(

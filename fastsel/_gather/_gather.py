@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _threads, results
 from fastsel._core._typing import ArrayOf, Scalar
-from fastsel._gather import gather, small_gather
+from fastsel._gather import gather
 
-# Up to SMALL_INDICES indices, small_gather.pyx takes about as long as gather.pyx on one thread, and
-# saves the steps in Python before it (benchmarks/asv/suite/bench_tiny.py).
+# Up to SMALL_INDICES indices, one thread is as fast as several, and needs no job.
 SMALL_INDICES = 1 << 15
 
 Out = TypeVar("Out", bound=NDArray[Any])
@@ -107,7 +106,7 @@ def gather_nd(
     array([11, 20])
     """
     if type(batch_dims) is int and batch_dims == 0 and out is None:
-        result = small_gather.gather_nd(data, indices, SMALL_INDICES)
+        result = gather.gather_nd(data, indices, SMALL_INDICES)
         if result is not None:
             return result
     if not type(data) is type(indices) is np.ndarray:

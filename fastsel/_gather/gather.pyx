@@ -10,8 +10,9 @@ from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, intptr_t, uint8_t, uint16_t, uint32_t, uint64_t)
 from libc.string cimport memset
 
-from fastsel._core.copying cimport copy_slices, describe_slice, slice_t
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
+from fastsel._core.copying cimport copy_slices, describe_slice, is_movable, slice_t
+from fastsel._core.parallel cimport Job, choose_threads, chunk_count, chunk_start
+from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, item, run_length, seek, strided_t)
@@ -30,10 +31,10 @@ ctypedef fused index_t:
 
 cdef enum:
     ROWS = 128   # index rows at a time; their offsets and values fit the L1 cache and any stack
+    MAX_BYTES = 1 << 18   # of a result that is copied with the GIL: 20 us
+    COST = 2     # of a byte; see _threads.for_bytes
 
-# Loads n indices, which are aligned and lie step bytes apart, into values. If there are fewer
-# indices, other memory is read as indices. values has room for n: otherwise memory behind it is
-# overwritten.
+# Loads n indices, which are aligned and lie step bytes apart, into values.
 ctypedef void (*load_t)(const char *indices, Py_ssize_t step, Py_ssize_t *values,
                         Py_ssize_t n) noexcept nogil
 
@@ -43,6 +44,59 @@ cdef enum:
     AXIS = 1                          # the position of the index in its row
     VALUE = 2                         # the bits of the index
     FAULT_WORDS = 3
+
+
+def gather_nd(data, indices, Py_ssize_t max_items):
+    """fastsel.gather_nd(data, indices) for index rows that level.row_offsets accepts. Returns None
+    for other arguments, and if an index is out of bounds. Up to max_items indices, one thread holds
+    the GIL: a job would take longer than the work."""
+    cdef Py_ssize_t[ROWS] offsets
+    cdef cnp.npy_intp[2 * MAX_DIMS] shape
+    cdef slice_t slice
+    cdef const char *index
+    cdef char *target
+    cdef cnp.ndarray out
+    cdef Py_ssize_t rows = 1, width, row, n
+    cdef int lead, depth, axis, ndim
+    if not cnp.PyArray_CheckExact(data) or not cnp.PyArray_CheckExact(indices) or (
+            cnp.PyArray_NDIM(indices) == 0 or not cnp.PyArray_ISINTEGER(indices) or
+            not cnp.PyArray_ISCARRAY_RO(indices) or not lie_side_by_side(indices) or
+            not is_movable(data)):
+        return None
+    lead = cnp.PyArray_NDIM(indices) - 1
+    depth = <int>cnp.PyArray_DIM(indices, lead)
+    ndim = lead + cnp.PyArray_NDIM(data) - depth
+    if not 1 <= depth <= cnp.PyArray_NDIM(data) or ndim > MAX_DIMS:
+        return None
+    for axis in range(lead):
+        shape[axis] = cnp.PyArray_DIM(indices, axis)
+        rows *= shape[axis]
+    for axis in range(depth, cnp.PyArray_NDIM(data)):
+        shape[lead + axis - depth] = cnp.PyArray_DIM(data, axis)
+    describe_slice(&slice, data, depth)
+    out = new_array(ndim, shape, <cnp.dtype>cnp.PyArray_DESCR(data))
+    if rows * depth > max_items or rows * slice.width > MAX_BYTES:
+        n = choose_threads(cnp.PyArray_NBYTES(out) + cnp.PyArray_NBYTES(indices), COST)
+        return out if gather(data, indices, 0, out, <int>n) is None else None
+    index, width = <const char *>cnp.PyArray_DATA(indices), depth * cnp.PyArray_ITEMSIZE(indices)
+    target = <char *>cnp.PyArray_DATA(out)
+    for row in range(0, rows, ROWS):
+        n = min(rows - row, ROWS)
+        if level.row_offsets(index + row * width, cnp.PyArray_ITEMSIZE(indices), depth, n,
+                             <const intptr_t *>cnp.PyArray_DIMS(data),
+                             <const intptr_t *>cnp.PyArray_STRIDES(data), <intptr_t *>offsets):
+            return None
+        if slice.width:
+            copy_slices(&slice, <const char *>cnp.PyArray_DATA(data), offsets, n, target)
+            target += n * slice.width
+    return out
+
+
+cdef inline bint lie_side_by_side(cnp.ndarray indices) noexcept:
+    """Does level.row_offsets accept these indices, which are aligned and native?"""
+    return (cnp.PyArray_ISSIGNED(indices) and cnp.PyArray_ITEMSIZE(indices) >= 4
+            and cnp.PyArray_DIM(indices, cnp.PyArray_NDIM(indices) - 1) <= 2
+            and cnp.PyArray_IS_C_CONTIGUOUS(indices))
 
 
 def gather(cnp.ndarray data not None, cnp.ndarray indices not None, int batch_dims,
@@ -149,8 +203,7 @@ cdef class GatherRows(Job):
         self.index_stride = cnp.PyArray_STRIDE(indices, last)
         self.width = cnp.PyArray_ITEMSIZE(indices)
         self.signed = cnp.PyArray_ISSIGNED(indices)
-        self.side_by_side = (self.signed and self.width >= 4 and self.axes <= 2 and
-                             cnp.PyArray_IS_C_CONTIGUOUS(indices))
+        self.side_by_side = lie_side_by_side(indices)
         self.load = loader(<int>self.width, self.signed)
         self.rows_per_batch = self.rows.size // max(1, self.batch.size)
 
@@ -182,11 +235,7 @@ cdef class GatherRows(Job):
                            Py_ssize_t n, Py_ssize_t k) noexcept nogil:
         """Write the byte offset of each of n rows, from the start of its batch, to row_offsets. If
         an index is out of bounds, returns False and notes the first fault of chunk k: then the
-        caller must not use row_offsets, or memory outside of the data is read.
-
-        n is at most ROWS: otherwise the stack is overwritten. indices has n rows from `row` on:
-        otherwise memory behind them is read.
-        """
+        caller must not use row_offsets. n is at most ROWS."""
         cdef Py_ssize_t[ROWS] values
         cdef Py_ssize_t axis, wrap
         if self.side_by_side and not level.row_offsets(
@@ -208,8 +257,7 @@ cdef class GatherRows(Job):
     cdef void note_fault(self, const Py_ssize_t *values, Py_ssize_t n, Py_ssize_t wrap,
                          Py_ssize_t row, Py_ssize_t axis, Py_ssize_t k) noexcept nogil:
         """Note the first fault along an axis, unless its row or an earlier row has one already. The
-        caller passes the axes in ascending order. values has the indices of n rows from `row` on:
-        otherwise other memory is read as indices."""
+        caller passes the axes in ascending order."""
         cdef Py_ssize_t j, value, first = self.faults[k * FAULT_WORDS + ROW]
         for j in range(n):
             value = values[j] + (wrap if values[j] < 0 else 0)
@@ -223,11 +271,8 @@ cdef class GatherRows(Job):
     cdef Py_ssize_t add_batch_starts(self, cursor_t *batch, Py_ssize_t in_batch,
                                      Py_ssize_t *row_offsets, Py_ssize_t n) noexcept nogil:
         """Add the start of its batch to the offset of each of n rows. Returns the position of the
-        next row within its batch.
-
-        The cursor is on the batch of the first row, which is row in_batch of that batch: otherwise
-        slices of another batch are copied, or memory outside of the data is read.
-        """
+        next row within its batch. The cursor is on the batch of the first row, which is row
+        in_batch of that batch."""
         cdef Py_ssize_t j = 0, length, i, start
         while j < n:
             length = min(n - j, self.rows_per_batch - in_batch)

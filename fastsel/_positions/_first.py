@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
-from fastsel._positions import first_items, small_positions
+from fastsel._positions import first_items
 from fastsel._positions._positions import true_items
 
 _ROUND_ITEMS = 1 << 12  # items between two checks for signals
@@ -99,7 +99,7 @@ def first_nonzero(
     if (
         axis is None
         and keepdims is False
-        and (index := small_positions.first_nonzero(a, _gate.SMALL_ITEMS)) is not None
+        and (index := first_items.first_nonzero(a, _gate.SMALL_ITEMS)) is not None
     ):
         return index
     if type(a) is not np.ndarray and not _gate.is_numpy(library := _gate.library(a)):

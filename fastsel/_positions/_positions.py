@@ -1,8 +1,8 @@
 """nonzero, flatnonzero, argwhere, count_nonzero.
 
-Each function first chooses between a kernel, an adapter and the NumPy function, which also raises
-NumPy's errors. For a small contiguous array, one call of a kernel returns the result. For a larger
-array, a first pass makes the bitmask, and a second pass writes the indices; counts need no bitmask.
+Each function chooses between a kernel, an adapter and the NumPy function, which also raises NumPy's
+errors. One call of a kernel serves an array of any size: a first pass makes the bitmask, and a
+second pass writes the indices; counts need no bitmask.
 """
 
 from __future__ import annotations
@@ -15,16 +15,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
 from fastsel._core._typing import Flat, Index
-from fastsel._positions import (
-    axis_counts,
-    bitmask,
-    coordinates,
-    indices,
-    small_positions,
-)
+from fastsel._positions import axis_counts, bitmask, coordinates, indices
 
 _INTP = np.dtype(np.intp)
-_POSITION = _INTP.itemsize
 
 
 @overload
@@ -86,9 +79,10 @@ def nonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if array is None:
         return _gate.library(a).nonzero(a)
     if array.ndim == 1:
-        index = small_positions.flatnonzero(array, _gate.SMALL_ITEMS)
-        return (_flat(array) if index is None else index,)
-    return small_positions.split_rows(_rows(array)) if array.ndim else array.nonzero()
+        index = indices.flatnonzero(array, _gate.SMALL_ITEMS)
+        return array.nonzero() if index is None else (index,)
+    rows = coordinates.nonzero(array, _gate.SMALL_ITEMS)
+    return array.nonzero() if rows is None else coordinates.split_rows(rows)
 
 
 @overload
@@ -132,10 +126,12 @@ def flatnonzero(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     """
     if dtype is not None:
         return _nonzero_as("flatnonzero", a, dtype)
-    if (index := small_positions.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
+    if (index := indices.flatnonzero(a, _gate.SMALL_ITEMS)) is not None:
         return index
     array = _gate.base_array(a)
-    return _gate.library(a).flatnonzero(a) if array is None else _flat(array)
+    if array is None or array is a:
+        return _gate.library(a).flatnonzero(a)
+    return flatnonzero(array)
 
 
 @overload
@@ -186,9 +182,8 @@ def argwhere(a: ArrayLike, *, dtype: DTypeLike | None = None) -> Any:
     if dtype is not None:
         return _nonzero_as("argwhere", a, dtype)
     array = _gate.base_array(a)
-    if array is None or array.ndim == 0:
-        return _gate.library(a).argwhere(a)
-    return _rows(array).T
+    rows = coordinates.nonzero(array, _gate.SMALL_ITEMS)
+    return _gate.library(a).argwhere(a) if rows is None else rows.T
 
 
 @overload
@@ -259,43 +254,21 @@ def count_nonzero(
     if (
         axis is None
         and keepdims is False
-        and (count := small_positions.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
+        and (count := bitmask.count_nonzero(a, _gate.SMALL_ITEMS)) is not None
     ):
         return count
     array = _gate.base_array(a)
     if array is None or type(keepdims) is not bool:
         arguments = _gate.non_defaults(axis=axis, keepdims=keepdims)
         return _as_intp(_gate.library(a).count_nonzero(a, **arguments))
+    if axis is None and not keepdims and array is not a:
+        return count_nonzero(array)
     if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
         return _as_intp(_numpy.count_nonzero(array, axis, keepdims=keepdims))
-    if axis is None and not keepdims:
-        return np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
     axes = _gate.axes(axis, array.ndim)
     if axes is None or array.ndim == 0 or array.dtype.fields is not None:
         return _as_intp(_numpy.count_nonzero(a, axis=axis, keepdims=keepdims))
     return _count_along(array, truth, axes, keepdims)
-
-
-def _flat(array):
-    """The flat indices of the non-zero items, in an array that owns its memory."""
-    if (index := small_positions.flatnonzero(array, _gate.SMALL_ITEMS)) is not None:
-        return index
-    if _gate.tiny(array) or (truth := _dtypes.truth(array.dtype)) is None:
-        return (array if array.ndim == 1 else array.ravel()).nonzero()[0].copy()
-    threads = _threads.for_bytes(array.nbytes)
-    return indices.flat(bitmask.pack(array, *truth, _POSITION, threads), threads)
-
-
-def _rows(array):
-    """The coordinates of the non-zero items: one row for each axis, in a C-contiguous array."""
-    if (rows := small_positions.coordinates(array, _gate.SMALL_ITEMS)) is not None:
-        return rows
-    if _gate.tiny(array):  # a copy is contiguous
-        rows = small_positions.coordinates(array.copy(), _gate.SMALL_ITEMS)
-        return np.array(array.nonzero()) if rows is None else rows
-    if (truth := _dtypes.truth(array.dtype)) is None:
-        return np.array(array.nonzero())
-    return find_coordinates(array, truth)
 
 
 def find_coordinates(array, truth, dtype=_INTP, flat=False):
@@ -374,7 +347,7 @@ def _count_along(array, truth, axes, keepdims):
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
     remaining = [axis for axis in order if axis not in axes]
     if not remaining:
-        total = np.intp(bitmask.count(array, *truth, _threads.for_bytes(array.nbytes)))
+        total = bitmask.count_nonzero(array, _gate.SMALL_ITEMS)
         return np.full((1,) * array.ndim, total) if keepdims else total
     shape = [array.shape[axis] for axis in remaining]
     steps = np.zeros(array.ndim, np.intp)

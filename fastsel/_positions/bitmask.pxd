@@ -1,5 +1,13 @@
 """The bitmask, which pass 1 writes and pass 2 reads; see bitmask.pyx."""
+cimport numpy as cnp
 from libc.stdint cimport uint64_t
+
+from fastsel._core.strided cimport describe, strided_t
+from fastsel._positions.truth cimport describe_number, truth_t
+
+cdef enum:
+    STACK_ITEMS = 1 << 14     # maximum items whose bits are on the stack
+    STACK_BLOCKS = STACK_ITEMS // 64
 
 
 cdef class Bitmask:
@@ -9,3 +17,30 @@ cdef class Bitmask:
 
     cdef Py_ssize_t count(self) noexcept nogil
     cdef int count_bits(self, Py_ssize_t moved, int threads) except -1
+
+
+cdef describe_by_rule(cnp.dtype dtype, truth_t *truth)
+# The Bitmask of all items, in C order; moved is as for `pack`.
+cdef Bitmask pack_items(const strided_t *items, const truth_t *truth, Py_ssize_t moved, int threads)
+# The Bitmask that has these bits.
+cdef Bitmask bitmask_of(const uint64_t *bits, Py_ssize_t blocks, Py_ssize_t moved, int threads)
+# Pack the items of the blocks from `block` to stop - 1 into bits; only count if bits is NULL.
+# Returns the number of set bits.
+cdef Py_ssize_t pack_blocks(const strided_t *items, const truth_t *truth, Py_ssize_t block,
+                            Py_ssize_t stop, uint64_t *bits) noexcept nogil
+
+
+cdef inline bint fits_stack(const strided_t *items, Py_ssize_t max_items) noexcept nogil:
+    return items.size <= min(max_items, STACK_ITEMS)
+
+
+cdef inline describe_array(a, strided_t *items, truth_t *truth):
+    """Describe all items of `a`, and which of them are true. Returns None if `a` is not
+    an ndarray of the base class, or if NumPy decides which items are true; otherwise an object that
+    the caller keeps while it uses truth."""
+    if not cnp.PyArray_CheckExact(a):
+        return None
+    describe(items, <cnp.ndarray>a, 0, cnp.PyArray_NDIM(<cnp.ndarray>a))
+    if describe_number(truth, <cnp.ndarray>a):
+        return a
+    return describe_by_rule((<cnp.ndarray>a).dtype, truth)

@@ -6,14 +6,19 @@ cimport cython
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
-from fastsel._core.parallel cimport Job, chunk_count, chunk_start
-from fastsel._core.strided cimport MAX_DIMS
-from fastsel._positions.bitmask cimport Bitmask
+from fastsel._core.parallel cimport Job, choose_threads, chunk_count, chunk_start
+from fastsel._core.results cimport new_array
+from fastsel._core.strided cimport MAX_DIMS, strided_t
+from fastsel._positions.bitmask cimport (
+    STACK_BLOCKS, Bitmask, describe_array, fits_stack, pack_blocks, pack_items)
 from fastsel._positions.indices cimport BitmaskPass
-from fastsel._simd.blocks cimport fs_popcount, is_sparse
+from fastsel._positions.truth cimport truth_t
+from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
+
+cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
 
 cdef enum:
     # Inner rows of LONG_ROW items or more are written row by row if they have ROW_HITS set bits or
@@ -28,13 +33,60 @@ ctypedef fused coordinate_t:
     uint64_t
 
 
+def nonzero(a, Py_ssize_t max_items):
+    """The coordinates of numpy.nonzero(a), one row for each axis; None for a 0-d array, and for an
+    array that describe_array does not accept."""
+    cdef uint64_t[STACK_BLOCKS] bits
+    cdef strided_t items
+    cdef truth_t truth
+    cdef cnp.npy_intp[2] shape
+    cdef Bitmask mask = None
+    cdef intptr_t *out
+    cdef Py_ssize_t blocks
+    cdef int axis, threads = 1
+    described = describe_array(a, &items, &truth)
+    if described is None or cnp.PyArray_NDIM(a) == 0:
+        return None
+    shape[0], blocks = cnp.PyArray_NDIM(a), blocks_of(items.size)
+    if fits_stack(&items, max_items):
+        shape[1] = pack_blocks(&items, &truth, 0, blocks, bits)
+    else:
+        threads = choose_threads(cnp.PyArray_NBYTES(a))
+        mask = pack_items(&items, &truth, shape[0] * sizeof(intptr_t), threads)
+        shape[1] = mask.count()
+    rows = new_array(2, shape, INTP)
+    if mask is not None:
+        write(mask, a.shape, rows.T, threads)
+        return rows
+    # The first row begins as flat indices. For each other axis, from the last on, they are divided
+    # by its length: the remainders are the axis's row, and the quotients stay in the first row.
+    out = <intptr_t *>cnp.PyArray_DATA(rows)
+    level.write(bits, blocks, 0, is_sparse(shape[1], blocks), out, shape[1])
+    for axis in range(cnp.PyArray_NDIM(a) - 1, 0, -1):
+        if shape[1]:              # nothing is divided by the length of an empty axis
+            level.split_index(out, shape[1], 0, cnp.PyArray_DIM(a, axis), out + axis * shape[1])
+    return rows
+
+
+def split_rows(cnp.ndarray array not None):
+    """tuple(array) for a C-contiguous 2-d array of intp, in a fifth of the time."""
+    cdef cnp.npy_intp *shape = cnp.PyArray_DIMS(array)
+    cdef intptr_t *data = <intptr_t *>cnp.PyArray_DATA(array)
+    cdef Py_ssize_t axis
+    rows = []
+    for axis in range(shape[0]):
+        row = cnp.PyArray_SimpleNewFromData(1, shape + 1, cnp.NPY_INTP, data + axis * shape[1])
+        cnp.set_array_base(row, array)
+        rows.append(row)
+    return tuple(rows)
+
+
 def write(Bitmask mask not None, tuple shape not None, cnp.ndarray out not None, int threads):
     """Write the coordinates of the set bits of mask to the first rows of out.
 
     shape is the shape of the array, and may lack leading axes, whose coordinates are left out. out
-    is 2-D, with a column for each axis of shape and at least mask.total rows: otherwise memory
-    outside of out is overwritten. out may have any layout; its items are aligned and 4 or 8 bytes
-    wide.
+    is 2-D, with a column for each axis of shape and at least mask.total rows. It may
+    have any layout; its items are aligned and 4 or 8 bytes wide.
     """
     cdef WriteCoordinates job
     cdef Py_ssize_t items = 1
@@ -107,7 +159,6 @@ cdef class Fill(Job):
 
 
 cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value) noexcept nogil:
-    """out has room for n items: otherwise memory behind it is overwritten."""
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = value
@@ -115,9 +166,8 @@ cdef inline void fill_items(coordinate_t *out, Py_ssize_t n, coordinate_t value)
 
 @cython.final
 cdef class WriteCoordinates(BitmaskPass):
-    """Writes the coordinates of hits, the set bits. A pointer `out` has room for the coordinates of
-    the hits that a method writes, hit_step from hit to hit and axis_step from axis to axis:
-    otherwise memory behind it is overwritten."""
+    """Writes the coordinates of hits, the set bits. They lie hit_step from hit to hit, and
+    axis_step from axis to axis."""
     cdef char *out
     cdef Py_ssize_t width             # bytes of a coordinate, 4 or 8
     cdef Py_ssize_t hit_step          # in coordinates
@@ -171,9 +221,9 @@ cdef class WriteCoordinates(BitmaskPass):
         """Write the set bits from start to stop - 1 as indices within their row. Returns the number
         of these bits.
 
-        start and stop lie in different blocks, or one of them is a multiple of 64: otherwise bits
-        beyond stop are written. out has room for `capacity` indices, at least the number of these
-        bits. Slots behind the hits of this row may be written; later rows overwrite them.
+        start and stop lie in different blocks, or one of them is a multiple of 64. out has room for
+        `capacity` indices, at least the number of these bits. Slots behind the hits of this row may
+        be written; later rows overwrite them.
         """
         cdef Py_ssize_t block = start >> 6, blocks = (stop >> 6) - block, hits = 0
         cdef uint64_t word
@@ -198,9 +248,7 @@ cdef class WriteCoordinates(BitmaskPass):
         """Write the coordinates of the inner row of item `index` to coords. Returns the index of
         the first item of the row.
 
-        row_start and coords belong to an earlier row, or row_start is negative: otherwise
-        coordinates are wrong. coords has room for MAX_DIMS items: otherwise memory behind it is
-        overwritten.
+        row_start and coords belong to an earlier row, or row_start is negative.
         """
         cdef int axis
         cdef Py_ssize_t inner = self.shape[self.ndim - 1], row
@@ -249,8 +297,8 @@ cdef class WriteCoordinates(BitmaskPass):
 
 cdef inline void write_column(const intptr_t *coordinates, Py_ssize_t start, Py_ssize_t n,
                               coordinate_t *out, Py_ssize_t step) noexcept nogil:
-    """Write start + coordinate for each of n coordinates. out has room for n items, `step` apart:
-    otherwise memory behind it is overwritten."""
+    """Write start + coordinate for each of n coordinates. The items of out lie `step`
+    apart."""
     cdef Py_ssize_t j
     if step == 1:
         for j in range(n):

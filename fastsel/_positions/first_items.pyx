@@ -21,32 +21,28 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp
 from fastsel._core.strided cimport (
     MAX_DIMS, advance, cursor_t, describe, distance, item, run_length, seek, strided_t)
-from fastsel._positions.truth cimport FLAG_BLOCKS, FLAG_ITEMS, describe_truth, pack_run, truth_t
+from fastsel._positions.truth cimport (
+    FLAG_BLOCKS, FLAG_ITEMS, describe_number, describe_truth, pack_run, truth_t)
 from fastsel._simd.blocks cimport blocks_of, fs_ctz
 from fastsel._simd.levels cimport level
 
-cdef extern from *:
-    """
-    /* Load and store a number that several threads use; a loaded value may be out of date. */
-    #if defined(_MSC_VER)
-    #define fs_load_relaxed(number) (*(const volatile Py_ssize_t *)(number))
-    #define fs_store_relaxed(number, value) (*(volatile Py_ssize_t *)(number) = (value))
-    #else
-    #define fs_load_relaxed(number) __atomic_load_n(number, __ATOMIC_RELAXED)
-    #define fs_store_relaxed(number, value) __atomic_store_n(number, value, __ATOMIC_RELAXED)
-    #endif
-    """
-    Py_ssize_t fs_load_relaxed(Py_ssize_t *number) noexcept nogil
-    void fs_store_relaxed(Py_ssize_t *number, Py_ssize_t value) noexcept nogil
+cdef extern from "atomics.h" nogil:
+    Py_ssize_t fs_load_relaxed(Py_ssize_t *a)
+    void fs_store_relaxed(Py_ssize_t *a, Py_ssize_t value)
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_Scalar(void *data, cnp.dtype descr, object base)
 
 cnp.import_array()
 
+cdef cnp.dtype INTP = cnp.PyArray_DescrFromType(cnp.NPY_INTP)
+
 cdef enum:
     SHORT_ROW = 256               # maximum items of a row that is searched together with other rows
-    # Searched rows of fewer than MIN_ROW items are searched as columns, if there are more columns
-    # than items in a row. Otherwise, fewer than MIN_ROW columns with gaps between their rows are
+    # Searched rows of fewer than NARROW items are searched as columns, if there are more columns
+    # than items in a row. Otherwise, fewer than NARROW columns with gaps between their rows are
     # searched one by one.
-    MIN_ROW = 64
+    NARROW = 64
     # Larger units are searched in waves, so that signals are handled in time.
     MAX_UNIT_BYTES = 1 << 24
     # Longer waves have more chunks, and the indices that chunks find would take too much memory.
@@ -56,6 +52,31 @@ ctypedef struct unit_t:
     Py_ssize_t offset             # bytes from the first item of the array to that of the unit
     Py_ssize_t first              # position in the output of the index of the first column
     Py_ssize_t columns            # at most FLAG_ITEMS
+
+
+def first_nonzero(a, Py_ssize_t max_items):
+    """The flat index of the first non-zero item of a C-contiguous array, or -1 if all items are
+    zero. Only the first max_items items are searched: if they are all zero and there are more
+    items, returns None; also for arrays that are not of native numbers."""
+    cdef uint64_t[FLAG_BLOCKS] bits
+    cdef truth_t truth
+    cdef cnp.npy_intp start = 0, size, n, index = -1
+    if not cnp.PyArray_CheckExact(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a) or (
+            not describe_number(&truth, a)):
+        return None
+    size = min(cnp.PyArray_SIZE(a), max_items)
+    while start < size and index < 0:
+        n = min(size - start, FLAG_ITEMS)
+        if pack_run(level, &truth, cnp.PyArray_BYTES(a) + start * cnp.PyArray_ITEMSIZE(a),
+                    cnp.PyArray_ITEMSIZE(a), n, bits):
+            n = 0
+            while bits[n] == 0:
+                n += 1
+            index = start + 64 * n + fs_ctz(bits[n])
+        start += n
+    if index < 0 and size < cnp.PyArray_SIZE(a):
+        return None
+    return PyArray_Scalar(&index, INTP, None)
 
 
 def find(cnp.ndarray items not None, int remaining, Py_ssize_t width,
@@ -114,9 +135,9 @@ cdef class FindFirst(Job):
 
     cdef void choose_columns(self) noexcept:
         """Choose the axis of columns, and count the units. Columns are chosen if a searched row has
-        fewer than MIN_ROW items and there are more columns than items in the row. They are also
+        fewer than NARROW items and there are more columns than items in the row. They are also
         chosen if columns lie closer to each other than neighbours along the inner searched axis,
-        and there are no gaps between the rows of columns, or at least MIN_ROW columns. Consecutive
+        and there are no gaps between the rows of columns, or at least NARROW columns. Consecutive
         short rows need no columns."""
         cdef strided_t *remaining = &self.remaining
         cdef int axis, inner = self.searched.ndim - 1, closest = 0
@@ -133,9 +154,9 @@ cdef class FindFirst(Job):
             and remaining.strides[0] == self.searched.shape[0] * row_stride)
         is_close = distance(remaining, closest) < distance(&self.searched, inner)
         follows = row_stride == remaining.shape[closest] * remaining.strides[closest]
-        is_short = self.searched.shape[inner] < min(MIN_ROW, remaining.shape[closest])
+        is_short = self.searched.shape[inner] < min(NARROW, remaining.shape[closest])
         if not self.has_short_rows and (
-                is_short or (is_close and (follows or remaining.shape[closest] >= MIN_ROW))):
+                is_short or (is_close and (follows or remaining.shape[closest] >= NARROW))):
             self.column_axis, self.columns = closest, remaining.shape[closest]
             self.column_stride, self.column_step = remaining.strides[closest], self.steps[closest]
             remaining.shape[closest] = (self.columns - 1) // FLAG_ITEMS + 1
@@ -213,8 +234,7 @@ cdef class FindFirst(Job):
                     fs_store_relaxed(&self.complete_chunk, k)
 
     cdef void search_rows(self, Py_ssize_t row, Py_ssize_t stop) noexcept nogil:
-        """Search the consecutive short rows from `row` to stop - 1. stop is at most the number of
-        rows: otherwise memory behind them is read."""
+        """Search the consecutive short rows from `row` to stop - 1."""
         cdef uint64_t[FLAG_BLOCKS] bits
         cdef Py_ssize_t length = self.searched.shape[0], rows, r, p, w
         cdef uint64_t hits
@@ -237,8 +257,7 @@ cdef class FindFirst(Job):
                      Py_ssize_t[::1] indices, Py_ssize_t first, Py_ssize_t step) noexcept nogil:
         """Search the columns of a unit that have no index yet, from position `start` of the
         searched axes to stop - 1. Returns whether all columns have an index now. Writes the index
-        of column c to indices[first + c * step]. The unit lies within the array: otherwise memory
-        outside of the array is read."""
+        of column c to indices[first + c * step]."""
         cdef uint64_t[FLAG_BLOCKS] is_open
         cdef uint64_t[FLAG_BLOCKS] bits
         cdef cursor_t cursor
@@ -281,8 +300,7 @@ cdef class FindFirst(Job):
 
 cdef inline void close_column(uint64_t *is_open, Py_ssize_t column, Py_ssize_t columns,
                               Py_ssize_t rows) noexcept nogil:
-    """Clear the bits of a column in `rows` rows of `columns` columns. is_open has a bit for each
-    item of the rows: otherwise memory behind it is overwritten."""
+    """Clear the bits of a column in `rows` rows of `columns` columns."""
     cdef Py_ssize_t p = column
     while p < columns * rows:
         is_open[p >> 6] &= ~(<uint64_t>1 << (p & 63))

@@ -6,13 +6,38 @@ the numbers for the rows that begin in the chunk.
 cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 
-from fastsel._core.parallel cimport Job, chunk_start
+from fastsel._core.parallel cimport Job, choose_threads, chunk_start
 from fastsel._core.results cimport new_result
-from fastsel._positions.bitmask cimport Bitmask
-from fastsel._simd.blocks cimport fs_popcount, is_sparse
+from fastsel._core.strided cimport strided_t
+from fastsel._positions.bitmask cimport (
+    STACK_BLOCKS, Bitmask, describe_array, fits_stack, pack_blocks, pack_items)
+from fastsel._positions.truth cimport truth_t
+from fastsel._simd.blocks cimport blocks_of, fs_popcount, is_sparse
 from fastsel._simd.levels cimport level
 
 cnp.import_array()
+
+
+def flatnonzero(a, Py_ssize_t max_items):
+    """numpy.flatnonzero(a); None for an array that describe_array does not accept."""
+    cdef uint64_t[STACK_BLOCKS] bits
+    cdef strided_t items
+    cdef truth_t truth
+    cdef Py_ssize_t blocks, total
+    cdef cnp.ndarray out
+    cdef int threads
+    described = describe_array(a, &items, &truth)
+    if described is None:
+        return None
+    if fits_stack(&items, max_items):
+        blocks = blocks_of(items.size)
+        total = pack_blocks(&items, &truth, 0, blocks, bits)
+        out = new_result(total, cnp.NPY_INTP)
+        level.write(bits, blocks, 0, is_sparse(total, blocks),
+                    <intptr_t *>cnp.PyArray_DATA(out), total)
+        return out
+    threads = choose_threads(cnp.PyArray_NBYTES(a))
+    return flat(pack_items(&items, &truth, sizeof(intptr_t), threads), threads)
 
 
 def flat(Bitmask mask not None, int threads):
@@ -32,7 +57,7 @@ def row_starts(Bitmask mask not None, Py_ssize_t row_items, cnp.ndarray out not 
     """Write the number of set bits before each row of row_items > 0 bits to out.
 
     out is C-contiguous and has an item of 4 or 8 bytes for each row. All rows start before the end
-    of the last block: otherwise items of out are not written.
+    of the last block.
     """
     cdef WriteRowStarts job = WriteRowStarts()
     job.read(mask)
@@ -52,8 +77,7 @@ cdef class BitmaskPass(Job):
         return chunk_start(self.bits.shape[0], self.chunks, k)
 
     cdef void write_indices(self, Py_ssize_t k, intptr_t *out) noexcept nogil:
-        """Write the indices of the set bits of chunk k. out has room for all of them: otherwise
-        memory behind it is overwritten."""
+        """Write the indices of the set bits of chunk k."""
         cdef Py_ssize_t block = self.start_block(k), blocks = self.start_block(k + 1) - block
         cdef Py_ssize_t hits = self.offsets[k + 1] - self.offsets[k]
         level.write(&self.bits[block], blocks, block * 64, is_sparse(hits, blocks), out, hits)
@@ -88,7 +112,6 @@ cdef class WriteRowStarts(BitmaskPass):
             start += self.row_items
 
     cdef inline void write_start(self, Py_ssize_t row, Py_ssize_t start) noexcept nogil:
-        """row is less than `rows`: otherwise memory behind out is overwritten."""
         if self.has_u32_items:
             (<uint32_t *>self.out)[row] = <uint32_t>start
         else:

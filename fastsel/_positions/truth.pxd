@@ -1,8 +1,10 @@
 """Which items are selected: an item is selected if one of its words has a significant bit set."""
+cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._simd.blocks cimport blocks_of, fs_join_pairs, fs_level_t, log2_width
+from fastsel._simd.blocks cimport (
+    blocks_of, fs_join_pairs, fs_level_t, fs_popcount, log2_width)
 
 ctypedef fused word_t:
     uint8_t
@@ -19,14 +21,35 @@ ctypedef struct truth_t:
     Py_ssize_t width              # bytes of a word: 1, 2, 4, 8
     Py_ssize_t words              # words of an item
     const uint64_t *significant   # by word of an item: its significant bits
+    uint64_t[2] of_number         # what significant points to after describe_number
 
 
 cdef inline void describe_truth(truth_t *truth, Py_ssize_t width,
                                 const uint64_t[::1] significant) noexcept:
-    """Describe the words of an item. significant has a word for each word of an item, at least one.
-    truth points to significant: the caller keeps it alive, or freed memory is read."""
+    """Describe the words of an item. significant has a word for each word of an item, at least one;
+    the caller keeps it alive."""
     truth.width, truth.words = width, significant.shape[0]
     truth.significant = &significant[0]
+
+
+cdef inline bint describe_number(truth_t *truth, cnp.ndarray a) noexcept:
+    """Describe the words of native numbers and bools of one word, or of complex numbers of two: all
+    bits are significant, except the sign of floats. Returns False for other dtypes, which
+    _dtypes.truth describes in more time."""
+    cdef int typenum = cnp.PyArray_TYPE(a)
+    if not cnp.PyArray_ISNOTSWAPPED(a):
+        return False
+    truth.width, truth.words = cnp.PyArray_ITEMSIZE(a), 1
+    if typenum == cnp.NPY_CFLOAT or typenum == cnp.NPY_CDOUBLE:
+        truth.width, truth.words = truth.width // 2, 2
+    elif typenum > cnp.NPY_DOUBLE and typenum != cnp.NPY_FLOAT16:
+        return False
+    truth.of_number[0] = <uint64_t>-1 >> (64 - 8 * truth.width)
+    if typenum >= cnp.NPY_FLOAT:
+        truth.of_number[0] >>= 1
+    truth.of_number[1] = truth.of_number[0]
+    truth.significant = truth.of_number
+    return True
 
 
 cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
@@ -34,35 +57,53 @@ cdef inline bint is_pair(const truth_t *truth) noexcept nogil:
     return truth.words == 2 and truth.significant[0] == truth.significant[1]
 
 
-cdef inline void pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
-                          Py_ssize_t stride, Py_ssize_t length, uint64_t *bits) noexcept nogil:
-    """Pack `length` items that lie `stride` bytes apart; unused bits of the last word are 0. length
-    is at most FLAG_ITEMS: otherwise the stack is overwritten. bits has a word for each 64 items:
-    otherwise memory behind bits is overwritten."""
-    cdef Py_ssize_t whole = 0, b
+cdef inline Py_ssize_t pack_run(const fs_level_t *level, const truth_t *truth, const char *items,
+                                Py_ssize_t stride, Py_ssize_t length,
+                                uint64_t *bits) noexcept nogil:
+    """Pack `length` items that lie `stride` bytes apart; unused bits of the last word are 0.
+    Returns the number of set bits."""
+    cdef Py_ssize_t whole = length >> 6, count = 0, n, b
     cdef uint8_t[FLAG_ITEMS] flags
     cdef uint64_t[2 * FLAG_BLOCKS] pairs
+    cdef char[64 * 8] last
     if truth.words == 1 and stride == truth.width:
-        whole = length >> 6
-        level.pack[log2_width(stride)](items, truth.significant[0], bits, whole)
-    elif stride == 2 * truth.width and is_pair(truth):
-        whole = length >> 6
-        level.pack[log2_width(truth.width)](items, truth.significant[0], pairs, 2 * whole)
-        for b in range(whole):
-            bits[b] = fs_join_pairs(pairs[2 * b]) | fs_join_pairs(pairs[2 * b + 1]) << 32
-    if whole << 6 < length:
-        items += (whole << 6) * stride
-        length -= whole << 6
-        test_run(truth, items, stride, length, flags)
-        memset(flags + length, 0, (blocks_of(length) << 6) - length)
-        level.pack[0](<const char *>flags, 0xff, bits + whole, blocks_of(length))
+        count = level.pack[log2_width(stride)](items, truth.significant[0], bits, whole)
+        n = length & 63
+        if n and whole:               # pack the last 64 items, and drop what is packed already
+            level.pack[log2_width(stride)](
+                items + (length - 64) * stride, truth.significant[0], bits + whole, 1)
+            bits[whole] >>= 64 - n
+            count += fs_popcount(bits[whole])
+        elif n:
+            memcpy(last, items, n * stride)
+            memset(last + n * stride, 0, (64 - n) * stride)
+            count = level.pack[log2_width(stride)](last, truth.significant[0], bits, 1)
+        return count
+    while length:
+        n, whole = min(length, FLAG_ITEMS), 0
+        if stride == 2 * truth.width and is_pair(truth):
+            whole = n >> 6
+            level.pack[log2_width(truth.width)](items, truth.significant[0], pairs, 2 * whole)
+            for b in range(whole):
+                bits[b] = fs_join_pairs(pairs[2 * b]) | fs_join_pairs(pairs[2 * b + 1]) << 32
+            count += level.count(bits, whole)
+        length -= n
+        items += whole * 64 * stride
+        bits += whole
+        n -= whole * 64
+        if n:
+            test_run(truth, items, stride, n, flags)
+            memset(flags + n, 0, (blocks_of(n) << 6) - n)
+            count += level.pack[0](<const char *>flags, 0xff, bits, blocks_of(n))
+            items += n * stride
+            bits += blocks_of(n)
+    return count
 
 
 cdef inline void test_run(const truth_t *truth, const char *items, Py_ssize_t stride,
                           Py_ssize_t length, uint8_t *flags) noexcept nogil:
     """Write a flag, 1 or 0, for each of `length` items that lie `stride` bytes apart and may be
-    unaligned: if there are fewer items, other memory is read. flags has room for `length` bytes:
-    otherwise memory behind it is overwritten."""
+    unaligned."""
     if is_pair(truth) and truth.width == 8:
         test_pair(items, stride, truth.significant[0], length, flags)
     elif truth.words > 1 and truth.width == 1:

@@ -1,8 +1,8 @@
 """compress, extract, boolean_mask.
 
-Each function first chooses between a kernel, an adapter and NumPy, which also raises NumPy's
-errors. For small arrays, one call of a kernel returns the result. For larger arrays, a first pass
-makes the bitmask of the mask, and a second pass copies the items.
+Each function chooses between a kernel, an adapter and NumPy, which also raises NumPy's errors. One
+call of a kernel serves arrays of any size: a first pass makes the bitmask of the mask, and a second
+pass copies the items.
 """
 
 from __future__ import annotations
@@ -13,16 +13,11 @@ from typing import Any, SupportsIndex, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastsel._core import _dtypes, _gate, _numpy, _threads, results
+from fastsel._core import _gate, _numpy
 from fastsel._core._typing import ArrayOf, Flat, ListOf, Scalar
-from fastsel._positions import bitmask, items
-from fastsel._selection import small_selection
+from fastsel._positions import bitmask, selected_items
 
 Out = TypeVar("Out", bound=NDArray[Any])
-
-# An outer index is an index along the axes before the selected axes. With MANY_OUTER outer indices,
-# the second pass has enough chunks even if the bitmask has only one.
-MANY_OUTER = 64
 
 
 @overload
@@ -96,18 +91,15 @@ def compress(
     >>> fastsel.compress([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    if (
-        out is None
-        and (axis is None or type(axis) is int)
-        and (result := small_selection.compress(condition, a, axis, _gate.SMALL_ITEMS)) is not None
-    ):
-        return result
-    array = mask = result = None
+    result = None
+    if out is None and (axis is None or type(axis) is int):
+        result = selected_items.compress_axis(condition, a, axis, _gate.SMALL_ITEMS)
+        if result is not None:
+            return result
+    array = mask = None
     if out is None or type(out) is np.ndarray:
-        if type(a) is type(condition) is np.ndarray and _tiny(a, condition):
-            return a.compress(condition, axis, out)
         array, mask = _gate.base_array(a), _condition(condition)
-    if array is not None and mask is not None and not _tiny(array, mask):
+    if array is not None and mask is not None:
         if axis is None:
             result = _compress(mask, array, 0, array.ndim, out)
         elif (axes := _gate.axes(axis, array.ndim)) and type(axis) is not tuple:
@@ -156,8 +148,8 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
 
     Notes
     -----
-    The notes of `compress` apply. Arrays of more than 16,384 items are flattened without a copy,
-    except a strided `condition` that has more items than `arr`.
+    The notes of `compress` apply. Arrays are flattened without a copy, except a strided
+    `condition` that has more items than `arr`.
 
     Examples
     --------
@@ -165,14 +157,13 @@ def extract(condition: ArrayLike, arr: ArrayLike) -> Flat[Any]:
     >>> fastsel.extract([[True, False], [False, True]], [[1, 2], [3, 4]])
     array([1, 4])
     """
-    if (result := small_selection.extract(condition, arr, _gate.SMALL_ITEMS)) is not None:
+    result = selected_items.extract(condition, arr, _gate.SMALL_ITEMS)
+    if result is not None:
         return result
     array, mask = _gate.base_array(arr), _gate.base_array(condition)
     if array is None or mask is None:
         return _gate.library(condition, arr).extract(_for_numpy(condition, arr), arr)
-    if type(arr) is np.ndarray and _tiny(array, mask):
-        return array.ravel().take(mask.ravel().nonzero()[0])
-    result = _compress(mask, array, 0, array.ndim, None)
+    result = _compress(mask, array, 0, array.ndim)
     return _numpy.extract(_for_numpy(mask), arr) if result is None else _gate.like(result, arr)
 
 
@@ -215,10 +206,9 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     array([[1, 2],
            [5, 6]])
     """
-    if (result := small_selection.boolean_mask(a, mask, _gate.SMALL_ITEMS)) is not None:
+    result = selected_items.boolean_mask(a, mask, _gate.SMALL_ITEMS)
+    if result is not None:
         return result
-    if type(a) is type(mask) is np.ndarray and mask.dtype.kind == "b" and _tiny(a, mask):
-        return a[mask]
     if not type(a) is type(mask) is np.ndarray:
         library = _gate.library(a, mask)
         if not _gate.is_numpy(library):
@@ -228,7 +218,6 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
     if (
         array is None
         or array_mask is None
-        or array.size <= _gate.TINY_ITEMS
         or array_mask.dtype != bool
         or array_mask.ndim == 0
         or array_mask.shape != array.shape[: array_mask.ndim]
@@ -242,17 +231,12 @@ def boolean_mask(a: ArrayLike, mask: ArrayLike) -> NDArray[Any]:
         array if is_in_memory_order else array.transpose(order),
         0,
         array_mask.ndim,
-        None,
     )
     if result is None:
         return array[_for_numpy(array_mask)]
     if not is_in_memory_order:
         result = result.transpose(np.argsort(order[array_mask.ndim - 1 :]))
     return result
-
-
-def _tiny(array, mask):
-    return _gate.tiny(array) and _gate.tiny(mask)
 
 
 def _for_numpy(mask, *others):
@@ -301,42 +285,24 @@ def _memory_order(array, leading):
     return [*range(leading), *trailing]
 
 
-def _compress(mask, array, first, stop, out):
-    """The slices that `mask` selects along axes first ... stop - 1; None if NumPy has to be called.
-
-    NumPy has to be called for empty arrays and masks, for dtypes that cannot be copied as bytes,
-    for masks whose dtype has no Truth (_dtypes), for masks that select beyond the axes, and for an
-    `out` that a kernel cannot write to.
-    """
-    truth = _dtypes.truth(mask.dtype)
-    size = math.prod(array.shape[first:stop])
-    if truth is None or not _dtypes.movable(array.dtype) or array.size == 0 or mask.size == 0:
+def _compress(mask, array, first, stop, out=None):
+    """The slices that `mask` selects along axes first ... stop - 1; None if NumPy has to be called:
+    also if the mask selects beyond the axes, and if a kernel cannot write to `out`."""
+    if out is not None and not _kernel_can_write(out, array, mask):
         return None
+    size = math.prod(array.shape[first:stop])
     if mask.size > size:
         mask = mask.ravel()
-        if bitmask.count(mask[size:], *truth, 1):
+        if bitmask.count_nonzero(mask[size:], 0) != 0:
             return None
         mask = mask[:size]
-    threads = _threads.for_bytes(mask.nbytes + array.nbytes)
-    row_bytes = array.itemsize * math.prod(array.shape[stop:])
-    divided = math.prod(array.shape[:first]) < MANY_OUTER
-    mask_threads = threads if divided else _threads.for_bytes(mask.nbytes)
-    selects = bitmask.pack(mask, *truth, row_bytes, mask_threads)
-    shape = (*array.shape[:first], selects.total, *array.shape[stop:])
-    if out is None:
-        out = results.empty(shape, array.dtype)
-    elif not _kernel_can_write(out, shape, array, mask):
-        return None
-    if out.size:  # the mask selects something
-        items.compress(array, first, stop, selects, out, threads)
-    return out
+    return selected_items.compress_axes(array, mask, first, stop, out, _gate.SMALL_ITEMS)
 
 
-def _kernel_can_write(out, shape, *inputs):
-    """Can a kernel write the result to `out` itself?"""
+def _kernel_can_write(out, *inputs):
+    """Can a kernel write the result to `out` itself, if `out` has the shape of the result?"""
     return (
         type(out) is np.ndarray
-        and out.shape == shape
         and out.dtype == inputs[0].dtype
         and out.flags.c_contiguous
         and out.flags.writeable

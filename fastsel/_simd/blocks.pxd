@@ -88,18 +88,14 @@ cdef inline bint is_sparse(Py_ssize_t set_bits, Py_ssize_t blocks) noexcept nogi
     return set_bits < blocks >> 3
 
 
-cdef enum:
-    PAIR_WIDTH = 16       # bytes of an item that is compressed as two items of 8 bytes
-
-
 cdef inline bint is_item(Py_ssize_t width) noexcept nogil:
     """Do the functions of a level take items of width bytes?"""
     return width == 1 or width == 2 or width == 4 or width == 8
 
 
 cdef inline bint can_compress(Py_ssize_t width) noexcept nogil:
-    """Can a level compress items of width bytes, as items or as pairs?"""
-    return is_item(width) or width == PAIR_WIDTH
+    """Can a level compress items of width bytes, as items or as pairs of items?"""
+    return is_item(width) or width == 16
 
 
 cdef inline int log2_width(Py_ssize_t width) noexcept nogil:

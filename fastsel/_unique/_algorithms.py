@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from fastsel._core import _dtypes, _numpy, _threads, results
-from fastsel._positions import bitmask, indices, items
+from fastsel._positions import bitmask, indices, selected_items
 from fastsel._unique import _ascending, _estimate, _keys, _plan, partitions, tables
 from fastsel._unique._groups import Groups
 from fastsel._unique.dense import dense
@@ -153,7 +153,7 @@ def _values_and_index(search, mask):
     if not _dtypes.movable(rows.dtype):
         return rows[index], index
     values = results.empty((mask.total, *rows.shape[1:]), rows.dtype)
-    items.compress(rows, 0, 1, mask, values, threads)
+    selected_items.compress(rows, 0, 1, mask, values, threads)
     return values, index
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads, results
-from fastsel._positions import bitmask, items
+from fastsel._positions import bitmask, selected_items
 from fastsel._unique import _algorithms, _keys, _numpy_unique, _objects, _plan
 from fastsel._unique._groups import Groups, Wanted
 from fastsel._unique._outputs import AllOutputs, arrange, outputs
@@ -311,7 +311,7 @@ def _values_of_mostly_nan(rows, wanted, equal_nan):
     if 2 * mask.total > rows.size:  # the sample had a greater share of NaN than the array
         return None
     numbers = results.empty((mask.total,), rows.dtype)
-    items.compress(rows, 0, 1, mask, numbers, threads)
+    selected_items.compress(rows, 0, 1, mask, numbers, threads)
     nan = rows[int(is_number.argmin()) :][:1] if equal_nan else rows[~is_number]
     number_outputs = outputs_of_rows(numbers, wanted, equal_nan, True)
     values = numbers if number_outputs is None else number_outputs.values

@@ -10,7 +10,7 @@ cimport numpy as cnp
 from libc.stdint cimport intptr_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from fastsel._core.results cimport numpy_array
+from fastsel._core.results cimport new_array
 from fastsel._core.scratch cimport Scratch
 from fastsel._simd.blocks cimport blocks_of, is_sparse, log2_width
 from fastsel._simd.levels cimport level
@@ -106,7 +106,7 @@ cdef cnp.ndarray compress_items(const small_t *task, cnp.ndarray a, cnp.ndarray 
     cdef const uint64_t *bits = <const uint64_t *>cnp.PyArray_DATA(bitmask)
     cdef Py_ssize_t blocks = blocks_of(task.keys.size)
     cdef cnp.npy_intp groups = level.count(bits, blocks)
-    values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
+    values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
     level.compress[log2_width(task.keys.width)](
         bits, blocks, task.keys.data, <char *>cnp.PyArray_DATA(values), groups)
     return values
@@ -128,7 +128,7 @@ cdef cnp.ndarray values_at(const small_t *task, cnp.ndarray a, const Py_ssize_t 
     """The items at the given positions, with the bits that they have in a."""
     cdef Py_ssize_t width = task.keys.width, j
     cdef const char *items = <const char *>cnp.PyArray_DATA(a)
-    values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
+    values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
     cdef char *out = <char *>cnp.PyArray_DATA(values)
     if width == 8:
         for j in range(groups):
@@ -253,7 +253,7 @@ cdef tuple sorted_outputs(const small_t *task, cnp.ndarray a, Scratch scratch, w
 cdef cnp.ndarray values_of(const small_t *task, cnp.ndarray a, const wide_t *keys,
                            const uint64_t *bits, cnp.npy_intp groups):
     """The items, of 4 or 8 bytes, of the sorted keys whose bits are set."""
-    values = numpy_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
+    values = new_array(1, &groups, <cnp.dtype>cnp.PyArray_DESCR(a))
     cdef wide_t *out = <wide_t *>cnp.PyArray_DATA(values)
     level.compress[2 + (sizeof(wide_t) == 8)](
         bits, blocks_of(task.keys.size), <const char *>keys, <char *>out, groups)

@@ -117,9 +117,7 @@ def test_the_function_remains_the_same_object(name):
 
 
 def test_count_nonzero_of_a_small_array_is_one_call_of_the_kernel(monkeypatch):
-    monkeypatch.setattr(
-        _patch, "COUNT_SMALL", lambda a, max_items: -1 if a.size <= max_items else None
-    )
+    monkeypatch.setattr(_patch, "COUNT", lambda a, max_items: -1 if a.size <= max_items else None)
     with fastsel.patched():
         a = np.ones(5)
         assert np.count_nonzero(a) == np.count_nonzero(a, None, keepdims=False) == -1
@@ -352,7 +350,7 @@ def calls_of_patched_functions_raise(monkeypatch):
 
     for name in NAMES:
         monkeypatch.setitem(_patch.OURS, name, refuse)
-    monkeypatch.setattr(_patch, "COUNT_SMALL", refuse)
+    monkeypatch.setattr(_patch, "COUNT", refuse)
     with fastsel.patched():
         yield
 

@@ -40,7 +40,7 @@ np.count_nonzero([1, 0, 2])
 def make_report(monkeypatch):
     """Function that makes a report of the calls of this process."""
     monkeypatch.setattr(_patch, "OURS", dict(_patch.OURS))
-    monkeypatch.setattr(_patch, "COUNT_SMALL", _patch.COUNT_SMALL)
+    monkeypatch.setattr(_patch, "COUNT", _patch.COUNT)
     monkeypatch.setattr(_plan, "watcher", None)
     with fastsel.patched():
         yield _report.Report

@@ -8,6 +8,9 @@ from grids import covering
 from layouts import LAYOUTS
 
 import fastsel
+from fastsel._core._gate import SMALL_ITEMS as SMALL
+from fastsel._gather import gather
+from fastsel._positions import bitmask, coordinates, indices, selected_items
 
 SIZES = (0, 1, 2, 7, 63, 64, 65, 500, 501, 999, 1000, 1001, 4159, 16383, 16384, 16385)
 DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D", ">i4", "M8[s]", "U3", "O"]
@@ -239,3 +242,64 @@ def test_byte_swapped_negative_zero_is_zero(dtype):
     assert fastsel.nonzero(array)[0].tolist() == [2, 4]
     assert fastsel.flatnonzero(array).tolist() == [2, 4]
     assert fastsel.extract(array, array).tolist() == [1, 2]
+
+
+ENTRY_SIZES = (0, 1, 63, 64, 65, 500, 501, 16384, 16385, 131072, 131073)
+
+
+@pytest.mark.parametrize("layout", ["c", "strided"])
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "O"])
+def test_one_call_of_a_kernel_serves_arrays_of_every_size(dtype, layout):
+    """NumPy, which would return the same arrays, is not called for any of these sizes."""
+    for size in ENTRY_SIZES:
+        x, mask = numbers(dtype, size), mask_of(size)
+        if layout == "strided":
+            x, mask = np.repeat(x, 2)[::2], np.repeat(mask, 2)[::2]
+        index = np.flatnonzero(x)
+        rows = index[: size // 4, np.newaxis]
+        count = bitmask.count_nonzero(x, SMALL)
+        assert_same(count, np.intp(len(index)))
+        assert_same(indices.flatnonzero(x, SMALL), index)
+        assert_same(coordinates.nonzero(x, SMALL), index[np.newaxis])
+        assert_same(selected_items.extract(mask, x, SMALL), x[mask])
+        assert_same(selected_items.compress_axis(mask, x, None, SMALL), x[mask])
+        assert_same(selected_items.compress_axis(x, mask, 0, SMALL), mask[index])
+        assert_same(selected_items.boolean_mask(x, mask, SMALL), x[mask])
+        assert_same(gather.gather_nd(x, rows, SMALL), x[rows[:, 0]])
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 4)])
+def test_one_call_of_a_kernel_serves_empty_arrays(shape):
+    x, mask = np.ones(shape), np.ones(shape[0], bool)
+    assert_same(coordinates.nonzero(x, SMALL), np.array(np.nonzero(x)))
+    assert_same(selected_items.boolean_mask(x, mask, SMALL), x[mask])
+    assert_same(selected_items.compress_axis(mask, x, 0, SMALL), np.compress(mask, x, 0))
+    rows = np.zeros((0, 1), int)
+    assert_same(gather.gather_nd(x, rows, SMALL), x[rows[:, 0]])
+
+
+@pytest.mark.parametrize("kind", ["f8", "?"])
+@pytest.mark.parametrize("density", [0.001, 0.5, 1])
+@pytest.mark.parametrize("width", ["u1", "f8", "D"])
+def test_masks_at_the_limits_of_the_stack_equal_numpy(kind, density, width):
+    """A mask of 128 KiB has its bits on the stack, and a result of up to 256 KiB needs no job."""
+    limit = 131072 // np.dtype(kind).itemsize
+    for size in (limit - 1, limit, limit + 1):
+        mask, x = mask_of(size, density), np.arange(size).astype(width)
+        assert_same(fastsel.compress(mask.astype(kind), x), x[mask])
+        columns = x[:1000].reshape(500, 2)
+        selected = np.array([0, 1]).astype(kind)
+        assert_same(fastsel.compress(selected, columns, axis=1), columns[:, 1:])
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 127, 1000])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "f8", "F", "D"])
+def test_items_around_the_array_are_not_read_as_its_items(dtype, size):
+    """The last items are packed together with items before them, or with zeros."""
+    around = np.ones(size + 128, dtype)
+    x = around[64 : size + 64]
+    x[:] = 0
+    assert fastsel.count_nonzero(x) == 0
+    x[-1] = 1
+    assert fastsel.flatnonzero(x).tolist() == [size - 1]
+    assert fastsel.first_nonzero(x) == size - 1

@@ -239,7 +239,7 @@ def test_items_of_16_bytes_equal_numpy(name, density, kernels_with_few_threads):
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
 @pytest.mark.parametrize("length", [3, 64, 100, 1000, 1100])
 def test_most_columns_of_many_rows_equal_numpy(length, threads):
-    """No kernel is forced: small_selection.pyx leaves these arrays to items.pyx."""
+    """No kernel is forced: these arrays have too many selected items for the offsets of a row."""
     for name in ("bool", "int16", "float32", "complex128"):
         array = make(name, 120_000 // length * length).reshape(-1, length)
         mask = mask_of(length, 0.8)
