@@ -3,8 +3,7 @@
 Adjacent axes are merged if one stride covers both. So a C-contiguous array of any number of
 dimensions is one row, and every other layout has inner rows that are as long as possible.
 
-A description does not keep its array alive: the caller holds a reference to the array while the
-description is in use, or freed memory is read.
+A description does not keep its array alive. A cursor is used with the description that it walks.
 """
 cimport numpy as cnp
 
@@ -26,8 +25,7 @@ ctypedef struct cursor_t:
 
 cdef inline void describe(
         strided_t *s, cnp.ndarray a, int first_axis, int stop_axis) noexcept:
-    """Describe the axes first_axis ... stop_axis - 1 of a. stop_axis is at most a's number of axes:
-    otherwise memory behind its shape is read."""
+    """Describe the axes first_axis ... stop_axis - 1 of a."""
     cdef int axis
     s.data = <char *>cnp.PyArray_DATA(a)
     s.ndim = 0
@@ -39,8 +37,7 @@ cdef inline void describe(
 
 
 cdef inline void append_axis(strided_t *s, Py_ssize_t length, Py_ssize_t stride) noexcept nogil:
-    """Add an inner axis, or merge it with the axis before it; an axis of length 1 is left out. s
-    has fewer than MAX_DIMS axes: otherwise memory behind its shape is overwritten."""
+    """Add an inner axis, or merge it with the axis before it; an axis of length 1 is left out."""
     if length == 1:
         return
     if s.ndim and s.strides[s.ndim - 1] == length * stride:
@@ -64,7 +61,7 @@ cdef inline void complete(strided_t *s) noexcept nogil:
 cdef inline void sort_axes(strided_t *s) noexcept nogil:
     """Sort the axes of s by descending stride, and turn axes of negative stride around, for callers
     that do not need C order: positions in s are no longer positions in C order. s is complete and
-    has items: otherwise data points outside of the array."""
+    has items."""
     cdef strided_t axes = s[0]
     cdef int axis, k
     s.ndim = 0
@@ -89,8 +86,7 @@ cdef inline Py_ssize_t inner_length(const strided_t *s) noexcept nogil:
 
 
 cdef inline Py_ssize_t distance(const strided_t *s, int axis) noexcept nogil:
-    """Bytes between neighbours along an axis. s has this axis: otherwise the result is
-    undefined."""
+    """Bytes between neighbours along an axis."""
     return s.strides[axis] if s.strides[axis] >= 0 else -s.strides[axis]
 
 
@@ -100,8 +96,7 @@ cdef inline bint is_run(const strided_t *s, Py_ssize_t width) noexcept nogil:
 
 
 cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcept nogil:
-    """Move the cursor to item `index`, 0 <= index < size: otherwise the cursor is on another item
-    or outside of the array. In an empty array, a division by 0 may end the process."""
+    """Move the cursor to item `index`, 0 <= index < size."""
     cdef int axis
     c.inner = index % s.shape[s.ndim - 1]
     index = index // s.shape[s.ndim - 1]
@@ -113,13 +108,12 @@ cdef inline void seek(cursor_t *c, const strided_t *s, Py_ssize_t index) noexcep
 
 
 cdef inline char *item(const cursor_t *c, const strided_t *s) noexcept nogil:
-    """The address of the cursor's item. The cursor is on s: otherwise the address is undefined."""
+    """The address of the cursor's item."""
     return c.row + c.inner * s.strides[s.ndim - 1]
 
 
 cdef inline void next_row(cursor_t *c, const strided_t *s) noexcept nogil:
-    """Move to the start of the next inner row, and from the last row to the first. The cursor is on
-    s: otherwise it leaves the array."""
+    """Move to the start of the next inner row, and from the last row to the first."""
     cdef int axis
     c.inner = 0
     for axis in range(s.ndim - 2, -1, -1):
@@ -138,8 +132,7 @@ cdef inline Py_ssize_t run_length(
 
 
 cdef inline void advance(cursor_t *c, const strided_t *s, Py_ssize_t run) noexcept nogil:
-    """Move forward by `run` items, at most run_length: otherwise the cursor leaves its row, and
-    never reaches the next row."""
+    """Move forward by `run` items, at most run_length."""
     c.inner += run
     if c.inner == s.shape[s.ndim - 1]:
         next_row(c, s)

@@ -140,8 +140,7 @@ cdef class CountAxes(Job):
                            Py_ssize_t first) noexcept nogil:
         """Count the non-zero items, one plane of the last two axes at a time, or one row if both
         axes remain in the result. The axes of view from `axis` on begin at the item at `items`, and
-        first is the index of the count of this item: otherwise other counts change, or memory
-        outside of the arrays is used."""
+        first is the index of the count of this item."""
         cdef int inner = view.ndim - 1
         cdef Py_ssize_t k
         if axis == inner:
@@ -162,7 +161,7 @@ cdef class CountAxes(Job):
                          Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                          Py_ssize_t step) noexcept nogil:
         """Count the non-zero items of each row from their bits; adjacent short rows are packed
-        together. items has `rows` rows of `length` items: otherwise memory beyond them is read."""
+        together."""
         cdef uint64_t[FLAG_BLOCKS + 1] bits       # add_rows reads one word more
         cdef Py_ssize_t joined = 1, left, n
         if row_stride == length * stride:
@@ -188,8 +187,7 @@ cdef class CountAxes(Job):
                             Py_ssize_t stride, Py_ssize_t length, Py_ssize_t first,
                             Py_ssize_t step) noexcept nogil:
         """Count the non-zero items of each column in narrow sums, which are added to the counts.
-        Consecutive short rows are summed as one long row. items has `rows` rows of `length` items:
-        otherwise memory beyond them is read."""
+        Consecutive short rows are summed as one long row."""
         cdef uint64_t[FLAG_ITEMS] sums
         cdef uint8_t[FLAG_ITEMS] flags
         cdef bint side_by_side = self.truth.words == 1 and stride == self.truth.width
@@ -230,8 +228,7 @@ cdef class CountAxes(Job):
 
     cdef void add_sums(self, const word_t *sums, Py_ssize_t rows, Py_ssize_t columns,
                        Py_ssize_t first, Py_ssize_t step) noexcept nogil:
-        """Add the sums of all rows to the counts of their columns. sums has rows * columns items:
-        otherwise memory behind it is read."""
+        """Add the sums of all rows to the counts of their columns."""
         cdef Py_ssize_t[::1] counts = self.counts
         cdef Py_ssize_t k, j
         for k in range(rows):
@@ -241,8 +238,7 @@ cdef class CountAxes(Job):
 
 cdef Py_ssize_t narrow_to_chunk(strided_t *view, int axis, Py_ssize_t chunks,
                                 Py_ssize_t k) noexcept nogil:
-    """Narrow the view to chunk k of an axis. Returns where the chunk starts. view has this axis:
-    otherwise memory beyond its shape is overwritten."""
+    """Narrow the view to chunk k of an axis. Returns where the chunk starts."""
     cdef Py_ssize_t length = view.shape[axis], start = chunk_start(length, chunks, k)
     view.data += start * view.strides[axis]
     view.shape[axis] = chunk_start(length, chunks, k + 1) - start

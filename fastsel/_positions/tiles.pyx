@@ -86,7 +86,7 @@ cdef class PackTiles(Job):
     cdef void fill_planes(self, int axis, const char *items, Py_ssize_t position, Py_ssize_t start,
                           Py_ssize_t stop) noexcept nogil:
         """Fill every plane that has an item of the chunk. items is the address of the item at
-        `position`: otherwise other items, or memory outside of the array, are read."""
+        `position`."""
         cdef Py_ssize_t k, step = self.steps[axis], first = 0, last = self.items.shape[axis]
         if axis == self.items.ndim - 1:
             self.fill_plane(items, position, start, stop)
