@@ -13,7 +13,7 @@ from fastsel._unique import _plan
 
 THRESHOLDS = (
     _plan.TINY_STRINGS,
-    _gate.TINY_ITEMS,
+    *([_gate.TINY_ITEMS] if _gate.HAS_GIL else []),  # without the GIL no array is tiny
     _plan.TINY_ITEMS,
     _gate.SMALL_ITEMS,
     _gather.SMALL_INDICES,

@@ -157,7 +157,7 @@ def arrays_of_any_kind(draw):
     name = draw(st.sampled_from(NAMES))
     sizes = st.one_of(
         st.integers(0, 70),
-        st.sampled_from([limit + step for limit in LIMITS for step in (-1, 0, 1)]),
+        st.sampled_from([max(limit + step, 0) for limit in LIMITS for step in (-1, 0, 1)]),
         st.integers(0, 1200),
     )
     size = draw(sizes)
