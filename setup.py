@@ -51,6 +51,7 @@ DIRECTIVES = {
     "initializedcheck": CHECKED,
     "cdivision": True,
     "embedsignature": True,
+    "freethreading_compatible": True,
 }
 COVERAGE = requested("FASTSEL_COVERAGE")
 ONLY = os.environ.get("FASTSEL_ONLY", "").split()

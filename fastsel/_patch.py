@@ -92,6 +92,7 @@ def patch_numpy() -> None:
     `fastsel.unique_values`; objects without an order have the order of NumPy's function.
 
     **Threads.** Several threads may call `patch_numpy`; it replaces the functions for all threads.
+    On free-threaded Python, call it before threads start.
 
     Examples
     --------

@@ -153,7 +153,8 @@ def library(*arrays):
     """
     if not any(map(overrides, arrays)):
         return _numpy
-    for (name, array_class), adapter in _ADAPTERS.items():
+    # A copy: another thread may register an adapter meanwhile.
+    for (name, array_class), adapter in _ADAPTERS.copy().items():
         array_type = getattr(sys.modules.get(name), array_class, None)
         if array_type is None or not any(isinstance(a, array_type) for a in arrays):
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import threading
 import warnings
 
 from fastsel._core import scratch
@@ -12,6 +13,7 @@ from fastsel._core import scratch
 DEFAULT_MB = 64.0
 
 _limit_mb = DEFAULT_MB
+_lock = threading.Lock()  # held while _limit_mb and the limit of the kernels change
 
 
 def set_keep_mb(mb: float | None) -> None:
@@ -43,8 +45,10 @@ def set_keep_mb(mb: float | None) -> None:
     >>> fastsel.set_keep_mb(None)
     """
     global _limit_mb
-    _limit_mb = _default if mb is None else _checked(mb)
-    scratch.set_limit(_bytes(_limit_mb))
+    limit_mb = _default if mb is None else _checked(mb)
+    with _lock:
+        _limit_mb = limit_mb
+        scratch.set_limit(_bytes(limit_mb))
 
 
 def get_keep_mb() -> float:
@@ -117,7 +121,16 @@ def _from_environment():
         return DEFAULT_MB
 
 
+def _after_fork():
+    """Empty the cache. At the fork, another thread may have held the lock, between its two
+    changes."""
+    global _lock
+    _lock = threading.Lock()
+    scratch.clear_in_child()
+    scratch.set_limit(_bytes(_limit_mb))
+
+
 _default = _from_environment()
 set_keep_mb(None)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=scratch.clear_in_child)
+    os.register_at_fork(after_in_child=_after_fork)

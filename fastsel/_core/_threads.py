@@ -154,8 +154,8 @@ def _unlimited_count_and_rule(openmp):
     would use, or 0 in a serial build."""
     if (n := _local.get()) is not None:
         return n, "with fastsel.threads(n)"
-    if _chosen is not None:
-        return _chosen, "fastsel.set_num_threads"
+    if (n := _chosen) is not None:  # read once: another thread may set it to None
+        return n, "fastsel.set_num_threads"
     if _fork_count:
         return _fork_count, "a child made by fork"
     if _environment is not None:

@@ -63,8 +63,8 @@ NUMPY = Plan("NumPy", "NumPy returns before a kernel has started")
 
 def note(algorithm, reason):
     """Tell the watcher which algorithm was chosen."""
-    if watcher is not None:
-        watcher(algorithm, reason)
+    if (call := watcher) is not None:  # read once: another thread may set it to None
+        call(algorithm, reason)
 
 
 def plan_small(size, is_served, only_strings):
@@ -76,8 +76,8 @@ def plan_small(size, is_served, only_strings):
     """
     if not is_served or (only_strings and size <= TINY_STRINGS) or FORCED.get():
         return None
-    if watcher is not None:
-        watcher(*SMALL)
+    if (call := watcher) is not None:  # as note(), without a call if there is no watcher
+        call(*SMALL)
     return SMALL
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arrays import DTYPES, make, objects
+from callers import run_in_threads
 from comparison import assert_same, assert_same_outcome, outcome
 from operators import TWO_ARRAY_NAMES
 
@@ -317,6 +318,47 @@ def test_functions_are_those_of_fastsel_in_each_of_many_threads_that_patch():
     for thread in threads:
         thread.join()
     assert not wrong
+    assert all(function.__code__ is CODES[name] for name, function in IMPLEMENTATIONS.items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_codes_of_a_function_take_the_same_arguments(name):
+    """Without the GIL, a call may read the code of a function twice, and find NumPy's code once and
+    fastsel's code once: to make the frame, and to place the arguments in it."""
+
+    def arguments_of_code(code):
+        count = code.co_argcount + code.co_kwonlyargcount
+        has_more = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        return code.co_posonlyargcount, code.co_argcount, code.co_varnames[:count], has_more
+
+    with fastsel.patched():
+        ours = IMPLEMENTATIONS[name].__code__
+    assert ours is not CODES[name]
+    assert arguments_of_code(ours) == arguments_of_code(CODES[name])
+
+
+def test_a_thread_that_calls_numpy_gets_right_results_while_another_thread_patches():
+    few = np.random.default_rng(0).integers(0, 9, 100)
+    sets = few[:50], few[50:] + 5
+    unique, common = np.unique(few, return_counts=True), np.intersect1d(*sets)
+    positions, done = few.nonzero(), threading.Event()
+
+    def call():
+        while not done.is_set():
+            assert_same(tuple(np.unique(few, return_counts=True)), tuple(unique))
+            assert_same(np.intersect1d(*sets), common)
+            assert_same(np.nonzero(few), positions)
+            assert np.count_nonzero(few) == len(positions[0])
+
+    def patch():
+        try:
+            for _ in range(10_000):
+                fastsel.patch_numpy()
+                fastsel.unpatch_numpy()
+        finally:
+            done.set()
+
+    run_in_threads([call, call, patch])
     assert all(function.__code__ is CODES[name] for name, function in IMPLEMENTATIONS.items())
 
 

@@ -94,6 +94,22 @@ def test_a_later_registration_replaces_the_adapter(monkeypatch):
     assert fastsel.nonzero(LibraryArray()) == "another adapter"
 
 
+@pytest.mark.usefixtures("adapter")
+def test_an_adapter_may_be_registered_while_a_call_looks_for_its_own(monkeypatch):
+    """The lookup of an array class registers an adapter, in place of another thread."""
+
+    class Registering(ModuleType):
+        def __getattr__(self, name):
+            fastsel.register_adapter("no_library", "Array", "no_adapter")
+            raise AttributeError(name)
+
+    registered = {("registering_library", "Array"): "no_adapter", **_gate._ADAPTERS}
+    monkeypatch.setattr(_gate, "_ADAPTERS", registered)
+    monkeypatch.setitem(sys.modules, "registering_library", Registering("registering_library"))
+    assert fastsel.nonzero(LibraryArray()) == "adapter"
+    assert ("no_library", "Array") in registered
+
+
 @pytest.mark.parametrize("argument", ["library", "array_class", "adapter"])
 def test_names_that_are_not_strings_raise_a_type_error(argument):
     names = {"library": "some_library", "array_class": "Array", "adapter": "its_adapter"}

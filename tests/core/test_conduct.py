@@ -159,8 +159,8 @@ original, os.register_at_fork = os.register_at_fork, register
 import fastsel
 """
     assert sorted(run_python(code).splitlines()) == [
+        "after_in_child fastsel._core._memory",
         "after_in_child fastsel._core._threads",
-        "after_in_child fastsel._core.scratch",
     ]
 
 

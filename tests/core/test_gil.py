@@ -70,3 +70,17 @@ def test_other_threads_run_meanwhile(name):
     finally:
         sys.setswitchinterval(interval)
     assert any(has_ticked)
+
+
+def test_the_import_leaves_the_gil_off_and_warns_of_nothing(run_python):
+    """A free-threaded Python enables the GIL, with a warning, for a kernel that needs it."""
+    run_python(
+        """
+import sys, sysconfig
+import numpy, fastsel
+is_free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+assert getattr(sys, "_is_gil_enabled", lambda: True)() != is_free
+""",
+        PYTHONWARNINGS="error",
+        PYTHON_GIL=None,
+    )

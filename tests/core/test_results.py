@@ -7,6 +7,7 @@ import os
 import platform
 import threading
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from marks import NEEDS_CACHE
 from operators import SET_FUNCTION_NAMES
 
 import fastsel
-from fastsel._core import results, scratch
+from fastsel._core import _memory, results, scratch
 
 pytestmark = pytest.mark.thread_unsafe(reason="compares the cached memory, which all threads share")
 
@@ -245,6 +246,23 @@ def test_a_limit_that_is_no_number_of_at_least_0_is_an_error(mb, error):
     with pytest.raises(error, match=r"mb must be .* got "):
         fastsel.set_keep_mb(mb)
     assert fastsel.get_keep_mb() == LIMIT >> 20
+
+
+def test_the_last_of_two_limits_from_two_threads_holds():
+    """While the first thread sets the limit of the kernels, the second thread sets another."""
+    limits, second = [], threading.Thread(target=fastsel.set_keep_mb, args=(2,))
+
+    def set_limit(size):
+        if threading.current_thread() is not second and not second.ident:
+            second.start()
+            second.join(0.1)  # the second thread waits for the first, or is done now
+        limits.append(size)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_memory, "scratch", SimpleNamespace(set_limit=set_limit))
+        fastsel.set_keep_mb(1)
+        second.join()
+    assert limits[-1] == fastsel.get_keep_mb() * 2**20
 
 
 def test_a_limit_may_be_infinite():

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from arrays import WORD_DTYPES, choose, make
-from callers import run_in_threads
+from callers import before_line, run_in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import force
@@ -226,6 +226,18 @@ def test_settings_that_change_meanwhile_change_no_result(forced_kernels):
         run_in_threads([change, caller, caller])
     finally:
         fastsel.set_num_threads(None)
+
+
+@pytest.mark.thread_unsafe(reason="sets the number of threads of the process")
+@pytest.mark.parametrize("line", range(12))
+def test_a_call_sees_the_old_or_the_new_number_of_threads(line):
+    """Another thread may reset the number before any line of fastsel."""
+    default = fastsel.get_num_threads()
+    fastsel.set_num_threads(default + 1)
+    with before_line(line, lambda: fastsel.set_num_threads(None)):
+        number = fastsel.get_num_threads()
+    assert number in (default, default + 1)
+    assert fastsel.get_num_threads() == default
 
 
 @pytest.mark.thread_unsafe(reason="sets the number of threads of the process")

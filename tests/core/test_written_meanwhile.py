@@ -9,13 +9,15 @@ import os
 import numpy as np
 import pytest
 from arrays import make
+from callers import run_in_threads
 from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import ALGORITHMS, force
 from grids import covering
 
 import fastsel
-from fastsel._core import _numpy
+from fastsel._core import _gate, _numpy
+from fastsel._unique import _objects
 
 pytestmark = pytest.mark.thread_unsafe(reason="starts a thread that writes while the test reads")
 
@@ -254,6 +256,83 @@ def test_indices_written_meanwhile_give_valid_results(dtype, batch_dims, forced_
 
     with fastsel.threads(3):
         while_writing(write, check, SECONDS)
+
+
+# The items that threads write into arrays of objects. The lists have references to these items, so
+# no write frees an item: NumPy, which copies the array, does not promise to survive that.
+POOLS = {
+    "str": [f"text {k % 900}" for k in range(3000)],
+    "wide_str": [chr(0x3B1 + k % 9) * (k % 50) for k in range(3000)],
+    "bytes": [b"%d" % (k % 900) for k in range(3000)],
+    "tuples": [(k % 900, "a") for k in range(3000)],
+    "mixed": [[k % 900, f"{k % 900}", k % 900 + 0.5][k % 3] for k in range(3000)],
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_objects_replaced_meanwhile_give_valid_results(name, kernels_with_few_threads):
+    pool, array = POOLS[name], np.empty(3000, object)
+    array[:] = pool
+    known = set(map(id, pool))
+
+    def write():
+        array[:] = pool
+        array[::2] = pool[1500:]
+        array.fill(pool[7])
+
+    def check():
+        values, index, inverse, counts = fastsel.unique(array, True, True, True, sorted=False)
+        assert set(map(id, values)) <= known
+        assert len(set(values)) == len(values) == len(index) == len(counts)
+        assert counts.sum() == array.size
+        assert ((inverse >= 0) & (inverse < len(values))).all()
+        if name in ("str", "wide_str", "bytes"):
+            values = fastsel.unique(array).tolist()
+            assert values == sorted(set(values))
+        assert fastsel.isin(array, array[:50]).shape == array.shape
+
+    with fastsel.threads(3):
+        while_writing(write, check, SECONDS)
+
+
+@pytest.mark.parametrize("name", ["short", "long", "of_any_length"])
+def test_strings_replaced_meanwhile_give_valid_results(name):
+    """Short strings lie in the items of the array; long strings lie in the arena of the dtype, or
+    have memory of their own."""
+    lengths = {"short": [1], "long": [60], "of_any_length": [0, 3, 15, 16, 60, 300]}[name]
+    texts = [f"{k % 900:05}" * lengths[k % len(lengths)] for k in range(3000)]
+    array = np.array(texts, np.dtypes.StringDType())
+    states = array[::-1].copy(), array.copy(), np.full(3000, texts[7], np.dtypes.StringDType())
+
+    def write():
+        for state in states:
+            array[...] = state
+
+    def check():
+        check_unique(array)
+        check_unique_values(array)
+        assert set(fastsel.unique(array, sorted=False)) <= set(texts)
+
+    while_writing(write, check, SECONDS)
+
+
+def test_strings_that_another_thread_drops_are_not_read(monkeypatch):
+    """Without the GIL, unique reads a copy of an array of objects. Another thread replaces all
+    items, which frees them, after the copy is made."""
+    array = np.empty(3000, object)
+    array[:] = [f"text {k % 900}" for k in range(3000)]
+    expected = [f"text {k}" for k in range(900)]
+    find_runs = _objects.strings.find_runs
+
+    def drop_all(items):
+        if items is not array:
+            run_in_threads([lambda: array.fill(None)])
+        return find_runs(items)
+
+    monkeypatch.setattr(_gate, "HAS_GIL", False)
+    monkeypatch.setattr(_objects.strings, "find_runs", drop_all)
+    assert fastsel.unique(array, sorted=False).tolist() == expected
+    assert array[0] is None
 
 
 class RecordingArray(np.ndarray):

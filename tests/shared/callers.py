@@ -1,5 +1,7 @@
-"""Calls of fastsel from several threads at once."""
+"""Calls of fastsel from several threads at once, and changes in the middle of a call."""
 
+import contextlib
+import sys
 import threading
 
 
@@ -25,3 +27,27 @@ def run_in_threads(functions, timeout=600):
         assert not thread.is_alive(), "hangs"
     if errors:
         raise errors[0]
+
+
+@contextlib.contextmanager
+def before_line(line, change):
+    """In the block, call `change`, in place of another thread, before Python runs line number
+    `line` of fastsel's modules, counted from 0; or at the end of the block, if there are fewer."""
+    left = [line]
+
+    def trace(frame, event, _):
+        if event == "line" and frame.f_globals["__name__"].startswith("fastsel."):
+            left[0] -= 1
+            if left[0] == -1:
+                sys.settrace(None)
+                change()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+        if left[0] >= 0:
+            change()

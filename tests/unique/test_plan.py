@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from callers import before_line
 
 import fastsel
 from fastsel._unique import _algorithms, _plan
@@ -116,3 +117,12 @@ def test_plan_small_is_none_for_unserved_dtypes_few_strings_and_forced_algorithm
         assert _plan.plan_small(10, True, False) is None
     finally:
         _plan.FORCED.reset(token)
+
+
+@pytest.mark.thread_unsafe(reason="replaces the watcher of the process")
+@pytest.mark.parametrize("line", range(8))
+def test_a_watcher_that_another_thread_removes_is_not_called_any_more(line, monkeypatch):
+    for function, arguments in ((_plan.note, _plan.NUMPY), (_plan.plan_small, (10, True, False))):
+        monkeypatch.setattr(_plan, "watcher", lambda *chosen: None)
+        with before_line(line, lambda: setattr(_plan, "watcher", None)):
+            function(*arguments)
