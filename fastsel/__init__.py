@@ -5,6 +5,7 @@ Find non-zero items        nonzero, flatnonzero, argwhere, count_nonzero, first_
 Select items by a mask     compress, extract, boolean_mask (a[mask])
 Find distinct items        unique, unique_all, unique_counts, unique_inverse, unique_values
 Find where items occur     group_indices, index_in
+Replace items by a table    remap
 Sets                       isin, intersect1d, union1d, setdiff1d, setxor1d
 Gather items by index      gather_nd (ONNX GatherND)
 Replace NumPy's functions  patch_numpy, unpatch_numpy, patched; "fastsel run script.py"
@@ -52,6 +53,7 @@ from fastsel._positions._positions import argwhere, count_nonzero, flatnonzero, 
 from fastsel._selection._selection import boolean_mask, compress, extract
 from fastsel._sets._index_in import index_in
 from fastsel._sets._isin import isin
+from fastsel._sets._remap import remap
 from fastsel._sets._sets import intersect1d, setdiff1d, setxor1d, union1d
 from fastsel._unique._distinct import (
     unique,
@@ -87,6 +89,7 @@ __all__ = [
     "patched",
     "register_adapter",
     "release_memory",
+    "remap",
     "set_keep_mb",
     "set_num_threads",
     "setdiff1d",

@@ -71,6 +71,18 @@ def as_array(name, value):
     return array
 
 
+def check_out(out, shape, dtype, name_of_dtype):
+    """Raise an error unless `out` is a writeable array of this shape and dtype."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
+    if out.dtype != dtype:
+        raise TypeError(f"out must have {name_of_dtype} {dtype}, got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"out must have shape {shape}, got {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable, got a read-only array")
+
+
 def overrides(a):
     """Does the class of `a` override NumPy's functions by its own __array_function__?"""
     method = getattr(type(a), "__array_function__", None)

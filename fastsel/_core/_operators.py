@@ -38,6 +38,7 @@ OPERATORS = {
     "group_indices": Operator("distinct", ("ar",), in_numpy=False),
     "isin": Operator("sets", ("element", "test_elements"), extra_arguments=("axis",)),
     "index_in": Operator("sets", ("element", "test_elements"), in_numpy=False),
+    "remap": Operator("sets", ("a", "keys", "values", "default", "out"), in_numpy=False),
     "intersect1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
     "union1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),
     "setdiff1d": Operator("sets", ("ar1", "ar2"), extra_arguments=("axis",)),

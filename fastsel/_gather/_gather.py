@@ -119,7 +119,7 @@ def gather_nd(
     depth = _checked_depth(data, indices, batch_dims)
     shape = indices.shape[:-1] + data.shape[batch_dims + depth :]
     if out is not None:
-        _check_out(out, shape, data.dtype)
+        _gate.check_out(out, shape, data.dtype, "data's dtype")
     if not _dtypes.movable(data.dtype):
         return _gather_objects(data, indices, batch_dims, depth, shape, out)
     if out is None:
@@ -229,17 +229,6 @@ def _checked_depth(data, indices, batch_dims):
             f"batch_dims), got {depth}: indices has shape {indices.shape}{advice}"
         )
     return depth
-
-
-def _check_out(out, shape, dtype):
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != dtype:
-        raise TypeError(f"out must have data's dtype {dtype}, got {out.dtype}")
-    if out.shape != shape:
-        raise ValueError(f"out must have shape {shape}, got {out.shape}")
-    if not out.flags.writeable:
-        raise ValueError("out must be writeable, got a read-only array")
 
 
 def _out_of_bounds(fault, data, indices, batch_dims):

@@ -1,4 +1,4 @@
-"""index_in: signature, docstring, and the choice of an algorithm.
+"""index_in: signature, docstring, and the choice of an algorithm, for `remap`, too.
 
 The choice is as in _membership: a few tests are compared with each item, words of a narrow range
 have a direct-address table, other keys are hashed. `unique` groups items without keys, and keys
@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastsel._core import _dtypes, _gate, _numpy, _threads
 from fastsel._sets import _membership, _slices, few_tests
+from fastsel._sets.lookup_output import Output
 from fastsel._sets.range_lookup import look_up_in_range
 from fastsel._sets.table_lookup import (
-    index_by_partitions,
-    index_by_table,
-    index_of_small,
+    find_by_partitions,
+    find_by_table,
+    find_in_small,
     mark_first_positions,
 )
 from fastsel._unique import _keys, _plan
@@ -94,33 +95,42 @@ def index_in(
     tests = _gate.as_array("test_elements", test_elements)
     axis = _slices.checked_axis(axis, element=items, test_elements=tests)
     if axis is None:
-        return _index(items.ravel(), tests.ravel()).reshape(items.shape)
-    return _index(*_slices.along(axis, items, tests))
+        return index_of(items.ravel(), tests.ravel()).reshape(items.shape)
+    return index_of(*_slices.along(axis, items, tests))
 
 
-def _index(items, tests):
+def index_of(items, tests):
     """The position of the first test that equals each item, or slice along axis 0; or -1."""
-    if len(items) == 0 or len(tests) == 0:
-        return np.full(len(items), -1)
-    if items.size == 0:  # slices without items are equal
+    if items.size == 0 and len(tests) > 0:  # slices without items are equal
         return np.zeros(len(items), np.intp)
+    compared = comparable(items, tests)
+    if compared is None:
+        return np.full(len(items), -1)
+    items, tests, positions = compared
+    index = find(items, tests, Output(len(items)))
+    return index if positions is None else np.where(index < 0, index, positions[index])
+
+
+def comparable(items, tests):
+    """(items, tests, positions): items and tests, or slices along axis 0, in one dtype, and the
+    positions of these tests among all tests. The positions are None if they are all tests. Returns
+    None if no item can equal a test."""
+    if len(items) == 0 or len(tests) == 0:
+        return None
     if "O" in (items.dtype.kind, tests.dtype.kind):
-        return _index_of_objects(items, tests)
+        return items.astype(object), tests.astype(object), None
     items, tests = _dtypes.without_fields(items), _dtypes.without_fields(tests)
     cast = _membership.converted(items, tests)
     if cast is None:
         if not _are_comparable(items.dtype, tests.dtype):
-            return np.full(len(items), -1)
+            return None
         both = np.result_type(items, tests)
-        return _index_in_one_dtype(_dtypes.cast(items, both), _dtypes.cast(tests, both))
+        return _dtypes.cast(items, both), _dtypes.cast(tests, both), None
     tests, mask = cast
     if mask is None:
-        return _index_in_one_dtype(items, tests)
+        return items, tests, None
     positions = _numpy.flatnonzero(mask)
-    if len(positions) == 0:
-        return np.full(len(items), -1)
-    index = _index_in_one_dtype(items, tests[positions])
-    return np.where(index < 0, index, positions[index])
+    return (items, tests[positions], positions) if len(positions) else None
 
 
 def _are_comparable(one, other):
@@ -135,27 +145,34 @@ def _are_comparable(one, other):
     return kinds <= _NUMBER_KINDS
 
 
-def _index_in_one_dtype(items, tests):
-    """`_index` of at least one item and one test, of one dtype."""
+def find(items, tests, output):
+    """The result of `output`, which is written for the first test that equals each item, or slice
+    along axis 0. The arrays are `comparable`."""
+    if items.dtype.kind == "O":
+        return _write_all(output, _index_of_objects(items, tests))
     forced = _plan.FORCED.get()
     rule = None
     if items.ndim == 1 and forced is None:
         rule = _dtypes.loaded_key_rule(items.dtype, False)
     if rule and few_tests.are_few(tests, words=True):
         threads = _threads.for_bytes(items.nbytes * len(tests))
-        return few_tests.index_in_few(items, tests, rule, threads)
+        return few_tests.find_in_few(items, tests, rule, output, threads)
     if rule and len(items) + len(tests) <= _plan.SMALL_ITEMS:
-        index = index_of_small(items, tests, rule, _keys.SEEDS)
-        if index is not None:
-            return index
-    index = None
+        result = find_in_small(items, tests, rule, _keys.SEEDS, output)
+        if result is not None:
+            return result
     if max(len(items), len(tests)) > _membership.MAX_KEYS:
-        return _by_pieces(items, tests)
+        return _write_all(output, _by_pieces(items, tests))
+    result = None
     if items.dtype.kind != "T":
         keys = _keys.keys_of(items, False), _keys.keys_of(tests, False)
         if keys[0] is not None:
-            index = _by_keys(*keys, forced)
-    return _by_unique(items, tests) if index is None else index
+            result = _by_keys(*keys, output, forced)
+    return _write_all(output, _by_unique(items, tests)) if result is None else result
+
+
+def _write_all(output, index):
+    return output.write_all(index, _threads.for_bytes(index.nbytes))
 
 
 def _by_pieces(items, tests):
@@ -163,54 +180,54 @@ def _by_pieces(items, tests):
     index = np.full(len(items), -1)
     for items_piece in _membership.pieces(len(items)):
         for tests_piece in reversed(_membership.pieces(len(tests))):
-            found = _index_in_one_dtype(items[items_piece], tests[tests_piece])
+            piece = items[items_piece]
+            found = find(piece, tests[tests_piece], Output(len(piece)))
             is_found = found >= 0
             found += tests_piece.start
             np.copyto(index[items_piece], found, where=is_found)
     return index
 
 
-def _by_keys(items, tests, forced):
-    """The index by a direct-address table, or by hash tables; None if hash tables need too many
-    probes, or if another algorithm is `forced`."""
+def _by_keys(items, tests, output, forced):
+    """The result of `output` by a direct-address table, or by hash tables; None if hash tables need
+    too many probes, or if another algorithm is `forced`."""
     if forced in (None, "dense"):
         arguments = _membership.range_arguments(items, tests, positions=True)
-        index = arguments and look_up_in_range(*arguments, True, False)
-        if index is not None:
-            return index
+        result = arguments and look_up_in_range(*arguments, output, False)
+        if result is not None:
+            return result
     if forced not in (None, "tables", "partitions"):
         return None
     swapped = items.size < tests.size
     table, others = (items, tests) if swapped else (tests, items)
     algorithm, expected, threads = _membership.hash_plan(others, table, forced)
-    index = None
+    result = None
     if algorithm == "tables":
         tables = _membership.new_tables(table, expected, inverse=swapped, group_ids=True)
         if tables.find():
-            index = _by_table(tables, others, swapped, threads)
-    if index is None:
+            result = _by_table(tables, others, output, swapped, threads)
+    if result is None:
         if swapped:
             _, expected, _ = _membership.hash_plan(items, tests, forced)
-        index = index_by_partitions(tests, items, _keys.SEEDS, expected, threads)
-    return index
+        result = find_by_partitions(tests, items, _keys.SEEDS, expected, output, threads)
+    return result
 
 
-def _by_table(tables, others, swapped, threads):
-    """The index by one hash table; None if it needs too many probes. The table has all tests or, if
-    swapped, all items: then `others`, the tests, are looked up, and each group of items gets the
-    position of its first test."""
+def _by_table(tables, others, output, swapped, threads):
+    """The result of `output` by one hash table; None if it needs too many probes. The table has all
+    tests or, if swapped, all items: then `others`, the tests, are looked up, and each group of
+    items gets the position of its first test."""
     if not swapped:
-        return index_by_table(tables, others, _keys.SEEDS, threads)
+        return find_by_table(tables, others, _keys.SEEDS, output, threads)
     first_positions = np.full(len(tables.index), -1)
     if not mark_first_positions(tables, others, _keys.SEEDS, first_positions, threads):
         return None
-    return tables.finish(first_positions)[0]
+    return output.write_all(tables.finish(first_positions)[0], threads)
 
 
 def _index_of_objects(items, tests):
     """The index of objects: by Python's hash if it agrees with ``==``; otherwise each test is
     compared with all items."""
-    items, tests = items.astype(object), tests.astype(object)
     if _membership.are_hashed_by_value(items.tolist(), tests.tolist()):
         positions = {test: k for k, test in reversed([*enumerate(tests.tolist())]) if test == test}
         index = (positions.get(item, -1) for item in items.tolist())

@@ -227,7 +227,7 @@ def _by_range(first, second, wanted):
     result = []
     for items, tests, is_wanted in ((first, second, wanted.first), (second, first, wanted.second)):
         arguments = range_arguments(items, tests) if is_wanted else None
-        mask = arguments and look_up_in_range(*arguments, False, wanted.invert)
+        mask = arguments and look_up_in_range(*arguments, None, wanted.invert)
         if is_wanted and mask is None:
             return None
         result.append(mask)

@@ -9,6 +9,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
+from fastsel._sets.lookup_output cimport Output, output_t, room, write
 from fastsel._simd.blocks cimport is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
@@ -75,16 +76,14 @@ def among_few_by_bytes(cnp.ndarray items not None, const uint8_t[:, ::1] tests n
     return job.mask(invert, threads)
 
 
-def index_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
-                 int threads):
-    """The position of the first test that equals each item, or -1. The arguments are as for
-    among_few."""
+def find_in_few(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+                Output output not None, int threads):
+    """Write the output of all items. The arguments are as for among_few."""
     cdef FindItems job = FindItems(items, threads)
     job.add_tests(tests, rule)
-    index = new_result(job.units, cnp.NPY_INTP)
-    job.index = index
+    job.output = output.begin()
     job.run(threads)
-    return index
+    return output.result
 
 
 cdef class CompareItems(Job):
@@ -193,11 +192,12 @@ cdef class FindItems(CompareItems):
     """Compares items with one test after the other, from the last test to the first. A byte for
     each item notes the test that the item equals, without a branch. A later match overwrites it, so
     that the first equal test remains."""
-    cdef Py_ssize_t[::1] index
+    cdef output_t *output
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:
         cdef Py_ssize_t start = self.begin(k), stop = self.begin(k + 1), i, n, test
-        cdef Py_ssize_t[::1] index = self.index
+        cdef Py_ssize_t[BATCH] positions
+        cdef Py_ssize_t *found
         cdef Py_ssize_t[MAX_COMPARED + 1] position_of
         cdef uint8_t[BATCH] flags, equal          # equal: index of the test plus one, or 0
         cdef uint8_t test_plus_1
@@ -214,6 +214,8 @@ cdef class FindItems(CompareItems):
                 test_plus_1 = <uint8_t>(test + 1)
                 for i in range(n):
                     equal[i] ^= (equal[i] ^ test_plus_1) & <uint8_t>(0 - flags[i])
+            found = room(self.output, start, positions)
             for i in range(n):
-                index[start + i] = position_of[equal[i]]
+                found[i] = position_of[equal[i]]
+            write(self.output, start, n, found)
             start += n

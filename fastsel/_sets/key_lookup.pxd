@@ -1,6 +1,7 @@
 """Lookup of the keys of one array in a hash table of another array; see key_lookup.pyx."""
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
+from fastsel._sets.lookup_output cimport output_t
 from fastsel._unique.hash_table cimport table_t
 from fastsel._unique.keys cimport keys_t
 
@@ -11,8 +12,9 @@ ctypedef struct lookup_t:
     const uint32_t *positions     # of the scattered words; NULL if not needed
     # Outputs by key, in the order of keys or scattered words; NULL for outputs that are not wanted.
     uint8_t *mask                 # 1 if the other side has the key; with invert, 1 if it does not
-    Py_ssize_t *index             # position of the first equal key of the other side, or -1
-    uint32_t *positions_plus_1    # index plus one
+    output_t *output              # of the position of the first equal key of the other side, or -1
+    uint32_t *positions_plus_1    # this position plus one
+    const uint32_t *by_slot       # for these two outputs: see fill_by_slot
     # By group of the table: position of the first key of this side in the group; NULL if not
     # wanted.
     Py_ssize_t *first_positions
@@ -22,12 +24,13 @@ cdef int describe_side(lookup_t *side, keys, tuple seeds) except -1
 cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, table_t *table,
                                Py_ssize_t test, Py_ssize_t stop_test, Py_ssize_t item,
                                Py_ssize_t stop_item, bint invert) noexcept nogil
+cdef void fill_by_slot(const table_t *table, uint32_t *by_slot) noexcept nogil
 cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lookup_t *side,
                         Py_ssize_t start, Py_ssize_t stop, uint8_t *marks, bint are_tests,
                         uint8_t invert) noexcept nogil
 
 
-cdef inline Py_ssize_t marks_size(const table_t *table) noexcept nogil:
-    """The number of marks: one for each slot, one for the key without a slot, and one for keys that
+cdef inline Py_ssize_t length_by_slot(const table_t *table) noexcept nogil:
+    """The length of an array by what `find_keys` writes: one item for each slot, one for the key without a slot, and one for keys that
     are not found."""
     return (<Py_ssize_t>1 << table.slot_bits) + 2

@@ -10,15 +10,13 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.scratch cimport alloc, free
+from fastsel._sets.lookup_output cimport fs_mark_first, room, write
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, load_words, set_keys
 
 cdef extern from *:
     """
-    #if defined(_MSC_VER)
-    #include <intrin.h>
-    #endif
     /* Sets a mark. Other threads may set it at the same time; in most calls it is set already. */
     static inline void fs_mark(uint8_t *mark)
     {
@@ -28,28 +26,8 @@ cdef extern from *:
         if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
     #endif
     }
-
-    /* Sets *first to position if *first is -1 or greater than position. Other threads may set
-       *first at the same time; most calls change nothing. */
-    static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
-    {
-    #if defined(_MSC_VER)
-        __int64 seen = *(volatile __int64 *)first, before = seen;
-        while ((size_t)seen > (size_t)position
-               && (before = _InterlockedCompareExchange64(
-                       (volatile __int64 *)first, position, seen)) != seen)
-            seen = before;
-    #else
-        Py_ssize_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
-        while ((size_t)seen > (size_t)position
-               && !__atomic_compare_exchange_n(first, &seen, position, 1, __ATOMIC_RELAXED,
-                                               __ATOMIC_RELAXED)) {
-        }
-    #endif
-    }
     """
     void fs_mark(uint8_t *mark) noexcept nogil
-    void fs_mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil
 
 
 cnp.import_array()
@@ -68,20 +46,29 @@ cdef Py_ssize_t compare_ranges(const lookup_t *items, const lookup_t *tests, tab
     four bounds are indices of keys or, if a side is scattered, of its words. Returns 0 or a status.
     """
     cdef uint8_t *marks = NULL
+    cdef uint32_t *by_slot = NULL
+    cdef lookup_t side = items[0]
     cdef Py_ssize_t status
     table.skips_unequal = True
     status = add_tests(tests, test, stop_test, table)
     if status == 0 and tests.mask != NULL:
-        marks = <uint8_t *>alloc(marks_size(table))
+        marks = <uint8_t *>alloc(length_by_slot(table))
         if marks == NULL:
             return NO_MEMORY
-        memset(marks, 0, marks_size(table))
+        memset(marks, 0, length_by_slot(table))
+    if status == 0 and (items.output != NULL or items.positions_plus_1 != NULL):
+        by_slot = <uint32_t *>alloc(length_by_slot(table) * sizeof(uint32_t))
+        if by_slot == NULL:
+            return NO_MEMORY
+        fill_by_slot(table, by_slot)
+        side.by_slot = by_slot
     if status == 0:
-        status = look_up(table, &tests.keys, items, item, stop_item, marks, False, invert)
+        status = look_up(table, &tests.keys, &side, item, stop_item, marks, False, invert)
     if status == 0 and marks != NULL:
         marks[0] = 0
         status = look_up(table, &tests.keys, tests, test, stop_test, marks, True, invert)
     free(marks)
+    free(by_slot)
     return status
 
 
@@ -128,11 +115,12 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
     An item is found if the table has it; it marks its slot if marks is not NULL. A test is found if
     its slot is marked; marks[0] is 0: otherwise tests that the table does not have (NaN) are found,
-    too. For the outputs index, positions_plus_1 and first_positions the table has ids: otherwise
-    memory at NULL is read."""
+    too. For first_positions the table has ids, for `output` and positions_plus_1 there is
+    by_slot: otherwise memory at NULL is read."""
     cdef uint64_t[BATCH] words
     cdef Py_ssize_t[BATCH] positions
     cdef uint32_t[BATCH] slots
+    cdef Py_ssize_t *found
     cdef Py_ssize_t left = PROBES_PER_KEY * (stop - start + BATCH), n, j
     while start < stop:
         n = min(stop - start, BATCH)
@@ -146,13 +134,14 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
         elif side.mask != NULL:
             for j in range(n):
                 side.mask[start + j] = (slots[j] != 0) ^ invert
-        elif side.index != NULL:
+        elif side.output != NULL:
+            found = room(side.output, start, positions)
             for j in range(n):
-                side.index[start + j] = first_position_of(table, slots[j])
+                found[j] = <Py_ssize_t>side.by_slot[slots[j]] - 1
+            write(side.output, start, n, found)
         elif side.positions_plus_1 != NULL:
             for j in range(n):
-                side.positions_plus_1[start + j] = <uint32_t>(
-                    first_position_of(table, slots[j]) + 1)
+                side.positions_plus_1[start + j] = side.by_slot[slots[j]]
         elif side.first_positions != NULL:
             for j in range(n):
                 if slots[j]:
@@ -166,17 +155,25 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
 
 cdef inline uint32_t id_plus_1_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
-    """The group id plus one of a key for which `find_keys` wrote slot_plus_1; 0 if slot_plus_1 is
-    0. The only branch is for the seed, the key without a slot. Nobody can guess the seed, so keys
-    almost never equal it, and the branch is predicted well."""
+    """The group id plus one of a key for which `find_keys` wrote slot_plus_1 > 0. The branch is for
+    the seed, the key without a slot. Nobody can guess the seed, so keys almost never equal it."""
     if slot_plus_1 > <uint64_t>1 << table.slot_bits:
         return table.seed_id_plus_1
-    return table.ids_plus_1[slot_plus_1 - (slot_plus_1 != 0)] & (0 - <uint32_t>(slot_plus_1 != 0))
+    return table.ids_plus_1[slot_plus_1 - 1]
 
 
-cdef inline Py_ssize_t first_position_of(const table_t *table, uint32_t slot_plus_1) noexcept nogil:
-    """The first position of the group of a key for which `find_keys` wrote slot_plus_1; -1 if
-    slot_plus_1 is 0."""
-    cdef uint32_t id_plus_1 = id_plus_1_of(table, slot_plus_1)
-    cdef Py_ssize_t first = table.first_positions[id_plus_1 - (id_plus_1 != 0)]
-    return ((first + 1) & (0 - <Py_ssize_t>(id_plus_1 != 0))) - 1
+cdef void fill_by_slot(const table_t *table, uint32_t *by_slot) noexcept nogil:
+    """Write the position plus one of the first key of each slot, so that one load leads from what
+    `find_keys` writes to a position; 0 for slots without a key. by_slot has length_by_slot items:
+    otherwise memory behind it is overwritten. The table has ids, and fewer than 2^32 keys."""
+    cdef Py_ssize_t k, slots = <Py_ssize_t>1 << table.slot_bits
+    by_slot[0] = 0
+    for k in range(slots):
+        by_slot[k + 1] = first_position_plus_1(table, table.ids_plus_1[k])
+    by_slot[slots + 1] = first_position_plus_1(table, table.seed_id_plus_1)
+
+
+cdef inline uint32_t first_position_plus_1(const table_t *table, uint32_t id_plus_1) noexcept nogil:
+    """The first position of a group plus one, without a branch; 0 if id_plus_1 is 0."""
+    cdef uint32_t exists = id_plus_1 != 0
+    return <uint32_t>(table.first_positions[id_plus_1 - exists] + 1) & (0 - exists)

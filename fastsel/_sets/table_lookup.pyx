@@ -18,13 +18,14 @@ from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
-    compare_ranges, describe_side, look_up, marks_size, lookup_t)
+    compare_ranges, describe_side, fill_by_slot, length_by_slot, look_up, lookup_t)
+from fastsel._sets.lookup_output cimport Output, output_t, room, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
 from fastsel._unique.keys cimport BATCH, describe_keys, keys_t
 from fastsel._unique.scatter cimport (
-    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, part_share, read_back, read_back_flags,
+    MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, next_entries, part_share, read_back_flags,
     scatter_keys)
 from fastsel._unique.tables cimport Tables
 
@@ -44,7 +45,7 @@ def masks_by_table(Tables tables not None, items not None, tuple seeds not None,
     items_out = new_result(items[1], cnp.NPY_BOOL) if of_items else None
     tests_out = new_result(tables.keys.size, cnp.NPY_BOOL) if of_tests else None
     if of_tests:
-        marks = new_u8(marks_size(&tables.tables[0].table))
+        marks = new_u8(length_by_slot(&tables.tables[0].table))
         marks[:] = 0
     job = LookUp(tables, items, seeds, items_out, invert, threads)
     job.marks = marks
@@ -59,12 +60,15 @@ def masks_by_table(Tables tables not None, items not None, tuple seeds not None,
     return items_out, tests_out
 
 
-def index_by_table(Tables tables not None, items not None, tuple seeds not None, int threads):
-    """The position of the first test that equals each item, or -1; None if items need too many
-    probes. The tests are the keys of `tables`, which have ids."""
-    index = new_result(items[1], cnp.NPY_INTP)
-    cdef LookUp job = LookUp(tables, items, seeds, index, False, threads)
-    return index if job.look_up_all(threads) else None
+def find_by_table(Tables tables not None, items not None, tuple seeds not None,
+                  Output output not None, int threads):
+    """Write the output of all items; returns its result, or None if items need too many probes. The
+    tests are the keys of `tables`, which have ids."""
+    cdef LookUp job = LookUp(tables, items, seeds, None, False, threads)
+    cdef uint32_t[::1] by_slot = new_u32(length_by_slot(job.table))
+    fill_by_slot(job.table, &by_slot[0])
+    job.side.by_slot, job.side.output = &by_slot[0], output.begin()
+    return output.result if job.look_up_all(threads) else None
 
 
 def mark_first_positions(Tables tables not None, tests not None, tuple seeds not None,
@@ -94,21 +98,18 @@ def masks_by_partitions(tests not None, items not None, tuple seeds not None,
             read_back_mask(job.tests, job.tests_mask, threads))
 
 
-def index_by_partitions(tests not None, items not None, tuple seeds not None,
-                        Py_ssize_t expected, int threads):
-    """The index that index_by_table returns; the arguments are as for masks_by_partitions. Returns
-    None if keys need too many probes."""
+def find_by_partitions(tests not None, items not None, tuple seeds not None,
+                       Py_ssize_t expected, Output output not None, int threads):
+    """Write the output of all items, as find_by_table does; the other arguments are as for
+    masks_by_partitions. Returns None if keys need too many probes."""
     cdef CompareParts job = CompareParts(
         scattered(items, seeds, False, threads), scattered(tests, seeds, True, threads), expected,
         False, threads)
-    cdef Py_ssize_t[::1] offsets = new_intp(MAX_PARTS)
     job.positions_plus_1 = new_u32(job.items.keys.size)
     if not job.compare(threads):
         return None
-    index = new_result(job.items.keys.size, cnp.NPY_INTP)
-    offsets[:] = -1
-    read_back(job.items, job.positions_plus_1, offsets, index, threads)
-    return index
+    ReadPositions(job.items, job.positions_plus_1, output, threads).run(threads)
+    return output.result
 
 
 def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tuple rule not None,
@@ -132,15 +133,14 @@ def masks_of_small(cnp.ndarray first not None, cnp.ndarray second not None, tupl
     return (tests_out, items_out) if swapped else (items_out, tests_out)
 
 
-def index_of_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
-                   tuple seeds not None):
-    """The index that index_by_table returns, for arrays as for masks_of_small."""
+def find_in_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple rule not None,
+                  tuple seeds not None, Output output not None):
+    """Write the output of all items, as find_by_table does, for arrays as for masks_of_small."""
     cdef lookup_t of_items, of_tests
     items = describe_small(&of_items, items, rule, seeds)
     tests = describe_small(&of_tests, tests, rule, seeds)
-    index = new_result(of_items.keys.size, cnp.NPY_INTP)
-    of_items.index = <Py_ssize_t *>cnp.PyArray_DATA(index)
-    return index if compare_small(&of_items, &of_tests, True, False) == 0 else None
+    of_items.output = output.begin()
+    return output.result if compare_small(&of_items, &of_tests, True, False) == 0 else None
 
 
 cdef cnp.ndarray describe_small(lookup_t *side, cnp.ndarray items, tuple rule, tuple seeds):
@@ -188,17 +188,14 @@ cdef class LookUp(Job):
 
     def __init__(self, Tables tables, keys, tuple seeds, cnp.ndarray out, bint invert, int threads):
         """Look up `keys`, which are Keys; if None, look up the keys of the table themselves. `out`
-        gets the index if it has integers; otherwise it gets the mask, or is None."""
+        gets the mask, or is None."""
         self.owned, self.invert, self.marks = (tables, keys, out), invert, None
         self.table, self.table_keys = &tables.tables[0].table, &tables.keys
         if keys is None:
             self.side.keys = tables.keys
         else:
             describe_side(&self.side, keys, seeds)
-        if out is not None and cnp.PyArray_TYPE(out) == cnp.NPY_INTP:
-            self.side.index = <Py_ssize_t *>cnp.PyArray_DATA(out)
-        else:
-            self.side.mask = data_of(out)
+        self.side.mask = data_of(out)
         self.units = blocks_of(self.side.keys.size)
         self.chunks = chunk_count(self.units, threads, 64 * max(8, self.side.keys.width))
         self.status = new_intp(self.chunks)
@@ -238,6 +235,38 @@ cdef object read_back_mask(Scatter scatter, const uint8_t[::1] entry_mask, int t
     out = new_result(scatter.keys.size, cnp.NPY_BOOL)
     read_back_flags(scatter, entry_mask, out.view("u1"), threads)
     return out
+
+
+cdef class ReadPositions(Job):
+    """Write the output of all items, from the positions that are noted by entry."""
+    cdef ScatterByHash items
+    cdef const uint32_t[::1] positions_plus_1
+    cdef output_t *output
+
+    def __init__(self, ScatterByHash items, uint32_t[::1] positions_plus_1, Output output,
+                 int threads):
+        self.items, self.positions_plus_1 = items, positions_plus_1
+        self.output = output.begin()
+        self.units, self.chunks = items.key_blocks, items.key_chunks
+
+    cdef void chunk(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t start = self.begin(k) * 64
+        cdef Py_ssize_t stop = min(self.begin(k + 1) * 64, self.items.keys.size), n, j, p
+        cdef const uint8_t[::1] part_of = self.items.part_of
+        cdef const uint32_t[::1] positions_plus_1 = self.positions_plus_1
+        cdef Py_ssize_t[MAX_PARTS] next_entry
+        cdef Py_ssize_t[BATCH] positions
+        cdef Py_ssize_t *found
+        next_entries(self.items, k, next_entry)
+        while start < stop:
+            n = min(stop - start, BATCH)
+            found = room(self.output, start, positions)
+            for j in range(n):
+                p = part_of[start + j]
+                found[j] = <Py_ssize_t>positions_plus_1[next_entry[p]] - 1
+                next_entry[p] += 1
+            write(self.output, start, n, found)
+            start += n
 
 
 cdef class CompareParts(Job):
@@ -280,7 +309,10 @@ cdef class CompareParts(Job):
         cdef const keys_t *keys = &self.tests.keys
         cdef Py_ssize_t nbytes = table_bytes(keys, self.with_ids(), self.expected + BATCH)
         cdef Py_ssize_t room = room_beside(self.items) + room_beside(self.tests)
-        nbytes += nbytes // 4         # a slot has at least 4 bytes, and its mark has 1
+        if self.positions_plus_1 is not None:
+            nbytes += nbytes // 2         # a slot with its id has at least 8 bytes; by_slot has 4
+        else:
+            nbytes += nbytes // 4         # a slot has at least 4 bytes, and its mark has 1
         return <int>max(1, min(<Py_ssize_t>threads, room // nbytes))
 
     cdef void chunk(self, Py_ssize_t k) noexcept nogil:

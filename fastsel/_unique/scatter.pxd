@@ -44,3 +44,11 @@ cdef int read_back_flags(Scatter scatter, const uint8_t[::1] flags, uint8_t[::1]
 cdef inline Py_ssize_t part_share(Py_ssize_t keys) noexcept nogil:
     """The average number of keys in each of MAX_PARTS parts."""
     return keys >> MAX_PART_BITS
+
+
+cdef inline void next_entries(Scatter scatter, Py_ssize_t k, Py_ssize_t *next_entry) noexcept nogil:
+    """Write the first entry of chunk k in each part."""
+    cdef const Py_ssize_t[::1] starts = scatter.starts
+    cdef Py_ssize_t p
+    for p in range(scatter.parts):
+        next_entry[p] = starts[p * scatter.key_chunks + k]

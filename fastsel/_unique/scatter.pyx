@@ -157,14 +157,6 @@ cdef class WriteParts(ScatterKeyPass):
             start += n
 
 
-cdef inline void next_entries(Scatter scatter, Py_ssize_t k, Py_ssize_t *next_entry) noexcept nogil:
-    """Write the first entry of chunk k in each part."""
-    cdef const Py_ssize_t[::1] starts = scatter.starts
-    cdef Py_ssize_t p
-    for p in range(scatter.parts):
-        next_entry[p] = starts[p * scatter.key_chunks + k]
-
-
 # ---- from parts back to keys ------------------------------------------------------------
 
 

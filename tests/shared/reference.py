@@ -380,6 +380,24 @@ def index_in(element, test_elements, axis=None):
     return np.array(positions, np.intp).reshape(shape)
 
 
+def remap(a, keys, values, *, default=..., out=None):
+    """Each item that equals ``keys[j]`` becomes ``values[j]``, for the first such j; another item
+    becomes the default. A missing item without a default is an error."""
+    a, values = np.asarray(a), np.asarray(values)
+    result = np.empty(a.shape + values.shape[1:], values.dtype)
+    if default is not ...:
+        result[...] = default
+    for at, position in np.ndenumerate(index_in(a, keys)):
+        if position >= 0:
+            result[at] = values[position]
+        elif default is ...:
+            raise ValueError(f"position {at[0] if len(at) == 1 else at} of a is not among the keys")
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
 def _flat_without_axis(axis, *arrays):
     """The arrays, flattened if `axis` is None, and the axis along which their items lie."""
     arrays = [np.reshape(a, -1) if axis is None else np.asarray(a) for a in arrays]

@@ -1,0 +1,67 @@
+"""What a lookup writes for each item; see lookup_output.pyx."""
+cimport numpy as cnp
+
+from fastsel._core.copying cimport slice_t
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #endif
+    /* Sets *first to position if *first is -1 or greater than position. Other threads may set
+       *first at the same time; most calls change nothing. */
+    static inline void fs_mark_first(Py_ssize_t *first, Py_ssize_t position)
+    {
+    #if defined(_MSC_VER)
+        __int64 seen = *(volatile __int64 *)first, before = seen;
+        while ((size_t)seen > (size_t)position
+               && (before = _InterlockedCompareExchange64(
+                       (volatile __int64 *)first, position, seen)) != seen)
+            seen = before;
+    #else
+        Py_ssize_t seen = __atomic_load_n(first, __ATOMIC_RELAXED);
+        while ((size_t)seen > (size_t)position
+               && !__atomic_compare_exchange_n(first, &seen, position, 1, __ATOMIC_RELAXED,
+                                               __ATOMIC_RELAXED)) {
+        }
+    #endif
+    }
+    """
+    void fs_mark_first(Py_ssize_t *first, Py_ssize_t position) noexcept nogil
+
+ctypedef struct output_t:
+    Py_ssize_t *index         # by item: the position of its first test, or -1; NULL for values
+    slice_t value             # a value: an item, or a row
+    const char *values        # by test
+    const char *default       # by item, default_step bytes apart; NULL: an item must have a test
+    Py_ssize_t default_step
+    char *out                 # by item: its value
+    Py_ssize_t first_missing  # the first item that has neither a test nor a default, or -1
+
+
+cdef class Output:
+    cdef output_t target
+    cdef Py_ssize_t size      # number of items
+    cdef object owned         # the arrays that `target` points to
+    cdef readonly cnp.ndarray result
+
+    cdef output_t *begin(self) except NULL
+
+cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
+                       Py_ssize_t *positions) noexcept nogil
+
+
+cdef inline Py_ssize_t *room(const output_t *output, Py_ssize_t start,
+                             Py_ssize_t *positions) noexcept nogil:
+    """Where the caller writes the positions of the items from `start` on: to the index, or to
+    `positions`. The caller then calls `write` with what `room` has returned."""
+    return output.index + start if output.index != NULL else positions
+
+
+cdef inline void write(output_t *output, Py_ssize_t start, Py_ssize_t n,
+                       Py_ssize_t *positions) noexcept nogil:
+    """Write the output of n items from `start` on: otherwise memory behind the output is
+    overwritten. A position is that of a test, or -1: otherwise memory beyond the values is read.
+    Overwrites the positions if values are wanted."""
+    if output.index == NULL:
+        write_values(output, start, n, positions)
