@@ -197,7 +197,7 @@ def _by_lookup(items, keys, values, default, out, shape):
     compared = comparable(items.ravel(), keys)
     if compared is None:
         if not has_default:
-            raise _missing(items, 0)
+            raise missing(items, 0)
         out[...] = default
         return out
     flat, keys, positions = compared
@@ -205,31 +205,32 @@ def _by_lookup(items, keys, values, default, out, shape):
     output = Output(len(flat), values, default if has_default else None, out)
     find(flat, keys, output)
     if not has_default and output.first_missing >= 0:
-        raise _missing(items, output.first_missing)
+        raise missing(items, output.first_missing)
     return out
 
 
 def _by_index(items, keys, values, default, shape):
     """The result for values that NumPy copies, and for results without items."""
     index = index_of(items.ravel(), keys).reshape(items.shape)
-    missing = index < 0
+    found = index >= 0
     if default is NO_DEFAULT:
-        if missing.any():
-            raise _missing(items, missing.argmax())
+        if not found.all():
+            raise missing(items, found.argmin())
         return values[index]
     result = np.empty(shape, values.dtype)
     result[...] = default
-    result[~missing] = values[index[~missing]]
+    result[found] = values[index[found]]
     return result
 
 
-def _missing(items, position):
-    """The error for the item at this position in C order, which is not among the keys."""
+def missing(items, position, start=None):
+    """The error for the item at this position in C order, which is not among the keys. `start` is
+    the index of the first item in the whole array, of which `items` may be a block."""
     index = np.unravel_index(position, items.shape)
     item = items[index]
     shown = repr(getattr(item, "item", lambda: item)()) if items.dtype.kind in "SUTO" else item
-    at = index[0] if len(index) == 1 else tuple(map(int, index))
+    at = tuple(int(k) + first for k, first in zip(index, start or [0] * len(index), strict=True))
     return ValueError(
-        f"item {shown} at position {at} of a is not among the keys; `default` gives such items a "
-        "value"
+        f"item {shown} at position {at[0] if len(at) == 1 else at} of a is not among the keys; "
+        "`default` gives such items a value"
     )

@@ -37,6 +37,7 @@ from fastsel.dask._positions import (
     nonzero,
     nonzero_coordinates,
 )
+from fastsel.dask._remap import remap
 from fastsel.dask._selection import boolean_mask, compress, extract
 from fastsel.dask._sets import intersect1d, isin, setdiff1d, setxor1d, union1d
 
@@ -57,6 +58,7 @@ __all__ = [
     "isin",
     "nonzero",
     "nonzero_coordinates",
+    "remap",
     "setdiff1d",
     "setxor1d",
     "union1d",

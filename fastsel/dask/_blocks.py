@@ -14,6 +14,7 @@ from dask.highlevelgraph import HighLevelGraph
 from numpy.typing import ArrayLike
 
 import fastsel
+from fastsel._core import _gate
 
 # The type of array arguments.
 DaskArrayLike: TypeAlias = da.Array | ArrayLike
@@ -74,6 +75,14 @@ def _as_dask(a):
     # By default, dask would derive the name from the strings joined by "-", so that different
     # arrays could have the same name.
     return da.from_array(array, chunks, name=False)
+
+
+def one_block(name, a):
+    """`a` as a dask array of one block."""
+    if isinstance(a, da.Array):
+        return checked_array(name, a).rechunk(-1)
+    array = _gate.as_array(name, a)
+    return da.from_array(array, chunks=-1, name=False if array.dtype.hasobject else None)
 
 
 def stand_in(x):

@@ -9,9 +9,8 @@ import numpy as np
 from dask.base import tokenize
 
 import fastsel
-from fastsel._core import _gate
 from fastsel._sets._slices import checked_axis_of_shapes
-from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, task
+from fastsel.dask._blocks import DaskArrayLike, bands, blocks, checked_array, layer, one_block, task
 from fastsel.dask._distinct import unique
 
 
@@ -60,7 +59,9 @@ def index_in(
     >>> fastsel.dask.index_in([2, 9], x).compute()
     array([ 3, -1])
     """
-    x, tests = checked_array("element", element), _as_tests(test_elements)
+    x = checked_array("element", element)
+    is_lazy = isinstance(test_elements, da.Array)
+    tests = (checked_array if is_lazy else one_block)("test_elements", test_elements)
     if axis is not None:
         axis = checked_axis_of_shapes(axis, element=x.shape, test_elements=tests.shape)
     if axis is not None:
@@ -68,7 +69,7 @@ def index_in(
         fastsel.index_in(*few, axis=0)  # raises the errors of the dtypes
         x = bands("element", np.moveaxis(x, axis, 0), whole_rows=True)
     index = None
-    if isinstance(test_elements, da.Array):
+    if is_lazy:
         tests, index = unique(tests, return_index=True, axis=axis, sorted=False)
     sources = [(tests.name, *(0,) * tests.ndim)]
     arrays = [x, tests]
@@ -83,14 +84,6 @@ def index_in(
     }
     meta = np.empty((0,) * axes, np.intp)
     return da.Array(layer(name, tasks, *arrays), name, x.chunks[:axes], meta=meta)
-
-
-def _as_tests(test_elements):
-    """The tests as a dask array; tests that are not a dask array become one block."""
-    if isinstance(test_elements, da.Array):
-        return checked_array("test_elements", test_elements)
-    tests = _gate.as_array("test_elements", test_elements)
-    return da.from_array(tests, chunks=-1, name=False if tests.dtype.hasobject else None)
 
 
 def _index_in_block(block, tests, index=None, axis=None):

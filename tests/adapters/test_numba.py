@@ -54,18 +54,34 @@ def test_results_are_those_of_python(dtype, ndim, layout):
         assert items == expected_items
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_remap_of_three_arrays_is_that_of_python(layout):
+    @numba.njit
+    def compiled_remap(a, keys, values, rows):
+        return fastsel.remap(a, keys, values), fastsel.remap(a, keys, rows)
+
+    a = LAYOUTS[layout](np.arange(60).reshape(20, 3) % 7)
+    keys, values = np.arange(7), np.arange(7) * 1.5
+    rows = np.arange(14).reshape(7, 2).astype("i2")
+    assert_same(compiled_remap(a, keys, values, rows), (values[a], rows[a]))
+    with pytest.raises(ValueError, match=r"item 7 at position \(0, 0\) of a"):
+        compiled_remap(a + 7, keys, values, rows)
+
+
 # name: (a call, a pattern of its name in the error)
 REFUSED = {
     "isin": (lambda a: fastsel.isin(a, a), r"fastsel\.isin\(array"),
     "gather_nd": (lambda a: fastsel.gather_nd(a, a), r"fastsel\.gather_nd\(array"),
     "set_num_threads": (lambda a: fastsel.set_num_threads(1), r"fastsel\.set_num_threads\("),
     "option": (lambda a: fastsel.unique(a, axis=0), r"fastsel\.unique\(array.*, axis="),
+    "default": (lambda a: fastsel.remap(a, a, a, default=a), r"fastsel\.remap\(array.*, default="),
+    "two arrays": (lambda a: fastsel.remap(a, a), r"fastsel\.remap\(array"),
     "number": (lambda a: fastsel.flatnonzero(a[0]), r"fastsel\.flatnonzero\(int64\)"),
 }
 
 
 @pytest.mark.parametrize(("call", "name"), REFUSED.values(), ids=REFUSED.keys())
 def test_other_calls_raise_an_error_that_names_them(call, name):
-    accepted = "nonzero, flatnonzero, argwhere, count_nonzero, unique"
+    accepted = "nonzero, flatnonzero, argwhere, count_nonzero, unique, remap"
     with pytest.raises(numba.TypingError, match=f"cannot call {name}.*may call {accepted} of"):
         numba.njit(call)(np.arange(3))

@@ -47,6 +47,8 @@ CALLS = {
     "isin": lambda module, a: module.isin(a, [1, 2]),
     "index_in": lambda module, a: module.index_in(a, [1, 2]),
     "index_in_rows": lambda module, a: module.index_in(a, a[:, :1], 1),
+    "remap": lambda module, a: module.remap(a, [0, 1], [2.5, 3.5], default=a),
+    "remap_rows": lambda module, a: module.remap(a, [1], [[2, 3]], default=0),
     "intersect1d": lambda module, a: module.intersect1d(a, [1, 2], return_indices=True),
     "union1d": lambda module, a: module.union1d(a, [1, 2]),
     "setdiff1d": lambda module, a: module.setdiff1d(a, [1, 2]),

@@ -233,3 +233,62 @@ def test_index_in_refuses_a_set_of_tests_at_once():
     x = da.ones(4, chunks=2)
     with pytest.raises(TypeError, match=r"got set \(use list\(test_elements\)\)"):
         fastsel.dask.index_in(x, {1})
+
+
+# The function remap.
+
+KEYS = np.array([5, 0, 2, 1, 2, 4, 3])
+VALUES = {"items": KEYS * 1.5, "rows": np.stack([KEYS, -KEYS], axis=1), "objects": KEYS.astype("O")}
+
+
+@pytest.mark.parametrize("chunks", CHUNKINGS)
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("lazy", [True, False])
+def test_remap_of_any_chunks_equals_fastsel(chunks, values, lazy):
+    a, values = np.random.default_rng(0).integers(0, 6, (12, 3)), VALUES[values]
+    x = chunked(a, CHUNKINGS[chunks](a.shape))
+    keys, table = KEYS, values
+    if lazy:
+        keys, table = da.from_array(KEYS, chunks=3), da.from_array(values, chunks=2)
+    result = fastsel.dask.remap(x, keys, table)
+    assert_equal(result, fastsel.remap(a, KEYS, values))
+    assert result.chunks[:2] == x.chunks
+    assert_declared(result)
+    defaults = np.zeros((12, 3, *values.shape[1:]), np.int8)
+    for default, lazy_default in (
+        (7, 7),
+        (defaults, defaults),
+        (defaults[:1], da.from_array(defaults[:1], chunks=1)),
+        (values[0], values[0]),
+    ):
+        expected = fastsel.remap(a, KEYS[:4], values[:4], default=default)
+        lazily = fastsel.dask.remap(x, keys[:4], table[:4], default=lazy_default)
+        assert_equal(lazily, expected)
+        assert_declared(lazily)
+
+
+@pytest.mark.parametrize("has_unknown_sizes", [False, True])
+def test_remap_keeps_items_and_names_missing_ones(has_unknown_sizes):
+    a = np.arange(12).reshape(6, 2)
+    x = da.from_array(a, chunks=(2, 1))
+    x = of_unknown_sizes(x) if has_unknown_sizes else x
+    assert_equal(
+        fastsel.dask.remap(x, [3, 8], [0, 1], default=x),
+        fastsel.remap(a, [3, 8], [0, 1], default=a),
+    )
+    assert_equal(fastsel.dask.remap(x, np.arange(12), -np.arange(12)), -a)
+    with pytest.raises(ValueError, match=r"item 9 at position \(4, 1\) of a"):
+        fastsel.dask.remap(x, [*range(9), 10, 11], np.arange(11)).compute()
+
+
+def test_remap_refuses_arguments_that_do_not_fit_at_once():
+    x = da.ones((4, 3), chunks=2, dtype=int)
+    for error, text, arguments, default in (
+        (ValueError, "keys must be 1-d", ([[1]], [1]), 0),
+        (ValueError, "for each of 2 keys", ([1, 2], [1]), 0),
+        (ValueError, "default must broadcast to", ([1], [1]), np.zeros(4, int)),
+        (TypeError, "default must fit the dtype of values", ([1], np.array([1], "u1")), -1),
+        (TypeError, "default must fit the dtype of values", ([1], np.array([1], "u1")), x),
+    ):
+        with pytest.raises(error, match=text):
+            fastsel.dask.remap(x, *arguments, default=default)

@@ -1,0 +1,115 @@
+"""remap of dask arrays, block by block."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+from dask.base import tokenize
+
+import fastsel
+from fastsel._sets._remap import NO_DEFAULT, check_default, check_keys, missing
+from fastsel.dask._blocks import (
+    DaskArrayLike,
+    blocks,
+    checked_array,
+    layer,
+    locations,
+    one_block,
+    task,
+    unknown,
+)
+
+
+def remap(
+    a: DaskArrayLike,
+    keys: DaskArrayLike,
+    values: DaskArrayLike,
+    *,
+    default: DaskArrayLike = NO_DEFAULT,
+) -> da.Array:
+    """A dask array with each item replaced: an item that equals ``keys[j]`` becomes ``values[j]``.
+
+    Parameters
+    ----------
+    a : dask array or array_like, any shape, any chunks
+        Any dtype.
+    keys : dask array or array_like, shape (n,)
+        Any dtype. If keys are equal, the first one counts.
+    values : dask array or array_like, shape (n, ...)
+        A value, or a row of values, for each key. Any dtype.
+    default : dask array or array_like, optional
+        The value for items that are not among the keys, as in `fastsel.remap`; ``default=a`` keeps
+        these items. If chunk sizes of `a` are unknown, a single value, or an array with the blocks
+        of the result.
+
+    Returns
+    -------
+    dask array of the dtype of `values`, shape a.shape + values.shape[1:]
+        The chunks are those of `a`, and one chunk along each later axis. The result equals
+        ``fastsel.remap(...)``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When called, as `fastsel.remap`, or if the blocks are not NumPy arrays.
+    ValueError
+        When computed, if there is no default and an item is not among the keys. The message names
+        the first such item of a block, and its position in the whole `a`.
+
+    Notes
+    -----
+    The task of each block holds all keys and values.
+
+    Examples
+    --------
+    >>> import dask.array as da, fastsel.dask
+    >>> x = da.from_array([3, 1, 3, 2], chunks=2)
+    >>> fastsel.dask.remap(x, [1, 2, 3], [10, 20, 30]).compute()
+    array([30, 10, 30, 20])
+    >>> fastsel.dask.remap(x, [3], [0], default=x).compute()
+    array([0, 1, 0, 2])
+    """
+    x, keys, values = checked_array("a", a), one_block("keys", keys), one_block("values", values)
+    if not any(map(unknown, keys.chunks + values.chunks)):
+        check_keys(keys, values)
+    shape, rows = x.shape + values.shape[1:], values.chunks[1:]
+    defaults, options = None, {}
+    if default is not NO_DEFAULT:
+        defaults, options = _defaults(default, x, values, shape)
+    name = f"fastsel-remap-{tokenize(x.name, keys.name, values.name, options, defaults)}"
+    places, tasks = locations(x, name)
+    for block, key in blocks(x).items():
+        block_of_result = (*block, *(0,) * len(rows))
+        sources = [key, (keys.name, 0), (values.name, *(0,) * values.ndim), places[block]]
+        if defaults is not None:
+            sources.append((defaults.name, *block_of_result))
+        tasks[(name, *block_of_result)] = task(_remap_block, *sources, **options)
+    sources = [array for array in (x, keys, values, defaults) if array is not None]
+    meta = np.empty((0,) * len(shape), values.dtype)
+    return da.Array(layer(name, tasks, *sources), name, x.chunks + rows, meta=meta)
+
+
+def _defaults(default, x, values, shape):
+    """(defaults, options): the defaults as a dask array with the blocks of the result; or None, and
+    the default as an option of each task, if it is the same for all items."""
+    if not isinstance(default, da.Array) and np.ndim(default) < values.ndim:
+        check_default(np.asarray(default), values.dtype, values.shape[1:])
+        return None, {"default": default}
+    defaults = checked_array("default", default)
+    if any(map(unknown, x.chunks)):
+        check_default(defaults._meta, values.dtype, defaults._meta.shape)
+        return defaults, {}
+    check_default(np.broadcast_to(np.empty(1, defaults.dtype), defaults.shape), values.dtype, shape)
+    return da.broadcast_to(defaults, shape).rechunk(x.chunks + values.chunks[1:]), {}
+
+
+def _remap_block(block, keys, values, location, *defaults, **options):
+    if defaults:
+        options["default"] = defaults[0]
+    try:
+        return fastsel.remap(block, keys, values, **options)
+    except ValueError:
+        is_missing = fastsel.index_in(block, keys) < 0
+        if options or not is_missing.any():
+            raise
+        raise missing(block, is_missing.argmax(), location.start) from None
