@@ -9,40 +9,13 @@ import numpy as np
 import pytest
 from comparison import assert_same, assert_same_outcome, outcome
 from grids import covering
+from operators import cases
 
 import fastsel
 
 # Sizes beyond the memory of any machine.
 
-HUGE = np.broadcast_to(False, 2**62)
-BEYOND_MEMORY = {
-    "nonzero": lambda: fastsel.nonzero(HUGE),
-    "flatnonzero": lambda: fastsel.flatnonzero(HUGE),
-    "argwhere": lambda: fastsel.argwhere(HUGE.reshape(2**31, 2**31)),
-    "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(HUGE, dtype=np.int64),
-    "extract": lambda: fastsel.extract(HUGE, HUGE),
-    "compress": lambda: fastsel.compress(HUGE, HUGE),
-    "compress_rows": lambda: fastsel.compress([True], HUGE.reshape(1, 2**62), axis=0),
-    "boolean_mask": lambda: fastsel.boolean_mask(HUGE, HUGE),
-    "unique": lambda: fastsel.unique(HUGE),
-    "unique_rows": lambda: fastsel.unique(HUGE.reshape(2**31, 2**31), axis=0),
-    "group_indices": lambda: fastsel.group_indices(HUGE),
-    "gather_nd": lambda: fastsel.gather_nd([1.5, 2.5], np.broadcast_to([[1]], (2**59, 1))),
-    # The size of the result does not fit in an intp.
-    "gather_nd_slices": lambda: fastsel.gather_nd(
-        np.broadcast_to(1.0, (2, 2**40)), np.broadcast_to([[1]], (2**40, 1))
-    ),
-    "count_nonzero": lambda: fastsel.count_nonzero(np.zeros((2**31, 0, 2**31)), axis=1),
-    "first_nonzero": lambda: fastsel.first_nonzero(HUGE.reshape(2**60, 4), axis=1),
-    "isin": lambda: fastsel.isin(HUGE, [True]),
-    "isin_tests": lambda: fastsel.isin([True], HUGE),
-    "index_in": lambda: fastsel.index_in(HUGE, [True]),
-    "index_in_tests": lambda: fastsel.index_in([True], HUGE),
-    "intersect1d": lambda: fastsel.intersect1d(HUGE, HUGE),
-    "union1d": lambda: fastsel.union1d(HUGE, [True]),
-    "setdiff1d": lambda: fastsel.setdiff1d(HUGE, [True], assume_unique=True),
-    "setxor1d": lambda: fastsel.setxor1d([True], HUGE),
-}
+BEYOND_MEMORY = cases("huge")
 
 
 @pytest.mark.parametrize("name", BEYOND_MEMORY)
@@ -115,23 +88,7 @@ class Item:
         return self.number < other.number
 
 
-OBJECT_CALLS = {
-    "nonzero": fastsel.nonzero,
-    "flatnonzero": fastsel.flatnonzero,
-    "argwhere": fastsel.argwhere,
-    "count_nonzero": fastsel.count_nonzero,
-    "first_nonzero": lambda a: fastsel.first_nonzero(a[::2]),  # all are tested: none is true
-    "first_nonzero_axis": lambda a: fastsel.first_nonzero(a[::2], axis=0),
-    "nonzero_coordinates": fastsel.nonzero_coordinates,
-    "compress": lambda a: fastsel.compress(a, np.arange(len(a))),
-    "extract": lambda a: fastsel.extract(a, np.arange(len(a))),
-    "unique": fastsel.unique,
-    "unique_first": lambda a: fastsel.unique(a, sorted=False, return_inverse=True),
-    "group_indices": lambda a: fastsel.group_indices(a, sorted=False),
-    "isin": lambda a: fastsel.isin(a, a[::20].copy()),
-    "index_in": lambda a: fastsel.index_in(a, a[::20].copy()),
-    "union1d": lambda a: fastsel.union1d(a, a[::2]),
-}
+OBJECT_CALLS = cases("of_objects")
 
 
 def items(function, size=300):

@@ -6,13 +6,14 @@ import itertools
 import sys
 import tracemalloc
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 from arrays import make
 from comparison import assert_same
 from grids import covering
-from operators import SET_FUNCTION_NAMES
+from operators import SET_FUNCTION_NAMES, cases
 from unique_kernels import make_partitions
 
 import fastsel
@@ -89,35 +90,15 @@ def test_structures_with_objects_are_truthy_if_any_field_is(kernels_with_few_thr
 
 
 def calls_and_arguments():
-    """A dict of calls on small arrays, and the arrays that are the arguments of these calls. Some
-    calls raise an error."""
+    """A dict of calls on small arrays, and the arrays that are the arguments of these calls: the
+    calls of all operators, and calls that raise an error."""
     a = make("int32", (40, 5))
     mask = make("bool", 40)
     out = np.zeros((0, 5), np.int32)
+    calls = {**cases("calls"), **cases("calls_for_fewer_dtypes")}
     return {
-        "nonzero": lambda: fastsel.nonzero(a),
-        "flatnonzero": lambda: fastsel.flatnonzero(a),
-        "argwhere": lambda: fastsel.argwhere(a),
-        "count_nonzero": lambda: fastsel.count_nonzero(a, axis=0),
-        "first_nonzero": lambda: fastsel.first_nonzero(a, axis=0),
-        "compress": lambda: fastsel.compress(mask, a, axis=0),
-        "extract": lambda: fastsel.extract(a, a),
-        "boolean_mask": lambda: fastsel.boolean_mask(a, mask),
-        "gather_nd": lambda: fastsel.gather_nd(a, [[0], [1]]),
-        "nonzero_coordinates": lambda: fastsel.nonzero_coordinates(a),
-        "unique": lambda: fastsel.unique(a, return_inverse=True, return_counts=True),
-        "unique_rows": lambda: fastsel.unique(a, axis=0, sorted=False),
-        "group_indices": lambda: fastsel.group_indices(a),
-        "group_indices_rows": lambda: fastsel.group_indices(a, axis=0, sorted=False),
-        "isin": lambda: fastsel.isin(a, a[:3]),
-        "index_in": lambda: fastsel.index_in(a, a[:3]),
-        "index_in_rows": lambda: fastsel.index_in(a, a[:3], axis=0),
+        **{name: partial(call, fastsel, a) for name, call in calls.items()},
         "index_in_lengths": lambda: fastsel.index_in(a, a[:, :2], axis=0),
-        "intersect1d": lambda: fastsel.intersect1d(a, a[:3], return_indices=True),
-        "union1d": lambda: fastsel.union1d(a, a[:3]),
-        "setdiff1d": lambda: fastsel.setdiff1d(a, a[:3], assume_unique=True),
-        "setxor1d": lambda: fastsel.setxor1d(a, a[:3]),
-        "isin_slices": lambda: fastsel.isin(a, a[:3], axis=0),
         "isin_axis": lambda: fastsel.isin(a, a, axis=2),
         "nonzero_0d": lambda: fastsel.nonzero(np.array(1)),
         "compress_beyond": lambda: fastsel.compress([1] * 50, a, axis=0),

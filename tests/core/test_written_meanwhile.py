@@ -14,6 +14,7 @@ from comparison import assert_same, outcome
 from concurrent_writer import while_writing
 from forcing import ALGORITHMS, force
 from grids import covering
+from operators import EXAMPLES, check_unique, check_unique_values
 
 import fastsel
 from fastsel._core import _gate, _numpy
@@ -26,138 +27,10 @@ DTYPES = ["bool", "uint8", "int16", "float32", "int64", "complex128", "S3", "U5"
 SHAPES = [(30_000,), (150, 20, 10)]
 
 
-def assert_valid_positions(flat, size):
-    assert ((flat >= 0) & (flat < size)).all()
-    assert (np.diff(flat) > 0).all()
-
-
-def check_nonzero(array):
-    indices = fastsel.nonzero(array)
-    indices_int32 = fastsel.nonzero(array, dtype=np.int32)
-    for k, length in (
-        *zip(indices, array.shape, strict=True),
-        *zip(indices_int32, array.shape, strict=True),
-    ):
-        assert ((k >= 0) & (k < length)).all()
-    assert_valid_positions(np.ravel_multi_index(indices, array.shape), array.size)
-
-
-def check_flatnonzero(array):
-    assert_valid_positions(fastsel.flatnonzero(array), array.size)
-
-
-def check_argwhere(array):
-    rows = fastsel.argwhere(array)
-    assert_valid_positions(np.ravel_multi_index(tuple(rows.T), array.shape), array.size)
-
-
-def check_nonzero_coordinates(array):
-    count, rows = fastsel.nonzero_coordinates(array)
-    assert not rows[int(count) :].any()
-    indices = tuple(rows[: int(count)].T.astype(np.int64))
-    assert_valid_positions(np.ravel_multi_index(indices, array.shape), array.size)
-
-
-def check_count_nonzero(array):
-    assert 0 <= fastsel.count_nonzero(array) <= array.size
-    counts = np.asarray(fastsel.count_nonzero(array, axis=0))
-    assert (counts >= 0).all()
-    assert (counts <= len(array)).all()
-
-
-def check_first_nonzero(array):
-    assert -1 <= fastsel.first_nonzero(array) < array.size
-    for axis in range(array.ndim):
-        indices = np.asarray(fastsel.first_nonzero(array, axis=axis))
-        assert ((indices >= -1) & (indices < array.shape[axis])).all()
-
-
-def check_compress(array):
-    """The array is the condition, and then the array that items are selected from."""
-    positions = np.arange(array.size)
-    assert_valid_positions(fastsel.compress(array.ravel(), positions), array.size)
-    assert len(fastsel.compress(positions[: len(array)] % 2, array, axis=0)) == len(array) // 2
-
-
-def check_extract(array):
-    assert_valid_positions(fastsel.extract(array, np.arange(array.size)), array.size)
-    assert len(fastsel.extract(np.arange(array.size) % 2, array)) == array.size // 2
-
-
-def check_boolean_mask(array):
-    positions = np.arange(array.size).reshape(array.shape)
-    if array.dtype == bool:
-        assert_valid_positions(fastsel.boolean_mask(positions, array), array.size)
-    assert len(fastsel.boolean_mask(array, positions % 2 == 1)) == array.size // 2
-
-
-def check_unique(array):
-    for keywords in ({"sorted": False}, {"sorted": True}):
-        values, index, inverse, counts = fastsel.unique(array, True, True, True, **keywords)
-        assert len(values) == len(index) == len(counts) <= array.size
-        assert ((index >= 0) & (index < array.size)).all()
-        assert inverse.shape == array.shape
-        assert ((inverse >= 0) & (inverse < len(values))).all()
-        assert (counts >= 0).all()
-
-
-def check_unique_values(array):
-    for keywords in ({"sorted": False}, {"sorted": True}, {"sorted": False, "equal_nan": False}):
-        values = fastsel.unique(array, **keywords)
-        assert values.dtype == array.dtype
-        assert 0 < len(values) <= array.size
-
-
-def check_unique_rows(array):
-    rows = array.reshape(len(array) // 2, -1)
-    values, inverse = fastsel.unique(rows, axis=0, return_inverse=True, sorted=False)
-    assert values.shape[1:] == rows.shape[1:]
-    assert ((inverse >= 0) & (inverse < len(values))).all()
-
-
-def check_group_indices(array):
-    for keywords in ({"sorted": False}, {"sorted": True}):
-        values, indices, offsets = fastsel.group_indices(array, **keywords)
-        assert len(offsets) == len(values) + 1
-        assert (np.diff(offsets) >= 0).all()
-        assert (np.bincount(indices, minlength=array.size) == 1).all()
-        assert (offsets[0], offsets[-1]) == (0, array.size)
-
-
-def check_sets(array):
-    """The array is the first argument, the second one, or both."""
-    for other in (array[: len(array) // 3].copy(), array, array[::-1].copy()):
-        for first, second in ((array, other), (other, array)):
-            assert fastsel.isin(first, second).shape == first.shape
-            index = fastsel.index_in(first, second)
-            assert ((index >= -1) & (index < second.size)).all()
-            values, index1, index2 = fastsel.intersect1d(first, second, return_indices=True)
-            assert len(values) == len(index1) == len(index2)
-            assert (index1 < first.size).all()
-            assert (index2 < second.size).all()
-            assert len(fastsel.setxor1d(first, second)) <= first.size + second.size
-            assert len(fastsel.setdiff1d(first, second, assume_unique=True)) <= first.size
-            assert len(fastsel.union1d(first, second)) <= first.size + second.size
-
-
-def check_sets_of_slices(array):
-    rows = array.reshape(len(array) // 2, -1)
-    for other in (rows[:20].copy(), rows):
-        assert fastsel.isin(rows, other, axis=0).shape == (len(rows),)
-        values, index1, index2 = fastsel.intersect1d(rows, other, return_indices=True, axis=0)
-        assert len(values) == len(index1) == len(index2)
-        assert len(fastsel.setxor1d(rows, other, axis=0)) <= len(rows) + len(other)
-
-
-def check_gather_nd_data(array):
-    rows = np.arange(-len(array), len(array))[:, None]
-    assert fastsel.gather_nd(array, rows).shape == (2 * len(array), *array.shape[1:])
-
-
 CHECKS = {
-    name.removeprefix("check_"): check
-    for name, check in globals().copy().items()
-    if name.startswith("check_")
+    check.__name__.removeprefix("check_"): check
+    for examples in EXAMPLES.values()
+    for check in examples.while_written
 }
 
 
@@ -214,7 +87,7 @@ def test_small_distinct_array_written_meanwhile_gives_valid_results(dtype, size)
         for state in states:
             array[...] = state
 
-    while_writing(write, lambda: check_unique(array), SECONDS)
+    while_writing(write, lambda: CHECKS["unique"](array), SECONDS)
 
 
 @covering(at_least=16, dtype=DTYPES, algorithm=ALGORITHMS)
@@ -222,7 +95,7 @@ def test_keys_written_meanwhile_give_valid_results(dtype, algorithm, forced_kern
     force(monkeypatch, algorithm)
     array = make(dtype, (30_000,), 0.2, seed=3)
     with fastsel.threads(3):
-        while_writing(writer_of(array), lambda: check_unique(array), SECONDS)
+        while_writing(writer_of(array), lambda: CHECKS["unique"](array), SECONDS)
 
 
 @covering(at_least=12, dtype=DTYPES, algorithm=ALGORITHMS)
@@ -230,7 +103,8 @@ def test_sets_written_meanwhile_give_valid_results(dtype, algorithm, forced_kern
     force(monkeypatch, algorithm)
     array = make(dtype, (30_000,), 0.2, seed=3)
     with fastsel.threads(3):
-        while_writing(writer_of(array), lambda: check_sets(array), SECONDS)
+        for name in ("sets", "index_in", "remap"):
+            while_writing(writer_of(array), lambda name=name: CHECKS[name](array), SECONDS)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])

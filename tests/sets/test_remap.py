@@ -140,7 +140,9 @@ def test_num_threads_agnosticism(num_keys, size, step, each_num_threads):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("dtype", ["float16", "float64", "M8[s]", "complex128"])
-def test_nan_is_missing_and_zeros_are_equal(dtype, algorithm, kernels_with_few_threads, monkeypatch):
+def test_nan_is_missing_and_zeros_are_equal(
+    dtype, algorithm, kernels_with_few_threads, monkeypatch
+):
     force(monkeypatch, algorithm)
     nan = np.array("NaT" if dtype[0] == "M" else np.nan).astype(dtype)
     items = np.array([1, 0, 2, 3, 0] * 30).astype(dtype)
@@ -360,7 +362,11 @@ def test_arguments_that_do_not_fit_raise_an_error():
     for text, keys, values in (
         (r"keys must be 1-d, got shape \(\)", 1, [1]),
         (r"keys must be 1-d, got shape \(1, 2\)", [[1, 2]], [1]),
-        (r"values must have one value, or row, for each of 2 keys, got shape \(3,\)", [1, 2], [1] * 3),
+        (
+            r"values must have one value, or row, for each of 2 keys, got shape \(3,\)",
+            [1, 2],
+            [1] * 3,
+        ),
         (r"for each of 2 keys, got shape \(\)", [1, 2], 5),
         ("keys cannot be converted to an array", [[1], [1, 2]], [1, 2]),
     ):

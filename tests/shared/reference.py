@@ -387,10 +387,12 @@ def remap(a, keys, values, *, default=..., out=None):
     result = np.empty(a.shape + values.shape[1:], values.dtype)
     if default is not ...:
         result[...] = default
-    for at, position in np.ndenumerate(index_in(a, keys)):
+    rows = result.reshape(a.size, *values.shape[1:])
+    for k, position in enumerate(index_in(a, keys).ravel().tolist()):
         if position >= 0:
-            result[at] = values[position]
+            rows[k : k + 1] = values[position : position + 1]  # as bytes: bools may be other than 1
         elif default is ...:
+            at = tuple(map(int, np.unravel_index(k, a.shape)))
             raise ValueError(f"position {at[0] if len(at) == 1 else at} of a is not among the keys")
     if out is None:
         return result

@@ -15,10 +15,12 @@ from arrays import DTYPES, WORD_DTYPES, choose, grouped, in_a_row, make, scatter
 from comparison import outcome, value_bytes
 from forcing import TUNING
 from layouts import LAYOUTS, has_layout
+from operators import cases
 
 import fastsel
 
 SHAPE = (9, 89)
+CALLS = cases("calls") | cases("calls_for_fewer_dtypes")
 UNIQUE_KEYWORDS = [
     {"sorted": False},
     {"return_index": True, "equal_nan": False},
@@ -42,12 +44,9 @@ def add(digest, result):
 
 
 def calls(array, rng):
-    """Calls of operators with this array, masks of its shape, and indices, also out of bounds."""
-    yield from (partial(function, array) for function in (fastsel.nonzero, fastsel.flatnonzero))
-    yield partial(fastsel.argwhere, array)
-    yield from (partial(fastsel.count_nonzero, array, axis) for axis in (None, 0, -1))
-    yield partial(fastsel.nonzero, array, dtype="i4")
-    yield partial(fastsel.flatnonzero, array, dtype="u4")
+    """The calls of operators.py with this array, and calls with masks of its shape, and with
+    indices, also out of bounds."""
+    yield from (partial(call, fastsel, array) for call in CALLS.values())
     for axis in (None, 0, -1):
         yield partial(fastsel.first_nonzero, array[3:][..., ::2], axis)
     yield partial(fastsel.nonzero_coordinates, array, n=array.size, fill_value=-1)
@@ -63,12 +62,13 @@ def calls(array, rng):
         rows[41, -1] = -lengths[-1] - 1
         yield partial(fastsel.gather_nd, array, rows)
     yield from (partial(fastsel.unique, array, **keywords) for keywords in UNIQUE_KEYWORDS)
-    yield from (partial(fastsel.group_indices, array, sorted=flag) for flag in (True, False))
     yield partial(fastsel.group_indices, array, 0, equal_nan=False)
     for subset in (array[::3], array.ravel()[:40]):
         for one, other in ((array, subset), (subset, array)):
             yield partial(fastsel.isin, one, other)
             yield partial(fastsel.index_in, one, other)
+            yield partial(fastsel.remap, one, other.ravel(), other.ravel(), default=array.flat[0])
+            yield partial(fastsel.remap, one, other.ravel(), np.arange(other.size))
             yield partial(fastsel.intersect1d, one, other, return_indices=True)
         yield partial(fastsel.setxor1d, array, subset)
         yield partial(fastsel.setdiff1d, array, subset)
