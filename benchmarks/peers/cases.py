@@ -9,6 +9,10 @@ from cells import DASK, DASK_MASKED, DASK_UNIQUE, GROUPED, SETS, SPARSE, UNIQUE,
 from inputs import index_rows, items, keys, mask, rows, two_sets, two_sets_of_rows
 from on_dask import CALLS, selector
 
+from fastsel._cli import _bench
+
+# The calls of `fastsel bench`, which the operators have here, too.
+BENCH_CALLS = {entry.label: entry.call for entry in _bench.OPERATORS if entry.label in SETS}
 BATCHES = {0: (), 1: (16,), 2: (4, 4)}
 
 
@@ -30,6 +34,16 @@ class Case(NamedTuple):
     def sorted(self):
         """Whether unique's result is sorted, not in first-occurrence order."""
         return not self.cell.op.endswith("_first")
+
+    @property
+    def array(self):
+        """`x`, by the name that it has in the workloads of `fastsel bench`."""
+        return self.x
+
+    @property
+    def values(self):
+        """A number for each test, for remap."""
+        return np.arange(len(self.tests)) * 10
 
     @property
     def buffers(self):
@@ -98,6 +112,8 @@ def operator_call(functions, case):
         return functools.partial(functions.sparse.from_dense, x, op.removeprefix("sparse_"))
     if op in DASK:
         return functools.partial(CALLS[op], functions, x, selector(case))
+    if op in BENCH_CALLS:
+        return functools.partial(BENCH_CALLS[op], functions, case)
     arguments = {
         "count_along": (x, case.cell.axis),
         "compress": (case.mask, x, case.axis),
@@ -105,7 +121,7 @@ def operator_call(functions, case):
         "boolean_mask": (x, case.mask),
         "unique_all": (x, True, True, True),
         "gather_nd": (x, case.indices, case.cell.batch_dims),
-        **dict.fromkeys((*SETS, "isin_rows"), (x, case.tests)),
+        "isin_rows": (x, case.tests),
     }
     keywords = {"dtype": np.int32} if op == "nonzero_int32" else {}
     if op == "isin_rows":

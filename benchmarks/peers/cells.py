@@ -22,7 +22,7 @@ SELECTION = (
 )
 UNIQUE = ("unique_sorted", "unique_first", "unique_all", "unique_rows", "unique_rows_first")
 GROUPED = ("group_indices", "group_indices_first")
-SETS = ("isin", "index_in", "intersect1d", "union1d", "setdiff1d", "setxor1d")
+SETS = ("isin", "index_in", "remap", "intersect1d", "union1d", "setdiff1d", "setxor1d")
 SPARSE = ("sparse_coo", "sparse_csr", "sparse_csc")  # fastsel.sparse.from_dense to each format
 IN_MEMORY = (*SELECTION, *UNIQUE, *GROUPED, *SETS, "isin_rows", "gather_nd", *SPARSE)
 # The text of an operator's call in tables and pictures; operators that are not here are shown by
@@ -215,6 +215,10 @@ MODEST = (
     grid("index_in", dtype="int64", distribution=["narrow", "sorted"], tests=[1000, 1e5]),
     grid("index_in", dtype="U8", size=1e5, tests=100),
     grid("index_in", dtype="int64", size=1e7, tests=[1000, 1e7]),
+    grid("remap", dtype=["int64", "float64"], size=[1e4, 1e6], tests=[10, 1000, 1e6]),
+    grid("remap", dtype=["int32", "int64"], size=[1e4, 1e6, 1e7], distribution="labels"),
+    grid("remap", dtype="int64", distribution=["narrow", "sorted"], tests=[1000, 1e5]),
+    grid("remap", dtype="U8", size=1e5, tests=100),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="int64", size=1e6, tests=[1000, 1e6]),
     grid("intersect1d union1d setdiff1d setxor1d", dtype="float64", size=1e5, tests=1e5),
     grid("isin_rows", dtype=["int64", "float64"], width=[2, 8], tests=[1000, 1e5]),
@@ -251,7 +255,8 @@ KEY = (
     grid("isin", dtype="int64", size=[100, 1e6], tests=[10, 1e5, 1e6]),
     grid("unique_sorted", dtype="int64", groups="n", distribution="gaps"),
     grid("isin index_in", dtype="int64", distribution="narrow"),
-    grid("index_in", dtype="int64", tests=[10, 1e5]),
+    grid("index_in remap", dtype="int64", tests=[10, 1e5]),
+    grid("remap", dtype="int32", distribution="labels"),
     grid("isin", dtype="int64", size=1e6, distribution="gaps", tests=1e6),
     grid("intersect1d setxor1d", dtype="int64", tests=1e6),
     grid("gather_nd", dtype="float32", size=[1e4, 1e6], width=[1, 100]),
@@ -388,7 +393,7 @@ def is_possible(cell):
     if cell.distribution == "nan" and np.dtype(cell.dtype).kind != "f":
         return False
     if cell.op in SETS:
-        return cell.distribution in ("random", "sorted", "narrow", "gaps", "nan")
+        return cell.distribution in ("random", "sorted", "narrow", "gaps", "labels", "nan")
     if cell.op in ("gather_nd", "dask_gather_nd"):
         large_enough = cell.size >= 64 * cell.width  # for some index rows in every batch
         return large_enough and cell.distribution in ("random", "sorted")

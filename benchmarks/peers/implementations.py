@@ -5,11 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import fastsel
-
-
-def boolean_mask(a, mask):
-    """The items or rows that the mask selects."""
-    return a[mask]
+from fastsel._cli import _bench
 
 
 def gather_nd(data, indices, batch_dims=0):
@@ -32,27 +28,6 @@ def nonzero_coordinates(x):
     return len(rows), coordinates
 
 
-def isin(element, test_elements, axis=None):
-    """numpy.isin; rows are compared by their groups, which numpy.unique finds."""
-    if axis is None:
-        return np.isin(element, test_elements)
-    _, inverse = np.unique(np.concatenate((element, test_elements)), return_inverse=True, axis=axis)
-    return np.isin(inverse[: len(element)], inverse[len(element) :])
-
-
-def nonzero(a, dtype=None):
-    """numpy.nonzero, whose indices are converted to `dtype`."""
-    indices = np.nonzero(a)
-    return indices if dtype is None else tuple(index.astype(dtype) for index in indices)
-
-
-def first_nonzero(a):
-    """numpy.argmax of ``a != 0``, but -1 if all items are zero, where argmax returns 0."""
-    true = a != 0
-    index = np.argmax(true)
-    return index if true.flat[index] else np.intp(-1)
-
-
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, sorted=True, **rest):
     """numpy.unique; ``sorted=False`` returns the values in order of first occurrence."""
     if sorted:
@@ -73,20 +48,6 @@ def group_indices(ar, sorted=True):
     return values, np.argsort(inverse.ravel(), kind="stable"), offsets
 
 
-def index_in(element, test_elements):
-    """The positions of the items among the test elements, by a binary search after sorting."""
-    order = np.argsort(test_elements, kind="stable")
-    return index_in_sorted(element, test_elements[order], order)
-
-
-def index_in_sorted(element, values, order):
-    """For each item, the position that the first equal value had before `order` sorted the values;
-    or -1."""
-    ranks = np.searchsorted(values, element)
-    ranks[ranks == len(values)] = 0
-    return np.where(values[ranks] == element, order[ranks], -1)
-
-
 def from_dense(a, format):
     """SciPy's sparse array of the non-zero items."""
     from scipy import sparse
@@ -94,26 +55,16 @@ def from_dense(a, format):
     return getattr(sparse, f"{format}_array")(a)
 
 
+# The functions that `fastsel bench` compares with, too; some have more arguments here.
 NUMPY = SimpleNamespace(
-    nonzero=nonzero,
-    flatnonzero=np.flatnonzero,
-    argwhere=np.argwhere,
-    count_nonzero=np.count_nonzero,
-    first_nonzero=first_nonzero,
-    compress=np.compress,
-    extract=np.extract,
-    boolean_mask=boolean_mask,
-    unique=unique,
-    group_indices=group_indices,
-    isin=isin,
-    index_in=index_in,
-    intersect1d=np.intersect1d,
-    union1d=np.union1d,
-    setdiff1d=np.setdiff1d,
-    setxor1d=np.setxor1d,
-    gather_nd=gather_nd,
-    nonzero_coordinates=nonzero_coordinates,
-    sparse=SimpleNamespace(from_dense=from_dense),
+    **vars(_bench.NUMPY)
+    | {
+        "unique": unique,
+        "group_indices": group_indices,
+        "gather_nd": gather_nd,
+        "nonzero_coordinates": nonzero_coordinates,
+        "sparse": SimpleNamespace(from_dense=from_dense),
+    }
 )
 
 IMPLEMENTATIONS = ("numpy", "fastsel")

@@ -80,7 +80,13 @@ def rows(dtype, n, width, groups, distribution="random"):
 def two_sets(dtype, n, tests, distribution="random"):
     """Arrays (n,) and (tests,); about half of the items of the first array are in the second array,
     or more if the dtype has few values. The distribution ``narrow`` has the integers below
-    2 * tests, and ``gaps`` every tenth integer below 20 * tests."""
+    2 * tests, and ``gaps`` every tenth integer below 20 * tests. In ``labels``, all items are in
+    the second array, whose items are the integers below tests."""
+    if distribution == "labels":
+        numbers = np.random.default_rng(SEED + 5)
+        return numbers.integers(tests, size=n, dtype=dtype), numbers.permutation(tests).astype(
+            dtype
+        )
     if np.dtype(dtype) == object:
         return tuple(a.astype(object) for a in two_sets(f"U{STRING_LENGTH}", n, tests))
     generator = np.random.default_rng(SEED + 5)

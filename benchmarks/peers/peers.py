@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 
 PACKAGES = {
+    "fastsel": ("fastsel",),
     "numpy": ("numpy",),
     "scipy": ("scipy",),
     "arraykit": ("arraykit",),
@@ -16,6 +17,7 @@ PACKAGES = {
     "pandas": ("pandas",),
     "duckdb": ("duckdb",),
     "fastremap": ("fastremap",),
+    "skimage": ("skimage",),
     "numba": ("numba",),
     "dask": ("dask",),
 }

@@ -2,12 +2,15 @@
 
 import numpy as np
 from cells import SETS
-from implementations import NUMPY, index_in_sorted
+from implementations import NUMPY
 from peers import UnsupportedError, container, tensor
 from registry import opponent
 
+import fastsel
+from fastsel._cli._bench import index_in_sorted
 
-@opponent("numpy", *SETS)
+
+@opponent("numpy", *(op for op in SETS if op != "remap"))
 def numpy_sets(case):
     function = getattr(NUMPY, case.cell.op)
     return lambda: function(case.x, case.tests)
@@ -79,6 +82,61 @@ def pyarrow_index_in(case):
 
     x, tests = container(pyarrow.array, case.x), container(pyarrow.array, case.tests)
     return lambda: compute.index_in(x(), value_set=tests()).fill_null(-1)
+
+
+@opponent("numpy", "remap")
+def numpy_remap(case):
+    return lambda: NUMPY.remap(case.x, case.tests, case.values, default=-1)
+
+
+@opponent("fastsel", "remap", variant="index_in", counts=False)
+def fastsel_index_in_and_take(case):
+    def look_up():
+        index = fastsel.index_in(case.x, case.tests)
+        return np.where(index < 0, -1, case.values.take(index))
+
+    return look_up
+
+
+@opponent("pandas", "remap")
+def pandas_map(case):
+    """The Series of the values is made in the call, because its index keeps its hash table. pandas
+    returns NaN for missing items, and floats."""
+    import pandas
+
+    if len(np.unique(case.tests)) < len(case.tests):
+        raise UnsupportedError("distinct keys only")
+    x = pandas.Series(case.x, copy=False)
+    return lambda: x.map(pandas.Series(case.values, case.tests)).fillna(-1).to_numpy()
+
+
+@opponent("fastremap", "remap")
+def fastremap_remap(case):
+    """The dict is made in the call; missing items keep their labels, which is not compared."""
+    import fastremap
+
+    if case.x.dtype.kind not in "iu":
+        raise UnsupportedError("integers only")
+    if not np.isin(case.x, case.tests).all():
+        raise UnsupportedError("all items must be among the keys")
+
+    def look_up():
+        table = dict(zip(case.tests.tolist(), case.values.tolist(), strict=True))
+        return fastremap.remap(case.x, table)
+
+    return look_up
+
+
+@opponent("skimage", "remap")
+def skimage_map_array(case):
+    """Missing items become 0, so all items must be among the keys."""
+    from skimage.util import map_array
+
+    if case.x.dtype.kind not in "iu":
+        raise UnsupportedError("integers only")
+    if not np.isin(case.x, case.tests).all():
+        raise UnsupportedError("all items must be among the keys")
+    return lambda: map_array(case.x, case.tests, case.values)
 
 
 @opponent("torch", "isin")

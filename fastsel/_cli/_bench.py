@@ -41,7 +41,8 @@ class Operator:
     `call` takes the functions (fastsel's or NUMPY) and a workload. `reads` names the attribute of
     the workload whose bytes count as read; a workload in which it is None does not fit. `copies`
     means that the result has copies of items, which count as read, too, and must be equal bit by
-    bit. `finds_first` means that the result is the index of the last item that is read, or -1.
+    bit. `finds_first` means that the result is the index of the last item that is read, or -1. In
+    the embedded set, an operator that no workload names has the workloads of the label `like`.
     `free_nan` has the dtype kinds of arrays for which NumPy does not define the result if
     there is a NaN or NaT. `defined` returns the defined part of a result. `note` stands below the
     table.
@@ -52,6 +53,7 @@ class Operator:
     reads: str = "array"
     copies: bool = False
     finds_first: bool = False
+    like: str = ""
     free_nan: str = ""
     defined: Callable[[Any], Any] = lambda result: result
     note: str = ""
@@ -68,7 +70,7 @@ class Operator:
 
     def fits(self, workload: Workload) -> bool:
         """Whether the workload is for this operator, and the result is defined."""
-        if workload.only and not {self.label, self.family} & set(workload.only):
+        if workload.only and not {self.label, self.like, self.family} & set(workload.only):
             return False
         if workload.array.dtype.kind in self.free_nan and np.isnan(workload.array).any():
             return False
@@ -105,10 +107,21 @@ def numpy_index_in(element, test_elements):
     """The first position of each item among the test elements, or -1, by a search among the sorted
     test elements."""
     order = np.argsort(test_elements, kind="stable")
-    values = test_elements[order]
+    return index_in_sorted(element, test_elements[order], order)
+
+
+def index_in_sorted(element, values, order):
+    """For each item, the position that the first equal value had before `order` sorted the values;
+    or -1."""
     positions = np.searchsorted(values, element)
     positions[positions == len(values)] = 0
     return np.where(values[positions] == element, order[positions], -1)
+
+
+def numpy_remap(a, keys, values, *, default):
+    """The values at the positions that numpy_index_in finds; the default for other items."""
+    positions = numpy_index_in(a, keys)
+    return np.where(positions < 0, default, values[positions])
 
 
 def numpy_nonzero_coordinates(x):
@@ -162,6 +175,7 @@ NUMPY = SimpleNamespace(
         "first_nonzero": numpy_first_nonzero,
         "group_indices": numpy_group_indices,
         "index_in": numpy_index_in,
+        "remap": numpy_remap,
         "nonzero_coordinates": numpy_nonzero_coordinates,
         "boolean_mask": lambda a, mask: a[mask],
         "gather_nd": lambda data, indices: data[tuple(np.moveaxis(indices, -1, 0))],
@@ -247,6 +261,12 @@ OPERATORS = (
         "index_in",
         lambda f, w: f.index_in(w.array, w.tests),
         note="NumPy: argsort(tests), searchsorted",
+    ),
+    set_operator(
+        "remap",
+        lambda f, w: f.remap(w.array, w.tests, w.values, default=-1),
+        like="index_in",
+        note="NumPy: argsort(keys), searchsorted, then take and where",
     ),
     set_operator("intersect1d", lambda f, w: f.intersect1d(w.array, w.tests)),
     set_operator("union1d", lambda f, w: f.union1d(w.array, w.tests)),

@@ -30,9 +30,9 @@ class Workload:
     """An array, and a mask or indices to select from it, or items to look for.
 
     A `mask` of the array's shape selects items; a mask of the shape of its leading axes selects
-    rows. `indices` are index rows for gather_nd, and `tests` is the second array of isin, index_in
-    and the set functions. `only` has the labels or families of the operators to run; if it is
-    empty, all that fit are run.
+    rows. `indices` are index rows for gather_nd, and `tests` is the second array of the set
+    functions, which are the keys of remap. `only` has the labels or families of the operators to
+    run; if it is empty, all that fit are run.
     """
 
     name: str
@@ -62,6 +62,11 @@ class Workload:
     def tenth(self) -> int:
         """The number of items of a tenth of the array."""
         return self.array.size // 10
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """A number for each test, for remap."""
+        return np.arange(self.tests.size) * 10
 
     @cached_property
     def item_mask(self) -> np.ndarray | None:
