@@ -86,7 +86,7 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
                        Py_ssize_t *positions) noexcept nogil:
     """`write` for values."""
     cdef Py_ssize_t width = output.value.width, step = output.default_step, all_signs = 0, j
-    cdef Py_ssize_t to_default = 0
+    cdef Py_ssize_t to_default = 0, is_missing
     cdef char *out = output.out + start * width
     for j in range(n):
         all_signs |= positions[j]
@@ -95,8 +95,10 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
             note_missing(output, start, n, positions)
         else:           # defaults lie at offsets from the values, too
             to_default = output.default - output.values + start * step
-        for j in range(n):
-            positions[j] = to_default + j * step if positions[j] < 0 else positions[j] * width
+        for j in range(n):      # without a branch, which would often be mispredicted
+            is_missing = 0 - <Py_ssize_t>(positions[j] < 0)
+            positions[j] = (
+                ((to_default + j * step) & is_missing) | ((positions[j] * width) & ~is_missing))
         copy_slices(&output.value, output.values, positions, n, out)
     elif width == 1:
         write_words(<const uint8_t *>output.values, positions, n, out)
