@@ -71,6 +71,8 @@ TESTS = {
     "inverse.pyx": ["group_indices", *UNIQUE],
     "key_lookup.pyx": ["index_in", *SETS],
     "key_lookup.pxd": ["index_in", *SETS],
+    "lookup_output.pyx": ["remap", "index_in"],
+    "lookup_output.pxd": ["remap", "index_in"],
     "presorted.pyx": ["presorted", "unique", "bounds"],
     "presorted.pxd": ["presorted", "unique", "bounds"],
     "dense.pxd": ["dense", *UNIQUE],

@@ -41,6 +41,7 @@ assert_type(fastsel.dask.isin(numbers, [1, 2], invert=True, kind="sort"), da.Arr
 assert_type(fastsel.dask.isin(table, table, axis=0), da.Array)
 assert_type(fastsel.dask.union1d(table, table, axis=0), da.Array)
 assert_type(fastsel.dask.index_in(table, table, axis=0), da.Array)
+assert_type(fastsel.dask.remap(numbers, [1], [2], default=numbers), da.Array)
 assert_type(fastsel.dask.intersect1d(numbers, [1, 2]), da.Array)
 assert_type(
     fastsel.dask.intersect1d(numbers, [1, 2], return_indices=True),
