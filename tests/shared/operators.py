@@ -475,10 +475,6 @@ EXAMPLES = {
 }
 
 
-def cases(field):
-    """The calls of all operators in one field of their entries, by the name of the test case."""
-    return {
-        name: call
-        for examples in EXAMPLES.values()
-        for name, call in getattr(examples, field).items()
-    }
+def cases(field, names=tuple(EXAMPLES)):
+    """The calls of these operators in one field of their entries, by the name of the test case."""
+    return {label: call for name in names for label, call in getattr(EXAMPLES[name], field).items()}
