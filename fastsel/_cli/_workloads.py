@@ -31,7 +31,7 @@ class Workload:
 
     A `mask` of the array's shape selects items; a mask of the shape of its leading axes selects
     rows. `indices` are index rows for gather_nd, and `tests` is the second array of the set
-    functions, which are the keys of remap. `only` has the labels or families of the operators to
+    functions, and has the keys of remap. `only` has the labels or families of the operators to
     run; if it is empty, all that fit are run.
     """
 
