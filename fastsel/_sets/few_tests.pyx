@@ -9,7 +9,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._sets.lookup_output cimport Output, output_t, room, write
+from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport is_item, log2_width
 from fastsel._simd.levels cimport level
 from fastsel._unique.keys cimport BATCH, canonical, load_word, rule_t, set_rule
@@ -214,7 +214,7 @@ cdef class FindItems(CompareItems):
                 test_plus_1 = <uint8_t>(test + 1)
                 for i in range(n):
                     equal[i] ^= (equal[i] ^ test_plus_1) & <uint8_t>(0 - flags[i])
-            found = room(self.output, start, positions)
+            found = room_for(self.output, start, positions)
             for i in range(n):
                 found[i] = position_of[equal[i]]
             write(self.output, start, n, found)

@@ -31,6 +31,6 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
 
 
 cdef inline Py_ssize_t length_by_slot(const table_t *table) noexcept nogil:
-    """The length of an array by what `find_keys` writes: one item for each slot, one for the key without a slot, and one for keys that
-    are not found."""
+    """The length of an array by what `find_keys` writes: one item for each slot, one for the key
+    without a slot, and one for keys that are not found."""
     return (<Py_ssize_t>1 << table.slot_bits) + 2

@@ -10,7 +10,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from fastsel._core.scratch cimport alloc, free
-from fastsel._sets.lookup_output cimport fs_mark_first, room, write
+from fastsel._sets.lookup_output cimport fs_mark_first, room_for, write
 from fastsel._unique.hash_table cimport (
     FLOODED, NO_MEMORY, PROBES_PER_KEY, add_keys, find_keys, table_t)
 from fastsel._unique.keys cimport BATCH, keys_t, load_words, set_keys
@@ -135,7 +135,7 @@ cdef Py_ssize_t look_up(const table_t *table, const keys_t *table_keys, const lo
             for j in range(n):
                 side.mask[start + j] = (slots[j] != 0) ^ invert
         elif side.output != NULL:
-            found = room(side.output, start, positions)
+            found = room_for(side.output, start, positions)
             for j in range(n):
                 found[j] = <Py_ssize_t>side.by_slot[slots[j]] - 1
             write(side.output, start, n, found)

@@ -51,10 +51,10 @@ cdef void write_values(output_t *output, Py_ssize_t start, Py_ssize_t n,
                        Py_ssize_t *positions) noexcept nogil
 
 
-cdef inline Py_ssize_t *room(const output_t *output, Py_ssize_t start,
-                             Py_ssize_t *positions) noexcept nogil:
+cdef inline Py_ssize_t *room_for(const output_t *output, Py_ssize_t start,
+                                 Py_ssize_t *positions) noexcept nogil:
     """Where the caller writes the positions of the items from `start` on: to the index, or to
-    `positions`. The caller then calls `write` with what `room` has returned."""
+    `positions`. The caller then calls `write` with what `room_for` has returned."""
     return output.index + start if output.index != NULL else positions
 
 

@@ -7,7 +7,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from fastsel._core.parallel cimport Job, chunk_count
 from fastsel._core.results cimport new_result
-from fastsel._sets.lookup_output cimport Output, output_t, room, write
+from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.dense cimport first_positions_plus_1
 from fastsel._unique.keys cimport any_t, canonical, fs_load, keys_t
@@ -107,7 +107,7 @@ cdef class LookUpEntries(Job):
                     words[j] = <any_t>ordered_key_of(
                         order_map, canonical(&self.items.rule, words[j]))
             if positions_plus_1 is not None:
-                found = room(self.output, start, positions)
+                found = room_for(self.output, start, positions)
                 for j in range(n):
                     entry = words[j] - base
                     found[j] = <Py_ssize_t>(

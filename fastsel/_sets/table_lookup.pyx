@@ -19,7 +19,7 @@ from fastsel._core.results cimport new_result
 from fastsel._core.scratch cimport new_intp, new_u32, new_u8
 from fastsel._sets.key_lookup cimport (
     compare_ranges, describe_side, fill_by_slot, length_by_slot, look_up, lookup_t)
-from fastsel._sets.lookup_output cimport Output, output_t, room, write
+from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
@@ -260,7 +260,7 @@ cdef class ReadPositions(Job):
         next_entries(self.items, k, next_entry)
         while start < stop:
             n = min(stop - start, BATCH)
-            found = room(self.output, start, positions)
+            found = room_for(self.output, start, positions)
             for j in range(n):
                 p = part_of[start + j]
                 found[j] = <Py_ssize_t>positions_plus_1[next_entry[p]] - 1
