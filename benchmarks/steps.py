@@ -21,6 +21,7 @@ import time
 import numpy as np
 
 import fastsel
+from fastsel._cli import _bench, _workloads
 from fastsel._core import _gate, _operators, _threads
 from fastsel._gather import _gather
 from fastsel._unique import _plan
@@ -134,11 +135,12 @@ def calls():
         "first occurrence, many groups": lambda n: bind(f.unique, many(n), sorted=False),
     }
     sets = {
-        name: {
-            "few tests": lambda n, call=call: bind(call, many(n), few(5)),
-            "many tests": lambda n, call=call: bind(call, many(n), many(n)[::-2]),
+        operator.label: {
+            "few tests": lambda n, call=operator.call: with_tests(call, many(n), few(5)),
+            "many tests": lambda n, call=operator.call: with_tests(call, many(n), many(n)[::-2]),
         }
-        for name, call in functions("isin index_in intersect1d union1d setdiff1d setxor1d")
+        for operator in _bench.OPERATORS
+        if operator.family == "sets" and operator.label == operator.function
     }
     gather = {
         "items": lambda n: bind(f.gather_nd, floats(n + 1), many(n)[:, None] % (n + 1)),
@@ -153,6 +155,10 @@ def functions(names):
 
 def bind(call, *arguments, **options):
     return lambda: call(*arguments, **options)
+
+
+def with_tests(call, array, tests):
+    return bind(call, fastsel, _workloads.Workload("", array, tests=tests))
 
 
 def floats(n):
