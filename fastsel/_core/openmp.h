@@ -192,6 +192,17 @@ static int fs_begin_region(int threads)
     return 0;
 }
 
+/* Calls work(state, t) for t from 0 to threads - 1, each in a thread of its own unless the system
+   gives fewer threads. The calling thread has t = 0. */
+static void fs_run_region(int threads, void (*work)(void *, int), void *state)
+{
+    int t;
+#if FS_OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static)
+#endif
+    for (t = 0; t < threads; t++) work(state, t);
+}
+
 static void fs_end_region(void) { fs_store(&fs_in_region, 0); }
 
 #endif

@@ -14,7 +14,6 @@ chunks. A handler never runs within a region of the call that it interrupts: it 
 fastsel, or fork, and a forked child has the results so far.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from cython.parallel cimport prange
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -51,6 +50,7 @@ cdef extern from "openmp.h" nogil:
     void fs_acquire(void *address)
     void fs_release(void *address)
     bint fs_begin_region(int threads)
+    void fs_run_region(int threads, void (*work)(void *, int) noexcept nogil, void *state)
     void fs_end_region()
     int fs_install_fork_handlers()
     const char *fs_runtime()
@@ -88,6 +88,10 @@ ctypedef struct chunks_t:
 
 ctypedef struct run_t:
     void *job                 # a Job
+    Py_ssize_t rounds
+    Py_ssize_t round          # number of rounds that have begun
+    int threads
+    Py_ssize_t forks          # the number of forks when the call began
     bint checks_signals       # the caller is the main thread
     fs_atomic_t pause         # 1: threads take no further chunk, to check signals or begin a region
     int64_t serial_until_us   # end of the serial time after which the call may begin a region; or 0
@@ -104,23 +108,20 @@ cdef class Job:
 
     cdef int run(self, int threads) except -1:
         """Handle all chunks without the GIL, on at most `threads` threads."""
-        with nogil:
-            if self.chunks == 1:
+        if self.chunks == 1:
+            with nogil:
                 self.chunk(0)
-            else:
-                run_all(self, 1, threads)
-        return 0
+            return 0
+        return run_all(self, 1, threads, False)
 
     cdef int run_rounds(self, Py_ssize_t rounds, int threads) except -1:
         """Handle the chunks of all rounds; a round begins when the round before has ended."""
-        with nogil:
-            run_all(self, rounds, threads)
-        return 0
+        return run_all(self, rounds, threads, False)
 
     cdef int run_with_gil(self, int threads) except -1:
         """Handle all chunks, and hold the GIL, so that no other thread changes an object while a
         chunk reads it. Signal handlers run between chunks."""
-        return run_all(self, 1, 1 if FS_CHECKED else threads)
+        return run_all(self, 1, 1 if FS_CHECKED else threads, True)
 
 
 cdef class Clear(Job):
@@ -136,53 +137,69 @@ cdef int clear(void *out, Py_ssize_t nbytes, int threads) except -1:
     return job.run(threads)
 
 
-cdef int run_all(Job job, Py_ssize_t rounds, int threads) except -1 nogil:
-    cdef Py_ssize_t r
-    cdef bint is_main = PyThread_get_thread_ident() == main_thread
-    if is_main:
+cdef int run_all(Job job, Py_ssize_t rounds, int threads, bint keeps_gil) except -1:
+    """Run the chunks of all rounds, without the GIL or, if keeps_gil, with it.
+
+    Only the thread that holds the GIL releases it, and acquires it again: PyGILState_Ensure and
+    PyGILState_Check, and so Cython's `with gil` and its prange without the GIL, have wrong answers
+    in a process with several interpreters.
+    """
+    cdef run_t state
+    cdef bint is_time_to_check = True
+    state.job, state.rounds, state.round, state.n_ranges = <void *>job, rounds, 0, 0
+    state.threads, state.forks = threads, fs_load(&fs_forks)
+    state.checks_signals = PyThread_get_thread_ident() == main_thread
+    if state.checks_signals:
         start_clock()
-    for r in range(rounds):
-        run_chunks(job, r * job.chunks, (r + 1) * job.chunks, threads, is_main)
+    while is_time_to_check:
+        if keeps_gil:
+            is_time_to_check = run_until_check(&state)
+        else:
+            with nogil:
+                is_time_to_check = run_until_check(&state)
+        if is_time_to_check:
+            check_signals()
     return 0
 
 
-cdef int run_chunks(Job job, Py_ssize_t start, Py_ssize_t stop, int threads,
-                    bint is_main) except -1 nogil:
-    """Run chunks start ... stop - 1, in regions or on this thread alone. This thread works alone if
-    `threads` is 1 or one chunk is left, during a serial time (late_regions.h), if fs_begin_region
-    returns 0, and in a child that a signal handler has forked during this call."""
-    cdef run_t state
-    cdef Py_ssize_t left = stop - start, forks = fs_load(&fs_forks)
+cdef bint run_until_check(run_t *state) noexcept nogil:
+    """Run chunks, in regions or on this thread alone, until it is time to check signals: then
+    returns True. Returns False when all chunks of all rounds have run. This thread works alone if
+    the call has one thread or one chunk is left, during a serial time (late_regions.h), if
+    fs_begin_region returns 0, and in a child that a signal handler has forked during this call."""
+    cdef Py_ssize_t left
     cdef int wanted
-    state.job, state.checks_signals = <void *>job, is_main
-    set_ranges(&state, start, stop, threads)
-    while left > 0:
+    while True:
+        left = count_left(state)
+        if left == 0:
+            if state.round == state.rounds:
+                return False
+            begin_round(state)
+            continue
         fs_store(&state.pause, 0)
-        wanted = <int>min(threads, left)
-        if fs_load(&fs_forks) != forks:
+        wanted = <int>min(state.threads, left)
+        if fs_load(&fs_forks) != state.forks:
             wanted = 1
         state.serial_until_us = fs_serial_until_us() if wanted > 1 else 0
         if wanted > 1 and not state.serial_until_us and fs_begin_region(wanted):
-            run_region(&state, wanted)
+            run_region(state, wanted)
             fs_end_region()
         else:
-            take_chunks(&state, 0)
-        if not fs_load(&state.pause):
-            break
-        if is_main:
-            check_signals()
-        left = count_left(&state)
-    return 0
+            take_chunks(state, 0)
+        if state.checks_signals and fs_load(&state.pause):
+            return True
 
 
-cdef void set_ranges(run_t *state, Py_ssize_t start, Py_ssize_t stop, int threads) noexcept nogil:
-    """Divide the chunks into ranges: one for each thread, but at most MAX_RANGES, and at most one
-    for each chunk."""
+cdef void begin_round(run_t *state) noexcept nogil:
+    """Divide the chunks of the next round into ranges: one for each thread, but at most MAX_RANGES,
+    and at most one for each chunk."""
+    cdef Py_ssize_t chunks = (<Job>state.job).chunks, start = state.round * chunks
     cdef int k
-    state.n_ranges = <int>max(1, min(min(threads, MAX_RANGES), stop - start))
+    state.n_ranges = <int>max(1, min(min(state.threads, MAX_RANGES), chunks))
     for k in range(state.n_ranges):
-        fs_store(&state.ranges[k].next, start + chunk_start(stop - start, state.n_ranges, k))
-        state.ranges[k].stop = start + chunk_start(stop - start, state.n_ranges, k + 1)
+        fs_store(&state.ranges[k].next, start + chunk_start(chunks, state.n_ranges, k))
+        state.ranges[k].stop = start + chunk_start(chunks, state.n_ranges, k + 1)
+    state.round += 1
 
 
 cdef Py_ssize_t count_left(run_t *state) noexcept nogil:
@@ -197,18 +214,22 @@ cdef void run_region(run_t *state, int threads) noexcept nogil:
     """Run chunks on `threads` threads, and note for late_regions.h how long the region took, and
     how long its busiest thread worked."""
     cdef int64_t start = fs_microseconds()
-    cdef int t
     fs_store(&state.ran, 0)
     fs_release(state)
-    for t in prange(threads, num_threads=threads, schedule="static"):
-        if t == 0:
-            state.worked = -fs_microseconds()
-            take_chunks(state, 0)
-            state.worked += fs_microseconds()
-        else:
-            work_as_helper(state, t)
+    fs_run_region(threads, work, state)
     fs_acquire(state)
     fs_note_region(start, max(state.worked, <int64_t>fs_load(&state.ran)))
+
+
+cdef void work(void *address, int thread) noexcept nogil:
+    """Run chunks in one thread of a region; the caller is thread 0."""
+    cdef run_t *state = <run_t *>address
+    if thread == 0:
+        state.worked = -fs_microseconds()
+        take_chunks(state, 0)
+        state.worked += fs_microseconds()
+    else:
+        work_as_helper(state, thread)
 
 
 cdef void work_as_helper(run_t *state, int thread) noexcept nogil:
@@ -283,13 +304,12 @@ cdef bint check_is_due() noexcept nogil:
     return read_at >= due
 
 
-cdef int check_signals() except -1 nogil:
+cdef int check_signals() except -1:
     """Run the handlers of signals that have arrived. The next check is due CHECK_MICROSECONDS
     later, also if a handler calls fastsel."""
     global read_at, due
     due = read_at + CHECK_MICROSECONDS
-    with gil:
-        PyErr_CheckSignals()
+    PyErr_CheckSignals()
     read_at = fs_microseconds()
     due = read_at + CHECK_MICROSECONDS
     return 0

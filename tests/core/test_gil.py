@@ -9,25 +9,25 @@ from callers import run_in_threads
 from operators import cases
 
 import fastsel
+from fastsel._core import _gate
+from fastsel._unique import _keys, strings
 
 NUMBERS = np.random.default_rng(1).permutation(1 << 20)
 CALLS = cases("large")
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_other_threads_run_meanwhile(name):
-    """The switch interval is so long that Python makes no thread give up the GIL: the second thread
-    counts ticks only while the call releases the GIL."""
-    function, *arguments = CALLS[name](NUMBERS)  # not in the call: NumPy releases the GIL, too
+def ticks_during(call, calls=1000):
+    """For each of up to `calls` calls, whether another Python thread ran meanwhile; the last of
+    them is the first for which one did. The switch interval is so long that Python makes no thread
+    give up the GIL: the other thread counts ticks only while the call releases the GIL."""
     ticks, has_ticked, done = [0], [], threading.Event()
 
-    def call():
+    def call_again_and_again():
         try:
-            with fastsel.threads(1):
-                while len(has_ticked) < 1000 and not any(has_ticked):
-                    before = ticks[0]
-                    function(*arguments)
-                    has_ticked.append(ticks[0] > before)
+            while len(has_ticked) < calls and not any(has_ticked):
+                before = ticks[0]
+                call()
+                has_ticked.append(ticks[0] > before)
         finally:
             done.set()
 
@@ -38,10 +38,29 @@ def test_other_threads_run_meanwhile(name):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     try:
-        run_in_threads([call, tick])
+        run_in_threads([call_again_and_again, tick])
     finally:
         sys.setswitchinterval(interval)
-    assert any(has_ticked)
+    return has_ticked
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_threads_run_meanwhile(name):
+    function, *arguments = CALLS[name](NUMBERS)  # not in the call: NumPy releases the GIL, too
+
+    def call():
+        with fastsel.threads(1):
+            function(*arguments)
+
+    assert any(ticks_during(call))
+
+
+@pytest.mark.skipif(not _gate.HAS_GIL, reason="without the GIL, unique reads a copy of the array")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_thread_replaces_objects_that_other_threads_read(threads):
+    """The strings are one round: between two rounds, other Python threads may run."""
+    texts = np.array([f"{k:0200}" for k in range(1 << 16)], object)
+    assert not any(ticks_during(lambda: strings.hash_strings(texts, _keys.SEEDS, threads), 100))
 
 
 def test_the_import_leaves_the_gil_off_and_warns_of_nothing(run_python):
