@@ -23,7 +23,7 @@ from fastsel._sets.lookup_output cimport Output, output_t, room_for, write
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._unique.hash_table cimport (
     NO_MEMORY, table_bytes, table_clear, table_free, table_start, table_t)
-from fastsel._unique.keys cimport BATCH, describe_keys, keys_t
+from fastsel._unique.keys cimport BATCH, as_words, describe_keys, keys_t
 from fastsel._unique.scatter cimport (
     MAX_PART_BITS, MAX_PARTS, Scatter, ScatterByHash, next_entries, part_share, read_back_flags,
     scatter_keys)
@@ -146,8 +146,7 @@ def find_in_small(cnp.ndarray items not None, cnp.ndarray tests not None, tuple 
 cdef cnp.ndarray describe_small(lookup_t *side, cnp.ndarray items, tuple rule, tuple seeds):
     """Describe the items, or a contiguous copy of them. Returns the array that was described."""
     memset(side, 0, sizeof(lookup_t))
-    if not cnp.PyArray_ISCARRAY_RO(items):
-        items = cnp.PyArray_NewCopy(items, cnp.NPY_CORDER)
+    items = as_words(items)
     describe_keys(&side.keys, items, cnp.PyArray_SIZE(items), rule, None, seeds)
     return items
 

@@ -5,7 +5,7 @@ Keys of 1, 2, 4 and 8 bytes are words, which become canonical when they are load
 (keys.pyx); the word of a longer key is its hash.
 """
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from fastsel._simd.blocks cimport fs_prefetch
 
@@ -51,10 +51,21 @@ ctypedef struct keys_t:
     uint64_t factor
 
 
+cdef inline cnp.ndarray as_words(cnp.ndarray a):
+    """`a`, or a copy unless it is C-contiguous and aligned for words as wide as its items: NumPy
+    aligns strings for their characters only. Kernels of large arrays have _keys.py for this."""
+    cdef uintptr_t width = cnp.PyArray_ITEMSIZE(a)
+    if cnp.PyArray_ISCARRAY_RO(a) and (
+            width > 8 or <uintptr_t>cnp.PyArray_DATA(a) & (width - 1) == 0):
+        return a
+    return cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+
+
 cdef inline int describe_keys(keys_t *keys, cnp.ndarray data, Py_ssize_t size, tuple rule,
                               const uint64_t[::1] unequal, tuple seeds) except -1:
-    """Describe `size` > 0 keys of equal width in data, which is C-contiguous. rule is (significant,
-    limit, nan, nan_unequal), `unequal` is a bitmask or None, seeds is (seed, factor)."""
+    """Describe `size` > 0 keys of equal width in data, which is C-contiguous and, if the keys are
+    words, aligned for them. rule is (significant, limit, nan, nan_unequal), `unequal` is a bitmask
+    or None, seeds is (seed, factor)."""
     keys.data = <const char *>cnp.PyArray_DATA(data)
     keys.size = size
     keys.width = cnp.PyArray_NBYTES(data) // size

@@ -17,7 +17,7 @@ from fastsel._simd.levels cimport level
 from fastsel._unique.dense cimport dense
 from fastsel._unique.tables cimport chunk_table_t, fill, free_chunk_table
 from fastsel._unique.keys cimport (
-    BATCH, canonical, describe_keys, fs_load, is_identity, key_at, keys_t, wide_t)
+    BATCH, as_words, canonical, describe_keys, fs_load, is_identity, key_at, keys_t, wide_t)
 from fastsel._unique.ordered_keys cimport ordered_key_of, to_ordered_keys, to_words
 from fastsel._unique.pieces cimport mark_runs, sort_keys, sorter_free, sorter_start, sorter_t
 from fastsel._unique.presence cimport ascending_values
@@ -53,8 +53,7 @@ def unique_small(cnp.ndarray a not None, tuple rule not None, tuple order_map, t
     cdef Scratch scratch = Scratch()
     if cnp.PyArray_NBYTES(a) == 0:
         return None
-    if not cnp.PyArray_ISCARRAY_RO(a):
-        a = cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)
+    a = as_words(a)
     describe_keys(&task.keys, a, cnp.PyArray_SIZE(a), rule, None, seeds)
     task.index, task.inverse, task.counts = index, inverse, counts
     task.ascending = ascending and order_map is not None

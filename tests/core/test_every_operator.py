@@ -1,6 +1,7 @@
 """Every operator equals the reference, for every layout that arrays of the dtype can have, and 1,
 2, 3 and 7 threads: the calls of operators.py, for every dtype that they serve."""
 
+import numpy as np
 import pytest
 import reference
 from arrays import BYTES_DTYPES, DTYPES, STRUCT_DTYPES, make, objects
@@ -40,3 +41,21 @@ def test_every_operator_equals_the_reference(name, each_num_threads):
     for _ in each_num_threads:
         for (layout, label), result in expected.items():
             assert_same(calls[label](fastsel, arrays[layout]), result)
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (200, 80), (250, 128)])
+@pytest.mark.parametrize("dtype", ["S2", "S4", "S8", "V4", "V8", "U2"])
+def test_unaligned_strings_equal_the_same_strings_at_an_aligned_address(dtype, shape):
+    """NumPy calls strings aligned at each address, or at each multiple of 4 bytes for U. Kernels
+    read them as words. On x86-64, only a sanitizer tells a wrong load."""
+    dtype = np.dtype(dtype)
+    raw = np.array([b"abcd", b"efgh", b"ab", b"c", b"zzzz", b"zzzy"])
+    items = raw[np.arange(np.prod(shape)) * 7 % 11 % 6]
+    items = items.astype("S8").view("V8").astype(dtype) if dtype.kind == "V" else items.astype(dtype)
+    aligned = items.reshape(shape)
+    for offset in range(dtype.alignment, 8, dtype.alignment):
+        buffer = np.empty(aligned.nbytes + offset, np.uint8)
+        array = buffer[offset:].view(dtype).reshape(shape)
+        array[...] = aligned
+        for call in (CALLS | CALLS_FOR_FEWER_DTYPES).values():
+            assert_same(call(fastsel, array), call(fastsel, aligned))
