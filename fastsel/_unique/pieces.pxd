@@ -6,7 +6,7 @@ from fastsel._unique.keys cimport wide_t
 ctypedef struct sorter_t:
     void *keys                    # the sorted keys, after sort_keys
     uint32_t *entries             # working memory for entries; NULL if keys have no entries
-    uint32_t *starts              # starts of pieces, for each depth
+    uint64_t *packed              # packed words of one piece; then starts of pieces, by depth
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,

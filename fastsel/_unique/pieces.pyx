@@ -56,14 +56,16 @@ cdef inline void numpy_sort(wide_t *keys, Py_ssize_t n) noexcept nogil:
 # ---- memory -----------------------------------------------------------------------------
 
 
-cdef inline size_t starts_bytes(Py_ssize_t room) noexcept nogil:
-    """The bytes of the starts of pieces, for all nested scatters of `room` keys."""
-    return sizeof(uint32_t) * MAX_DEPTH * ((<Py_ssize_t>1 << piece_bits(room)) + 1)
+cdef inline size_t pieces_bytes(Py_ssize_t room) noexcept nogil:
+    """The bytes of the packed words of one piece, which would be too many for the stack of nested
+    scatters, and of the starts of pieces, for all nested scatters of `room` keys."""
+    return sizeof(uint64_t) * LONG_PIECE + (
+        sizeof(uint32_t) * MAX_DEPTH * ((<Py_ssize_t>1 << piece_bits(room)) + 1))
 
 
 cdef size_t sorter_bytes(Py_ssize_t width, Py_ssize_t room, bint with_entries) noexcept nogil:
     """The bytes that sorter_start allocates, before alloc rounds them up."""
-    return room * (width + (sizeof(uint32_t) if with_entries else 0)) + starts_bytes(room)
+    return room * (width + (sizeof(uint32_t) if with_entries else 0)) + pieces_bytes(room)
 
 
 cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
@@ -72,18 +74,18 @@ cdef int sorter_start(sorter_t *sorter, Py_ssize_t width, Py_ssize_t room,
     starts wrap around. Returns 0, or -1 if there is no memory; in both cases the caller frees the
     sorter."""
     sorter.entries = NULL
-    sorter.keys, sorter.starts = alloc(room * width), <uint32_t *>alloc(starts_bytes(room))
+    sorter.keys, sorter.packed = alloc(room * width), <uint64_t *>alloc(pieces_bytes(room))
     if with_entries:
         sorter.entries = <uint32_t *>alloc(room * sizeof(uint32_t))
         if sorter.entries == NULL:
             return -1
-    return -1 if sorter.keys == NULL or sorter.starts == NULL else 0
+    return -1 if sorter.keys == NULL or sorter.packed == NULL else 0
 
 
 cdef void sorter_free(sorter_t *sorter) noexcept nogil:
     free(sorter.keys)
     free(sorter.entries)
-    free(sorter.starts)
+    free(sorter.packed)
 
 
 # ---- the sort ---------------------------------------------------------------------------
@@ -94,7 +96,7 @@ cdef void sort_keys(sorter_t *sorter, wide_t *keys, Py_ssize_t n, uint32_t *entr
     `entries` is not NULL, they are sorted along with the keys, in place; the sorter has entries:
     otherwise memory at NULL is written. n is at most the sorter's room: otherwise memory behind its
     buffers is overwritten."""
-    sort_range(sorter, keys, entries, 0, n, sorter.starts, False)
+    sort_range(sorter, keys, entries, 0, n, <uint32_t *>(sorter.packed + LONG_PIECE), False)
 
 
 cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
@@ -108,7 +110,8 @@ cdef inline int piece_bits(Py_ssize_t n) noexcept nogil:
 cdef void sort_range(sorter_t *sorter, wide_t *keys, uint32_t *entries, Py_ssize_t start,
                      Py_ssize_t stop, uint32_t *starts, bint is_piece) noexcept nogil:
     """Sort keys start to stop - 1, by a scatter to pieces unless they are few. is_piece: these keys
-    are a piece. `starts` is the unused rest of sorter.starts."""
+    are a piece. `starts` is the unused rest of the memory behind
+    sorter.packed."""
     cdef wide_t *out = <wide_t *>sorter.keys
     cdef uint32_t *out_entries = sorter.entries
     cdef wide_t low = keys[start], high = low
@@ -161,7 +164,6 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
     """Sort one piece: its keys are in sorter.keys, its entries in sorter.entries. The keys are from
     low to low + 2^shift - 1. is_nested: this is a piece of a piece."""
     cdef wide_t *piece = <wide_t *>sorter.keys + start
-    cdef uint64_t[LONG_PIECE] packed
     cdef Py_ssize_t n = stop - start
     cdef int position_bits = bit_length(n - 1)
     cdef bint fits = entries == NULL or shift + position_bits <= 64
@@ -174,9 +176,10 @@ cdef inline void sort_piece(sorter_t *sorter, wide_t *keys, uint32_t *entries, P
         numpy_sort(piece, n)
     elif shift + position_bits <= 32:
         sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
-                    <uint32_t *>packed)
+                    <uint32_t *>sorter.packed)
     else:
-        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits, packed)
+        sort_packed(piece, sorter.entries + start, entries + start, n, low, position_bits,
+                    sorter.packed)
 
 
 cdef inline void sort_packed(wide_t *keys, const uint32_t *entries, uint32_t *out, Py_ssize_t n,

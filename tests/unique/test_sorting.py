@@ -1,8 +1,11 @@
 """The algorithm `sorting`: keys are scattered by value, and each part is sorted."""
 
+import os
+
 import numpy as np
 import pytest
 from grids import covering
+from marks import NEEDS_CACHE
 from unique_kernels import sort_keys
 
 import fastsel
@@ -198,3 +201,54 @@ def assert_same_bits(ours, expected):
     for our, their in zip(ours, expected, strict=True):
         assert our.dtype == their.dtype
         assert our.tobytes() == their.tobytes()
+
+
+# Prints how much more of a thread's stack the sort of nested keys uses. A call that needs more than
+# the stack may use other memory behind it, without a fault.
+STACK_OF_SORT = """
+import ctypes, threading
+import numpy as np
+from unique_kernels import integers, sort_keys
+
+# 12 times, a scatter by 5 bits leaves more than 1024 of these keys in one piece.
+powers = np.uint64(1) << np.arange(63, 0, -5).astype(np.uint64)
+nested = np.append(powers, np.arange(1500).astype(np.uint64) % np.uint64(2))
+
+def used_bytes():
+    libc, attributes = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+    libc.pthread_self.restype = ctypes.c_void_p
+    start, size = ctypes.c_void_p(), ctypes.c_size_t()
+    libc.pthread_getattr_np(ctypes.c_void_p(libc.pthread_self()), attributes)
+    libc.pthread_attr_getstack(attributes, ctypes.byref(start), ctypes.byref(size))
+    with open("/proc/self/pagemap", "rb", buffering=0) as pages:
+        pages.seek(start.value // 4096 * 8)
+        entries = np.frombuffer(pages.read(size.value // 4096 * 8), np.uint64)
+    return 4096 * int((entries >> np.uint64(63)).sum())  # the bit of a page in memory
+
+def call():
+    # The first calls use the stack for everything but the nested scatters.
+    sort_keys(integers(nested[-100:]), index=True)
+    used_bytes()
+    before = used_bytes()
+    values, index, _, _ = sort_keys(integers(nested), index=True)
+    used = used_bytes() - before
+    expected = np.unique(nested, return_index=True)
+    if (values == expected[0]).all() and (index == expected[1]).all():
+        print(used)
+
+threading.stack_size(1 << 20)
+thread = threading.Thread(target=call)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/pagemap") or os.sysconf("SC_PAGE_SIZE") != 4096,
+    reason="counts pages of 4 KiB in /proc, which this system lacks",
+)
+@NEEDS_CACHE  # AddressSanitizer makes larger frames
+def test_nested_scatters_use_little_stack(run_python):
+    """The threads of musl have 128 KiB. gcc at -O3 ends the frame of a scatter before the scatter
+    nested in it begins; other compilers and levels do not."""
+    assert int(run_python(STACK_OF_SORT)) <= 32 << 10
