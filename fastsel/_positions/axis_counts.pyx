@@ -50,7 +50,7 @@ def count(cnp.ndarray items not None, Py_ssize_t width, const uint64_t[::1] sign
     if job.copies == 1:
         return counts
     add_copies(job.counts, size, threads)
-    return counts[:size]
+    return counts[:size].copy()       # a view would keep the memory of all copies
 
 
 @cython.final

@@ -169,7 +169,7 @@ cdef class FindFirst(Job):
     cdef int run_waves(self, Py_ssize_t serial_bytes, int threads) except -1:
         """Search one unit after the other, each until its indices are found or it ends."""
         cdef Py_ssize_t u, row_bytes, wave
-        cdef Py_ssize_t[::1] last
+        cdef Py_ssize_t[::1] _last
         cdef int used
         self.in_waves = True
         for u in range(self.units):
@@ -181,7 +181,7 @@ cdef class FindFirst(Job):
                 self.chunks = chunk_count(self.stop - self.start, used, row_bytes)
                 # Without another reference to this view, Cython would free it by PyGILState_Ensure,
                 # which hangs in a second interpreter.
-                last = self.chunk_indices
+                _last = self.chunk_indices
                 self.chunk_indices = new_intp(self.chunks * self.unit.columns)
                 self.chunk_indices[:] = -1
                 self.complete_chunk = self.chunks

@@ -51,7 +51,9 @@ def test_unaligned_strings_equal_the_same_strings_at_an_aligned_address(dtype, s
     dtype = np.dtype(dtype)
     raw = np.array([b"abcd", b"efgh", b"ab", b"c", b"zzzz", b"zzzy"])
     items = raw[np.arange(np.prod(shape)) * 7 % 11 % 6]
-    items = items.astype("S8").view("V8").astype(dtype) if dtype.kind == "V" else items.astype(dtype)
+    items = (
+        items.astype("S8").view("V8").astype(dtype) if dtype.kind == "V" else items.astype(dtype)
+    )
     aligned = items.reshape(shape)
     for offset in range(dtype.alignment, 8, dtype.alignment):
         buffer = np.empty(aligned.nbytes + offset, np.uint8)
@@ -59,3 +61,20 @@ def test_unaligned_strings_equal_the_same_strings_at_an_aligned_address(dtype, s
         array[...] = aligned
         for call in (CALLS | CALLS_FOR_FEWER_DTYPES).values():
             assert_same(call(fastsel, array), call(fastsel, aligned))
+
+
+@pytest.mark.parametrize("dtype", ["i4", "f8", "S8", "c16"])
+def test_a_result_keeps_no_other_memory(dtype, kernels_with_few_threads):
+    """Outputs of one result may share memory, but together they need all of it."""
+    array = (np.arange(250 * 32) % 7).astype(dtype).reshape(250, 32)
+    columns = np.tile(array[:, :1], (16, 1))
+    for results in (
+        *(call(fastsel, array) for call in (CALLS | CALLS_FOR_FEWER_DTYPES).values()),
+        fastsel.count_nonzero(columns, 0),
+    ):
+        used = {}
+        for output in results if isinstance(results, tuple) else (results,):
+            if isinstance(output, np.ndarray):
+                owner = output if output.base is None else output.base
+                used.setdefault(id(owner), [owner.nbytes, 0])[1] += output.nbytes
+        assert all(kept == needed for kept, needed in used.values())
