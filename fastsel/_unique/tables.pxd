@@ -2,7 +2,6 @@
 up other keys."""
 from libc.stdint cimport uint64_t
 
-from fastsel._core.scratch cimport Memory
 from fastsel._unique.keys cimport keys_t
 from fastsel._unique.hash_table cimport table_t
 
@@ -27,7 +26,6 @@ cdef class Tables:
     cdef Py_ssize_t key_blocks
     cdef Py_ssize_t key_chunks
     cdef Py_ssize_t rounds
-    cdef Memory memory            # of the tables
     cdef chunk_table_t *tables    # by chunk; after the merge, the first has all groups
     cdef readonly object index    # first positions of the groups, in order of first occurrence
     cdef object inverse           # or None

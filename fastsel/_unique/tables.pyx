@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memset
 
 from fastsel._core.parallel cimport Job, chunk_count, round_start
 from fastsel._core.results cimport new_result
-from fastsel._core.scratch cimport alloc, free, new_memory
+from fastsel._core.scratch cimport alloc, free
 from fastsel._simd.blocks cimport blocks_of
 from fastsel._simd.levels cimport level
 from fastsel._unique.hash_table cimport NO_MEMORY, add_keys, table_free, table_start, table_t
@@ -51,8 +51,9 @@ cdef class Tables:
         self.key_chunks = min(self.key_blocks, max(1, threads))
         self.rounds = chunk_count(
             self.key_blocks // self.key_chunks, 1, 32 * max(8, self.keys.width))
-        self.memory = new_memory(self.key_chunks, sizeof(chunk_table_t), b"B")
-        self.tables = <chunk_table_t *>self.memory.data
+        self.tables = <chunk_table_t *>alloc(self.key_chunks * sizeof(chunk_table_t))
+        if self.tables == NULL:
+            raise MemoryError()
         memset(self.tables, 0, self.key_chunks * sizeof(chunk_table_t))
         if inverse:
             self.inverse = new_result(size, cnp.NPY_INTP)
@@ -117,6 +118,7 @@ cdef class Tables:
     def __dealloc__(self):
         for k in range(self.key_chunks if self.tables != NULL else 0):
             free_chunk_table(&self.tables[k])
+        free(self.tables)
 
 
 cdef void free_chunk_table(chunk_table_t *chunk_table) noexcept nogil:

@@ -1,6 +1,9 @@
 """The algorithm `tables`: first occurrences by one hash table for each chunk. A table may have a
 filter of recent keys."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from collisions import SEEDS, colliding
@@ -188,3 +191,16 @@ def test_tables_give_up_on_more_than_twice_the_groups_that_are_allowed(chunks, m
     tables = make_tables(array, max_groups=10_000, expected=10, threads=chunks)
     assert tables.find()
     assert np.array_equal(tables.index, array)
+
+
+def test_tables_in_a_reference_cycle_are_freed_once():
+    """A garbage collection clears the attributes of Tables before it frees them. Only
+    AddressSanitizer tells whether memory is used after that."""
+    tables = make_tables(np.arange(1000) % 7, inverse=True, threads=2)
+    assert tables.find()
+    cycle = [tables]
+    cycle.append(cycle)
+    index = weakref.ref(tables.index)
+    del tables, cycle
+    gc.collect()
+    assert index() is None
