@@ -3,6 +3,7 @@ an unsupported platform ends before it compiles, and its last line says why. A b
 from the folder in LDFLAGS."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,3 +106,11 @@ def test_openmp_is_linked_from_the_folder_in_ldflags(tmp_path):
 def test_openmp_that_is_required_and_left_out_is_an_error(tmp_path):
     line = last_line_of_build(tmp_path, FASTSEL_REQUIRE_OPENMP="1", FASTSEL_NO_OPENMP="1")
     assert line.endswith("FASTSEL_REQUIRE_OPENMP for one with it: unset one of them")
+
+
+def test_a_cpu_level_is_used_only_if_the_cpu_has_each_feature_that_the_compiler_may_use():
+    source = (ROOT / "fastsel/_simd/levels.h").read_text()
+    targets = re.findall(r'target\("([a-z0-9,]+)"\)', source)
+    tested = re.findall(r'__builtin_cpu_supports\("([a-z0-9]+)"\)', source)
+    assert len(targets) == 4  # two levels, each for clang and for gcc
+    assert {*",".join(targets).split(",")} == {*tested}
