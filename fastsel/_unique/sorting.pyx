@@ -121,6 +121,7 @@ cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint me
     cdef ScatterByValue scatter
     cdef SortParts job
     cdef cnp.ndarray inverse_out = None
+    cdef Py_ssize_t part
     if with_entries and keys.size >= <Py_ssize_t>1 << 32:
         return None
     scatter = ScatterByValue(keys, seeds, with_entries, threads)
@@ -131,8 +132,9 @@ cdef SortParts sorted_parts(keys, tuple seeds, bint index, bint inverse, bint me
     if job.longest >= MAX_PART_KEYS:
         return None
     job.run(job.sorter_threads(threads))
-    if job.no_memory:
-        raise MemoryError()
+    for part in range(scatter.parts):
+        if job.no_memory[part]:
+            raise MemoryError()
     scan(&job.groups[0], scatter.parts)
     return job
 
@@ -150,7 +152,7 @@ cdef class SortParts(Job):
     cdef Py_ssize_t longest           # number of keys of the longest part
     cdef uint64_t[::1] run_starts     # bitmask of the sorted keys; each part begins a new block
     cdef Py_ssize_t[::1] groups       # of each part: the number; after a scan, the offset
-    cdef bint no_memory
+    cdef uint8_t[::1] no_memory       # by part: 1 if there was no memory to sort it
 
     def __init__(self, ScatterByValue scatter, inverse_out, bint merged, bint all_positions):
         cdef Py_ssize_t part
@@ -160,6 +162,8 @@ cdef class SortParts(Job):
         self.with_entries = scatter.positions is not None
         self.run_starts = new_u64(self.first_block(scatter.parts) + 1)
         self.groups = new_intp(scatter.parts + 1)
+        self.no_memory = new_u8(scatter.parts)
+        self.no_memory[:] = False
         for part in range(scatter.parts):
             self.longest = max(self.longest, scatter.start_of(part + 1) - scatter.start_of(part))
 
@@ -202,7 +206,7 @@ cdef class SortParts(Job):
             entries = <uint32_t *>alloc(n * sizeof(uint32_t))
         if (sorter_start(&sorter, sizeof(wide_t), n, self.with_entries) != 0
                 or self.inverse is not None and entries == NULL):
-            self.no_memory = True
+            self.no_memory[part] = True
             sorter_free(&sorter)
             free(entries)
             return
