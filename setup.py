@@ -19,7 +19,6 @@ import sys
 import sysconfig
 import tempfile
 import tomllib
-from distutils.errors import CompileError, DistutilsPlatformError, LinkError
 from glob import glob
 from pathlib import Path
 
@@ -27,6 +26,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, LinkError, PlatformError
 
 
 def requested(variable):
@@ -120,7 +120,7 @@ class BuildKernels(build_ext):
         of a minute."""
         for program, message in NEEDS:
             if not self.builds(program):
-                raise DistutilsPlatformError(message.format(command=self.command()))
+                raise PlatformError(message.format(command=self.command()))
 
     def command(self):
         return getattr(self.compiler, "compiler", ["the compiler"])[0]
@@ -162,7 +162,7 @@ class BuildKernels(build_ext):
         """The flags of the compiler and of the linker, or None for a serial build."""
         required = requested("FASTSEL_REQUIRE_OPENMP")
         if SERIAL and required:
-            raise DistutilsPlatformError(
+            raise PlatformError(
                 "FASTSEL_NO_OPENMP asks for a build without OpenMP, FASTSEL_REQUIRE_OPENMP for one "
                 "with it: unset one of them"
             )
@@ -172,7 +172,7 @@ class BuildKernels(build_ext):
             if self.builds(OPENMP_PROGRAM, *flags):
                 return flags
         if required:
-            raise DistutilsPlatformError(
+            raise PlatformError(
                 f"FASTSEL_REQUIRE_OPENMP asks for OpenMP, which {self.command()!r} does not have "
                 "(CONTRIBUTING.md, Build)"
             )
@@ -253,7 +253,7 @@ def project_urls(address):
         return {}
     parts = re.fullmatch(r"https://github\.com/([\w-]+)/([\w.-]+)", address)
     if not parts:
-        raise DistutilsPlatformError(
+        raise PlatformError(
             "address in pyproject.toml must be empty or like https://github.com/OWNER/fastsel, got "
             f"{address!r}"
         )
